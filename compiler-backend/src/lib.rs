@@ -14,3 +14,5 @@ pub mod nil;
 pub mod passes;
 pub mod replay;
 pub mod syntax;
+#[cfg(test)]
+mod testing;

@@ -206,7 +206,7 @@ fun dot @0:1:1 {
 fn errors_say_where() {
     for (text, line, column) in [
         ("", 1, 1),
-        ("program Q1.1", 1, 13),
+        ("program Q1.1", 1, 9),
         ("program Q32.32\nfun f {\n  x += id.f(y)\n}", 3, 3),
         ("program Q32.32\nfun f {\n  out x: f\n  x += id.f(1.5i)\n}", 4, 13),
         ("program Q32.32\nfun f {\n  out x: f\n  x += nix.f(1)\n}", 4, 8),

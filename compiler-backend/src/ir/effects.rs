@@ -1,12 +1,12 @@
-//! What statements read and write, whether they may trap, and how large they are.
+//! Effects of statements: what they read and write, whether they may trap, and how large they are.
 //!
-//! Variables and regions are told apart; a region is read or written as a whole. A call's
-//! arguments are known, what it does to memory is not told apart by region: the caller's
-//! and the function's regions have nothing to do with each other. All is on the side of
-//! caution, and holds in both directions.
+//! The analysis distinguishes variables and regions; a region is read or written as a whole. It knows a call's arguments,
+//! but not which regions of the caller the callee reads or writes. The results are conservative and hold in both directions.
 
 mod set;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod traps;
 
 pub use set::Set;
@@ -18,56 +18,56 @@ use pendula_isa::Ty;
 use pendula_isa::table::Row;
 use traps::row_traps;
 
-/// What statements do.
+/// The effects of statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Variables read, in addresses, too. What is only changed by an amount that depends on others is not among them.
+    /// Variables that are read, also in addresses. The place of an update is not among them.
     pub reads: Set,
-    /// Variables changed; their lives' beginnings and ends are changes.
+    /// Variables that are changed. The beginning and the end of a life are changes.
     pub writes: Set,
-    /// Regions read.
+    /// Regions that are read.
     pub regions_read: Set,
-    /// Regions written.
+    /// Regions that are written.
     pub regions_written: Set,
-    /// Whether a call reads memory, of whatever region.
+    /// True if a call reads memory, of any region.
     pub reads_memory: bool,
-    /// Whether a call writes memory, of whatever region.
+    /// True if a call writes memory, of any region.
     pub writes_memory: bool,
-    /// Whether it may trap, or not come to an end. A check of an ancilla counts, at either end of its life.
+    /// True if the statements may trap or not terminate. A check of an ancilla counts at either end of its life.
     pub traps: bool,
-    /// Whether it shows something.
+    /// True if the statements show something.
     pub shows: bool,
-    /// Whether undoing it may not restore every bit: it adds to floating-point numbers or turns them.
+    /// True if undoing the statements may not restore every bit, since they add to floating-point numbers or rotate them.
     pub inexact: bool,
-    /// Whether arrays begin or end their lives.
+    /// True if arrays begin or end their lives.
     pub allocates: bool,
-    /// Roughly how many instructions it makes.
+    /// The approximate number of instructions.
     pub size: u32,
 }
 
 impl Effects {
-    /// Of statements one after the other.
+    /// The effects of a sequence of statements.
     pub fn of_block(summaries: &Summaries, block: &[At]) -> Effects {
         let mut effects = Effects::default();
         effects.block(summaries, block);
         effects.sealed()
     }
 
-    /// Of one statement.
+    /// The effects of one statement.
     pub fn of_stmt(summaries: &Summaries, stmt: &Stmt) -> Effects {
         let mut effects = Effects::default();
         effects.stmt(summaries, stmt);
         effects.sealed()
     }
 
-    /// Of a condition: computed, compared and undone.
+    /// The effects of a condition, which is computed, compared and undone.
     pub fn of_condition(summaries: &Summaries, condition: &Condition) -> Effects {
         let mut effects = Effects::default();
         effects.condition(summaries, condition);
         effects.sealed()
     }
 
-    /// Of both, one after the other.
+    /// The effects of both, one after the other.
     pub fn and(mut self, other: &Effects) -> Effects {
         self.reads.0.extend(&other.reads.0);
         self.writes.0.extend(&other.writes.0);
@@ -83,7 +83,7 @@ impl Effects {
         self.sealed()
     }
 
-    /// Whether something in memory may be written.
+    /// Whether any word of memory may be written.
     pub fn touches_memory(&self) -> bool {
         self.writes_memory || !self.regions_written.is_empty()
     }
@@ -107,12 +107,12 @@ impl Effects {
         mem.vars().any(|v| self.writes.has(v))
     }
 
-    /// Whether what `other` reads or writes may be changed: `other` would not do the same any more.
+    /// Whether something that `other` reads or writes may be changed, so that `other` would no longer do the same.
     pub fn disturbs(&self, other: &Effects) -> bool {
-        self.writes.meets(&other.reads)
-            || self.writes.meets(&other.writes)
-            || self.regions_written.meets(&other.regions_read)
-            || self.regions_written.meets(&other.regions_written)
+        self.writes.intersects(&other.reads)
+            || self.writes.intersects(&other.writes)
+            || self.regions_written.intersects(&other.regions_read)
+            || self.regions_written.intersects(&other.regions_written)
             || (self.touches_memory() && (other.reads_memory || other.writes_memory))
             || (self.writes_memory && (!other.regions_read.is_empty() || !other.regions_written.is_empty()))
     }
@@ -232,7 +232,7 @@ impl Effects {
                 self.block(summaries, otherwise);
                 self.traps |= !is_same_test(pre, post) || {
                     let written: Set = self.writes.0[before..].iter().copied().collect();
-                    !is_steady(&pre.test, &written)
+                    !is_invariant(&pre.test, &written)
                 };
                 self.grow(4);
             }
@@ -305,7 +305,7 @@ impl Mem {
 }
 
 impl Operand {
-    /// The variables that it names, in an address, too.
+    /// The variables that it names, also in an address.
     pub fn vars(self) -> impl Iterator<Item = Var> {
         match self {
             Operand::Const(_) => None.into_iter().chain(None),
@@ -315,13 +315,13 @@ impl Operand {
     }
 }
 
-/// How many of a row's operands, the first ones, it writes.
+/// The number of operands that a row writes. They come first.
 pub fn written_operands(row: Row) -> usize {
     use pendula_isa::operand::OperandKind::{Memory, Target, TargetOrMemory};
     row.info().operands.iter().take_while(|k| matches!(k, Target | Memory | TargetOrMemory)).count()
 }
 
-/// How many turns a `for` makes, if that is known. `None`, too, where the last value is not reached, and it traps.
+/// The number of iterations of a `for`, if it is known. `None` also if the loop traps because it misses its last value.
 pub fn turns(first: Operand, last: Operand, step: Step) -> Option<u64> {
     let (Operand::Const(first), Operand::Const(last), Step::Const(step)) = (first, last, step) else { return None };
     let (way, step) = (i128::from(last.cast_signed()) - i128::from(first.cast_signed()), i128::from(step));
@@ -333,13 +333,13 @@ pub fn turns(first: Operand, last: Operand, step: Step) -> Option<u64> {
     }
 }
 
-/// Whether the two compare the same, without computing anything.
+/// Whether two conditions compare the same operands and compute nothing.
 fn is_same_test(pre: &Condition, post: &Condition) -> bool {
     pre.compute.is_empty() && post.compute.is_empty() && pre.test == post.test
 }
 
-/// Whether a comparison is one of constants and variables that are not among those changed.
-fn is_steady(test: &Test, written: &Set) -> bool {
+/// Whether a comparison has only constants and variables that are not written.
+fn is_invariant(test: &Test, written: &Set) -> bool {
     [test.a, test.b].into_iter().all(|o| match o {
         Operand::Const(_) => true,
         Operand::Var(v) => !written.has(v),
@@ -347,7 +347,7 @@ fn is_steady(test: &Test, written: &Set) -> bool {
     })
 }
 
-/// The blocks of a statement, borrowed with `mut` if that is said.
+/// The blocks of a statement, borrowed mutably if `mut` follows.
 macro_rules! blocks_of {
     ($stmt:expr $(, $mutable:tt)?) => {{
         let list = match $stmt {
@@ -372,17 +372,17 @@ macro_rules! blocks_of {
     }};
 }
 
-/// The blocks that a statement is made of.
+/// The blocks within a statement.
 pub fn blocks(stmt: &Stmt) -> impl Iterator<Item = &Block> {
     blocks_of!(stmt)
 }
 
-/// The same, to be changed.
+/// The blocks within a statement, mutably.
 pub fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
     blocks_of!(stmt, mut)
 }
 
-/// Every statement of a block, those within others included, outer ones first.
+/// Visits every statement of a block, also those within others, outer ones first.
 pub fn walk<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
     for s in block {
         visit(s);

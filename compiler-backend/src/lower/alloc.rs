@@ -15,7 +15,7 @@ use super::ops::{Linear, VReg};
 
 /// Where a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum Location {
     /// In this register.
     Reg(u8),
     /// In this word of the frame.
@@ -28,27 +28,27 @@ pub(super) const REGISTERS: usize = 29;
 const RESERVED: usize = 3;
 
 /// The places of all lives, and how many words of the frame they take.
-pub(super) struct Homes {
-    pub(super) of: Vec<Home>,
+pub(super) struct Allocation {
+    pub(super) of: Vec<Location>,
     pub(super) slots: i64,
 }
 
 /// Finds the places. `clobbers` says of each function which registers it uses; `stack_slot` where a parameter is that is not
 /// passed in a register.
-pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(usize) -> i64) -> Homes {
+pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(usize) -> i64) -> Allocation {
     let costs = Costs::new(linear, clobbers);
     let (mut places, spilled) = scan(linear, &costs, REGISTERS);
     if spilled {
         places = scan(linear, &costs, REGISTERS - RESERVED).0;
     }
-    let mut homes = vec![Home::Reg(31); linear.lives.len()];
+    let mut locations = vec![Location::Reg(31); linear.lives.len()];
     let mut free = Vec::new();
     let mut taken: BinaryHeap<Reverse<(u32, i64)>> = BinaryHeap::new();
     let mut slots = 0;
     for (n, life) in linear.lives.iter().enumerate().skip(1) {
-        homes[n] = match (places[n], life.param) {
-            (Some(reg), _) => Home::Reg(reg),
-            (None, Some(p)) if p as usize >= IN_REGISTERS => Home::Slot(stack_slot(p as usize)),
+        locations[n] = match (places[n], life.param) {
+            (Some(reg), _) => Location::Reg(reg),
+            (None, Some(p)) if p as usize >= IN_REGISTERS => Location::Slot(stack_slot(p as usize)),
             (None, _) => {
                 while let Some(&Reverse((end, slot))) = taken.peek()
                     && end < life.start
@@ -61,11 +61,11 @@ pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(us
                     slots - 1
                 });
                 taken.push(Reverse((life.end, slot)));
-                Home::Slot(slot)
+                Location::Slot(slot)
             }
         };
     }
-    Homes { of: homes, slots }
+    Allocation { of: locations, slots }
 }
 
 /// What calls cost words in each register: sums over the calls up to each of them.
@@ -108,7 +108,7 @@ impl Costs {
         for (r, c) in cost.iter_mut().enumerate() {
             *c = self.sums[last.max(first)][r].saturating_sub(self.sums[first][r]);
         }
-        let mut lent = |argument: usize, weight: u64, mask: u32| {
+        let mut passed_as = |argument: usize, weight: u64, mask: u32| {
             for (r, c) in cost.iter_mut().enumerate() {
                 if mask & (1 << r) != 0 {
                     *c = c.saturating_sub(2 * weight);
@@ -120,9 +120,9 @@ impl Costs {
                 }
             }
         };
-        for &(call, argument) in &life.lent {
+        for &(call, argument) in &life.passed_as {
             let weight = linear.calls.get(call as usize).map_or(1, |c| c.weight);
-            lent(argument as usize, weight, self.clobbers.get(call as usize).copied().unwrap_or(0));
+            passed_as(argument as usize, weight, self.clobbers.get(call as usize).copied().unwrap_or(0));
         }
         if let Some(param) = life.param {
             for (r, c) in cost.iter_mut().enumerate() {

@@ -41,13 +41,13 @@ impl Builder<'_> {
             Arg::Const(n) if n.cast_signed() >= 0 => Ok(()),
             // A constant that is negative, too: passes have found it, and the program may never come here.
             Arg::Const(_) | Arg::Reg(_) | Arg::Mem(_) => {
-                let outer = self.said;
-                self.said = match outer {
+                let outer = self.check_reason;
+                self.check_reason = match outer {
                     Some(CheckReason::Words(region)) => Some(CheckReason::Length(region)),
                     other => other,
                 };
                 let done = self.push(Op::Assert(Cmp::new(Cond::Ge, len, Arg::Const(0))));
-                self.said = outer;
+                self.check_reason = outer;
                 done
             }
         }

@@ -92,7 +92,7 @@ impl Builder<'_> {
             let start = self.out.ops.len();
             let pair = self.pair(None, None);
             self.half(pair, false)?;
-            self.deeper(|b| b.block(then, back))?;
+            self.in_branch(|b| b.block(then, back))?;
             let after = turn(self.comparison(post)?);
             self.no_change(mark)?;
             if same_words(&cmp, &after) {
@@ -115,12 +115,12 @@ impl Builder<'_> {
         let skip = self.pair(Some(cmp.negated()), None);
         let end = self.pair(None, None);
         self.half(skip, false)?;
-        self.deeper(|b| b.block(then, back))?;
+        self.in_branch(|b| b.block(then, back))?;
         self.half(end, false)?;
         let left = self.back(mark);
         let first = self.known.as_mut().zip(before).map(|(k, before)| k.swap(before));
         self.half(skip, true)?;
-        self.deeper(|b| b.block(otherwise, back))?;
+        self.in_branch(|b| b.block(otherwise, back))?;
         self.join(mark, &left)?;
         if let (Some(known), Some(first)) = (&mut self.known, first) {
             known.meet(first);
@@ -131,7 +131,7 @@ impl Builder<'_> {
     }
 
     /// Within a branch.
-    fn deeper(&mut self, part: impl FnOnce(&mut Self) -> Result<(), LowerError>) -> Result<(), LowerError> {
+    fn in_branch(&mut self, part: impl FnOnce(&mut Self) -> Result<(), LowerError>) -> Result<(), LowerError> {
         self.level += 1;
         part(self)?;
         self.level -= 1;

@@ -7,7 +7,7 @@ use pendula_isa::table::{Row, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
-use super::alloc::{Home, Homes};
+use super::alloc::{Allocation, Location};
 use super::linear::INT;
 use super::operands::Found;
 use super::ops::{Arg, CheckReason, Clear, Item, Linear, Op, VReg};
@@ -19,14 +19,14 @@ pub(super) const FRAME: u8 = 30;
 
 /// An instruction on its way to the module.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Coded {
+pub(super) struct EmittedInst {
     pub(super) inst: Inst,
     /// Whether its memory operand is a word of the frame, and the offset counts from the frame's first word.
     pub(super) frame: bool,
     /// Whether it only brings words where another instruction can take them.
     aux: bool,
     pub(super) loc: Loc,
-    pub(super) said: Option<CheckReason>,
+    pub(super) check_reason: Option<CheckReason>,
 }
 
 /// A half of a pair that has been emitted, for the other half.
@@ -57,25 +57,25 @@ pub(super) struct Emitter<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) linear: &'a Linear,
     function: &'a IrFunction,
-    pub(super) homes: Vec<Home>,
+    pub(super) locations: Vec<Location>,
     /// Who lives in a register.
     pub(super) occupant: [Option<VReg>; 32],
     /// Registers that are not free.
     pub(super) busy: u32,
-    pub(super) code: Vec<Coded>,
+    pub(super) code: Vec<EmittedInst>,
     /// Instructions before this one stay.
     pub(super) barrier: usize,
     pub(super) tape: Vec<(Inst, bool)>,
     /// How many tapes are being written.
     pub(super) open: u32,
     pub(super) slots: i64,
-    pub(super) spare: Vec<i64>,
+    pub(super) free_slots: Vec<i64>,
     pub(super) halves: Vec<Option<Half>>,
     /// Calls and whom they call.
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
     loc: Loc,
-    said: Option<CheckReason>,
+    check_reason: Option<CheckReason>,
 }
 
 pub(super) const fn bit(reg: u8) -> u32 {
@@ -101,7 +101,7 @@ impl<'a> Emitter<'a> {
         context: &'a Context<'a>,
         linear: &'a Linear,
         function: &'a IrFunction,
-        homes: Homes,
+        locations: Allocation,
     ) -> Emitter<'a> {
         let mut halves = Vec::new();
         halves.resize_with(linear.pairs.len(), || None);
@@ -109,20 +109,20 @@ impl<'a> Emitter<'a> {
             context,
             linear,
             function,
-            homes: homes.of,
+            locations: locations.of,
             occupant: [None; 32],
             busy: 0,
             code: Vec::with_capacity(linear.ops.len()),
             barrier: 0,
             tape: Vec::new(),
             open: 0,
-            slots: homes.slots,
-            spare: Vec::new(),
+            slots: locations.slots,
+            free_slots: Vec::new(),
             halves,
             calls: Vec::new(),
             spans: Vec::new(),
             loc: function.loc,
-            said: None,
+            check_reason: None,
         }
     }
 
@@ -133,14 +133,14 @@ impl<'a> Emitter<'a> {
     /// Emits the whole function between `proc` and `ret`, but for the frame's own instructions.
     pub(super) fn run(&mut self) -> Result<(), LowerError> {
         let linear = self.linear;
-        let arrive = self.arrive()?;
+        let place_parameters = self.place_parameters()?;
         let mut open = Vec::new();
-        for (at, Item { op, loc, said }) in linear.ops.iter().enumerate() {
-            (self.loc, self.said) = (*loc, *said);
+        for (at, Item { op, loc, check_reason }) in linear.ops.iter().enumerate() {
+            (self.loc, self.check_reason) = (*loc, *check_reason);
             self.op(op, at as u32, &mut open)?;
         }
-        (self.loc, self.said) = (self.function.loc, None);
-        arrive.into_iter().rev().for_each(|(inst, frame)| self.aux(inst.inverse(), frame));
+        (self.loc, self.check_reason) = (self.function.loc, None);
+        place_parameters.into_iter().rev().for_each(|(inst, frame)| self.aux(inst.inverse(), frame));
         Ok(())
     }
 
@@ -194,21 +194,21 @@ impl<'a> Emitter<'a> {
 
     /// A life begins in its place.
     pub(super) fn take(&mut self, v: VReg) {
-        if let Home::Reg(r) = self.home(v) {
+        if let Location::Reg(r) = self.location(v) {
             self.busy |= bit(r);
             self.occupant[usize::from(r & 31)] = Some(v);
         }
     }
 
     fn leave(&mut self, v: VReg) {
-        if let Home::Reg(r) = self.home(v) {
+        if let Location::Reg(r) = self.location(v) {
             self.busy &= !bit(r);
             self.occupant[usize::from(r & 31)] = None;
         }
     }
 
-    pub(super) fn home(&self, v: VReg) -> Home {
-        self.homes.get(v.0 as usize).copied().unwrap_or(Home::Reg(31))
+    pub(super) fn location(&self, v: VReg) -> Location {
+        self.locations.get(v.0 as usize).copied().unwrap_or(Location::Reg(31))
     }
 
     fn clear(&mut self, v: VReg, how: Clear) -> Result<(), LowerError> {
@@ -234,8 +234,8 @@ impl<'a> Emitter<'a> {
     }
 
     pub(super) fn put(&mut self, inst: Inst, frame: bool, aux: bool) {
-        let said = self.said.filter(|said| !aux && said.concerns(&inst));
-        self.code.push(Coded { inst, frame, aux, loc: self.loc, said });
+        let check_reason = self.check_reason.filter(|check_reason| !aux && check_reason.concerns(&inst));
+        self.code.push(EmittedInst { inst, frame, aux, loc: self.loc, check_reason });
     }
 
     /// Emits an instruction.

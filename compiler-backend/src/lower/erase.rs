@@ -2,7 +2,7 @@
 //! nothing but what the computation has written.
 //!
 //! A word may be erased if it was zero before: it began its life within the
-//! computation, or is known to have been zero at its start. [`Known`] keeps track
+//! computation, or is known to have been zero at its start. [`KnownZeros`] keeps track
 //! of the latter while a function is written out. A function that may be run
 //! backward never erases.
 
@@ -41,16 +41,16 @@ pub(super) struct State {
 }
 
 /// What is known where a function has been written out to.
-pub(super) struct Known<'a> {
-    wanted: &'a Erase,
+pub(super) struct KnownZeros<'a> {
+    requested: &'a Erase,
     writers: &'a Writers,
     state: State,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownZeros<'a> {
     /// For a function that is never run backward, if anything is to be erased.
-    pub(super) fn new(wanted: &'a Erase, writers: &'a Writers) -> Option<Known<'a>> {
-        (*wanted != Erase::Never).then(|| Known { wanted, writers, state: State::default() })
+    pub(super) fn new(requested: &'a Erase, writers: &'a Writers) -> Option<KnownZeros<'a>> {
+        (*requested != Erase::Never).then(|| KnownZeros { requested, writers, state: State::default() })
     }
 
     pub(super) fn state(&self) -> State {
@@ -144,12 +144,12 @@ impl Builder<'_> {
     /// Whether what a computation leaves is to be erased, and may be.
     pub(super) fn erases(&self, name: &str, compute: &[At], body: &[At]) -> Result<bool, LowerError> {
         let Some(known) = &self.known else { return Ok(false) };
-        let wanted = match known.wanted {
+        let requested = match known.requested {
             Erase::Never => false,
             Erase::Always => true,
             Erase::Some(names) => names.contains(name),
         };
-        if !wanted {
+        if !requested {
             return Ok(false);
         }
         let effects = Effects::of(self.program, compute);
@@ -184,7 +184,7 @@ impl Builder<'_> {
     }
 
     /// The regions that are left changed, by calls too: all that are known, if one of these may write anywhere.
-    fn regions_changed(&self, known: &Known<'_>, effects: &Effects) -> HashSet<u32> {
+    fn regions_changed(&self, known: &KnownZeros<'_>, effects: &Effects) -> HashSet<u32> {
         let mut out = effects.net.regions.clone();
         let all = 0..self.function.regions.len() as u32;
         for (func, args) in &effects.net.calls {

@@ -14,7 +14,7 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 use super::LowerError;
 use super::emit::{Emitter, Half, plain, row};
 use super::linear::INT;
-use super::operands::{Found, Prep};
+use super::operands::{Found, Preparation};
 use super::ops::{Arg, Cmp, Word};
 
 /// Whether a jump takes this integer.
@@ -61,7 +61,7 @@ fn may_be(a: &Arg, b: &Arg) -> bool {
 
 impl Emitter<'_> {
     /// Where all operands are: those in memory first.
-    fn find_all(&mut self, mut prep: Prep, args: &[Arg]) -> Result<(Vec<Found>, Prep), LowerError> {
+    fn find_all(&mut self, mut prep: Preparation, args: &[Arg]) -> Result<(Vec<Found>, Preparation), LowerError> {
         let mut found = vec![Found::Const(0); args.len()];
         for memory in [true, false] {
             for (n, arg) in args.iter().enumerate() {
@@ -73,13 +73,13 @@ impl Emitter<'_> {
         Ok((found, prep))
     }
 
-    /// Brings operands into registers: those that `wanted` says, of the types given. Operands that are only read may be one word.
+    /// Brings operands into registers: those that `requested` says, of the types given. Operands that are only read may be one word.
     fn load(
         &mut self,
-        prep: &mut Prep,
+        prep: &mut Preparation,
         args: &[Arg],
         found: &mut [Found],
-        wanted: impl Fn(usize) -> bool,
+        requested: impl Fn(usize) -> bool,
         ty: impl Fn(usize) -> Ty,
         written: impl Fn(usize) -> bool,
     ) -> Result<(), LowerError> {
@@ -89,7 +89,7 @@ impl Emitter<'_> {
                 let Found::Mem(m) = found[n] else { continue };
                 let later = |k: usize| !written(k) && may_be(&args[n], &args[k]);
                 let aliased = !written(n) && (n + 1..args.len()).any(later);
-                if !wanted(n) || aliased != copies {
+                if !requested(n) || aliased != copies {
                     continue;
                 }
                 let r = if copies { self.copy(prep, ty(n), m)? } else { self.bring(prep, found[n])? };
@@ -296,7 +296,7 @@ impl Emitter<'_> {
                 }
             };
         }
-        let setup = self.taped(&prep).to_vec();
+        let setup = self.recorded(&prep).to_vec();
         if !falls_in {
             self.code.truncate(start);
         }

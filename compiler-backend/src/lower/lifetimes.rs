@@ -12,7 +12,16 @@ impl Builder<'_> {
         let start = self.out.ops.len() as u32;
         let level = self.level;
         let points = var.and_then(|v| self.function.points(v)).map(|r| r.0);
-        self.out.lives.push(Life { start, end: start, weight: 0, level, param, lent: Vec::new(), by_array, points });
+        self.out.lives.push(Life {
+            start,
+            end: start,
+            weight: 0,
+            level,
+            param,
+            passed_as: Vec::new(),
+            by_array,
+            points,
+        });
         VReg(self.out.lives.len() as u32 - 1)
     }
 
@@ -35,7 +44,7 @@ impl Builder<'_> {
             Some(Some(_)) => return Err(self.bad("a variable begins that has begun before")),
             None => return Err(self.bad("there is no such variable")),
         }
-        let v = match self.sticky.get(&var.0) {
+        let v = match self.continuing.get(&var.0) {
             Some(&v) => v,
             None => self.fresh(Some(var), None, by_array),
         };
@@ -53,7 +62,7 @@ impl Builder<'_> {
         let life = &mut self.out.lives[v.0 as usize];
         life.end = self.out.ops.len() as u32;
         if self.level > life.level {
-            self.sticky.insert(var.0, v);
+            self.continuing.insert(var.0, v);
         }
         self.log.push((var.0, Some(v)));
         self.current[var.0 as usize] = None;
@@ -99,7 +108,7 @@ impl Builder<'_> {
         for (var, old) in self.changed(mark) {
             let now = self.current[var as usize];
             if let Some(v) = now {
-                self.sticky.insert(var, v);
+                self.continuing.insert(var, v);
             }
             left.push((var, now));
             self.current[var as usize] = old;

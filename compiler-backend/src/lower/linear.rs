@@ -12,7 +12,7 @@ use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::LowerError;
-use super::erase::Known;
+use super::erase::KnownZeros;
 use super::names::SpanNames;
 use super::ops::{Arg, Args, Call, CheckReason, Clear, Cmp, Item, Linear, Op, Pair, VReg, Word};
 use crate::ir::effects::written_operands;
@@ -23,7 +23,7 @@ const MAX_OPS: usize = 1 << 22;
 
 /// What stands for a statement that cannot be done: an assertion that fails. Words that may be one only for some
 /// arguments turn out to be one where a call is written out.
-pub(super) const NEVER: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
+pub(super) const ALWAYS_FAILS: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
 
 /// Writes a function out.
 pub(super) struct Builder<'a> {
@@ -34,15 +34,15 @@ pub(super) struct Builder<'a> {
     /// The life that each variable is in.
     pub(super) current: Vec<Option<VReg>>,
     /// Lives that go on when their variable begins anew, since they did not end for all branches or turns.
-    pub(super) sticky: HashMap<u32, VReg>,
+    pub(super) continuing: HashMap<u32, VReg>,
     /// What `current` was before each change.
     pub(super) log: Vec<(u32, Option<VReg>)>,
     pub(super) level: u32,
     pub(super) depth: u32,
     pub(super) loc: Loc,
-    pub(super) said: Option<CheckReason>,
+    pub(super) check_reason: Option<CheckReason>,
     /// What is known to be zero, where erasing is asked for.
-    pub(super) known: Option<Known<'a>>,
+    pub(super) known: Option<KnownZeros<'a>>,
 }
 
 pub(super) const INT: TableFn = TableFn::Int(int_fn::Name::Id);
@@ -52,7 +52,7 @@ impl<'a> Builder<'a> {
         program: &'a Program,
         function: &'a IrFunction,
         names: &'a mut SpanNames,
-        known: Option<Known<'a>>,
+        known: Option<KnownZeros<'a>>,
     ) -> Builder<'a> {
         let mut builder = Builder {
             program,
@@ -60,12 +60,12 @@ impl<'a> Builder<'a> {
             out: Linear::default(),
             names,
             current: vec![None; function.vars.len()],
-            sticky: HashMap::new(),
+            continuing: HashMap::new(),
             log: Vec::new(),
             level: 0,
             depth: 0,
             loc: function.loc,
-            said: None,
+            check_reason: None,
             known,
         };
         // The stack pointer's own life.
@@ -137,7 +137,7 @@ impl<'a> Builder<'a> {
             // Both halves count when the pair is made; calls count their own.
             Op::Half { .. } | Op::Call(_) | Op::Print(_) | Op::Span { .. } => {}
         }
-        self.out.ops.push(Item { op, loc: self.loc, said: self.said });
+        self.out.ops.push(Item { op, loc: self.loc, check_reason: self.check_reason });
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         if args.get().get(1..).is_some_and(|rest| rest.contains(&dst)) {
-            return self.push(NEVER);
+            return self.push(ALWAYS_FAILS);
         }
         self.written(dst);
         self.push(Op::Update { acc, inverse: inverse && !acc.self_inverse(), func, args })
@@ -266,13 +266,13 @@ impl<'a> Builder<'a> {
 
     fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {
         self.loc = at.loc;
-        let outer = std::mem::replace(&mut self.said, CheckReason::of(&at.stmt));
-        let done = self.written_out(&at.stmt, back);
-        self.said = outer;
+        let outer = std::mem::replace(&mut self.check_reason, CheckReason::of(&at.stmt));
+        let done = self.lower_stmt(&at.stmt, back);
+        self.check_reason = outer;
         done
     }
 
-    fn written_out(&mut self, stmt: &Stmt, back: bool) -> Result<(), LowerError> {
+    fn lower_stmt(&mut self, stmt: &Stmt, back: bool) -> Result<(), LowerError> {
         match stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let dst = self.place(dst)?;
@@ -351,7 +351,7 @@ impl<'a> Builder<'a> {
         let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;
         let written = written_operands(row).min(args.len());
         if (0..written).any(|n| args[n + 1..].contains(&args[n])) {
-            return self.push(NEVER);
+            return self.push(ALWAYS_FAILS);
         }
         args.iter().for_each(|a| self.written(*a));
         let args = Args::new(&args).ok_or_else(|| self.bad("a permutation has too many operands"))?;
@@ -373,7 +373,7 @@ impl<'a> Builder<'a> {
         let weight = self.unit();
         for (n, arg) in args.iter().enumerate() {
             if let Arg::Reg(v) = arg {
-                self.out.lives[v.0 as usize].lent.push((number, n as u32));
+                self.out.lives[v.0 as usize].passed_as.push((number, n as u32));
             }
             for v in arg.regs() {
                 let life = &mut self.out.lives[v.0 as usize];

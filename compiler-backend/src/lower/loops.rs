@@ -133,7 +133,7 @@ impl Builder<'_> {
     }
 
     /// A copy of an integer operand in a virtual register, where `jmp` cannot take it as it is.
-    fn held(&mut self, arg: Arg) -> Result<(Arg, Option<VReg>), LowerError> {
+    fn in_register(&mut self, arg: Arg) -> Result<(Arg, Option<VReg>), LowerError> {
         let direct = match arg {
             Arg::Const(c) => super::legal::is_small(c),
             Arg::Reg(_) => true,
@@ -147,8 +147,8 @@ impl Builder<'_> {
         Ok((Arg::Reg(v), Some(v)))
     }
 
-    fn release(&mut self, held: Option<VReg>, arg: Arg) -> Result<(), LowerError> {
-        let Some(v) = held else { return Ok(()) };
+    fn release(&mut self, in_register: Option<VReg>, arg: Arg) -> Result<(), LowerError> {
+        let Some(v) = in_register else { return Ok(()) };
         self.add(v, arg, true)?;
         self.end_temp(v, Clear::None)
     }
@@ -163,26 +163,26 @@ impl Builder<'_> {
     ) -> Result<(), LowerError> {
         let by = match step {
             // Passes have found that a variable is 0; a program that comes here is wrong, but it may not.
-            Step::Const(0) => return self.push(super::linear::NEVER),
+            Step::Const(0) => return self.push(super::linear::ALWAYS_FAILS),
             Step::Const(k) => (Arg::Const(k.cast_unsigned()), false),
             Step::Var { var, negated } => (Arg::Reg(self.reg(var)?), negated),
         };
         let (given_first, given_last) = (first, last);
-        let (first, first_held) = self.held(first)?;
-        let (last, last_held) = self.held(last)?;
+        let (first, first_held) = self.in_register(first)?;
+        let (last, last_held) = self.in_register(last)?;
         match (given_first, given_last, step) {
-            (f, l, _) if f == l => self.around(var, (first, last, given_first, given_last), by, body, back)?,
+            (f, l, _) if f == l => self.counted_turns(var, (first, last, given_first, given_last), by, body, back)?,
             (Arg::Const(f), Arg::Const(l), Step::Const(k)) => {
                 let (f, l) = (f.cast_signed(), l.cast_signed());
                 if if k > 0 { f <= l } else { f >= l } {
-                    self.around(var, (first, last, given_first, given_last), by, body, back)?;
+                    self.counted_turns(var, (first, last, given_first, given_last), by, body, back)?;
                 }
             }
             (_, _, Step::Const(k)) => {
                 let empty = Cmp::new(if k > 0 { Cond::Lt } else { Cond::Gt }, last, first);
                 let guard = self.pair(Some(empty), Some(empty));
                 self.half(guard, false)?;
-                self.around(var, (first, last, given_first, given_last), by, body, back)?;
+                self.counted_turns(var, (first, last, given_first, given_last), by, body, back)?;
                 self.half(guard, true)?;
             }
             (_, _, Step::Var { negated, .. }) => {
@@ -198,7 +198,7 @@ impl Builder<'_> {
                 let empty = Cmp::new(Cond::Lt, Arg::Reg(distance), Arg::Const(0));
                 let guard = self.pair(Some(empty), Some(empty));
                 self.half(guard, false)?;
-                self.around(var, (first, last, given_first, given_last), by, body, back)?;
+                self.counted_turns(var, (first, last, given_first, given_last), by, body, back)?;
                 self.half(guard, true)?;
                 self.update((Acc::Xor, false, INT), Arg::Reg(distance), &[Arg::Reg(sign)])?;
                 self.add(distance, Arg::Reg(sign), true)?;
@@ -214,7 +214,7 @@ impl Builder<'_> {
     }
 
     /// The turns of a `for` of which there is one at least. The bounds as `jmp` takes them, and as they were given.
-    fn around(
+    fn counted_turns(
         &mut self,
         var: Var,
         (first, last, given_first, given_last): (Arg, Arg, Arg, Arg),
@@ -240,8 +240,8 @@ impl Builder<'_> {
         let (bound, given) = if before { (first, given_first) } else { (last, given_last) };
         let away = minus == before;
         let known = sum(given, before);
-        let (beside, held) = match known {
-            Some(c) => self.held(c)?,
+        let (beside, in_register) = match known {
+            Some(c) => self.in_register(c)?,
             None => {
                 let v = self.temp(Clear::None)?;
                 self.add(v, bound, false)?;
@@ -268,8 +268,8 @@ impl Builder<'_> {
         })?;
         self.add(i, leave, true)?;
         self.end(var, Clear::None)?;
-        match (known, held) {
-            (Some(c), held) => self.release(held, c),
+        match (known, in_register) {
+            (Some(c), in_register) => self.release(in_register, c),
             (None, Some(v)) => {
                 self.add(v, step, away)?;
                 self.add(v, bound, true)?;

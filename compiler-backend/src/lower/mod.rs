@@ -24,6 +24,8 @@ mod names;
 mod operands;
 mod ops;
 mod reasons;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -37,8 +39,8 @@ use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Kind, Module, Profile, Reg, Ty};
 
 use crate::ir::{self, IrFunction, Program};
-use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
-use erase::{Known, Writers};
+use emit::{Context, EmittedInst, Emitter, FRAME, accumulate, plain, reg};
+use erase::{KnownZeros, Writers};
 use linear::Builder;
 use names::{Names, SpanNames};
 use ops::{CheckReason, Linear};
@@ -159,7 +161,7 @@ const MAX_NESTING: usize = 300;
 
 /// A function's instructions.
 struct Compiled {
-    code: Vec<Coded>,
+    code: Vec<EmittedInst>,
     calls: Vec<(usize, u32)>,
     spans: Vec<(usize, usize, String, bool)>,
     slots: i64,
@@ -205,7 +207,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
             let mut used = 0;
             for &at in group {
                 let Some(function) = program.functions.get(at) else { continue };
-                let known = if backward[at] { None } else { Known::new(&options.erase, &writers) };
+                let known = if backward[at] { None } else { KnownZeros::new(&options.erase, &writers) };
                 let context = Context { program, format: program.format, clobbers: &clobbers, summaries: &summaries };
                 let code = compile(&context, function, &mut spans, known)?;
                 used |= uses(&code, &clobbers, group);
@@ -213,7 +215,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
             }
             group.iter().for_each(|at| clobbers[*at] = used);
         }
-        if options.erase == Erase::Never || !spread(&compiled, &mut backward) {
+        if options.erase == Erase::Never || !propagate_backward(&compiled, &mut backward) {
             break (clobbers, compiled);
         }
         spans = SpanNames::default();
@@ -249,11 +251,11 @@ fn compile(
     context: &Context<'_>,
     function: &IrFunction,
     spans: &mut SpanNames,
-    known: Option<Known<'_>>,
+    known: Option<KnownZeros<'_>>,
 ) -> Result<Compiled, LowerError> {
     let linear = Builder::new(context.program, function, spans, known).run()?;
-    let homes = alloc::allocate(&linear, context.clobbers, |param| stack_slot(&linear, param));
-    let mut emitter = Emitter::new(context, &linear, function, homes);
+    let locations = alloc::allocate(&linear, context.clobbers, |param| stack_slot(&linear, param));
+    let mut emitter = Emitter::new(context, &linear, function, locations);
     emitter.run()?;
     let spans = emitter
         .spans
@@ -279,7 +281,7 @@ fn stack_slot(linear: &Linear, param: usize) -> i64 {
 }
 
 /// Notes which functions the code runs backward. Says whether one of these erases, and must be compiled anew.
-fn spread(compiled: &[Option<Compiled>], backward: &mut [bool]) -> bool {
+fn propagate_backward(compiled: &[Option<Compiled>], backward: &mut [bool]) -> bool {
     let mut todo: Vec<usize> = Vec::new();
     for (at, code) in compiled.iter().enumerate() {
         let Some(code) = code else { continue };
@@ -381,8 +383,8 @@ impl Assembly<'_> {
                     return Err(LowerError::TooLarge("a stack frame has more than 2^27 words"));
                 }
             }
-            if let Some(said) = coded.said.or_else(|| CheckReason::of_divisor(self.program, coded)) {
-                let text = said.text(self.program, function);
+            if let Some(check_reason) = coded.check_reason.or_else(|| CheckReason::of_divisor(self.program, coded)) {
+                let text = check_reason.text(self.program, function);
                 let text = match self.texts.get(text.as_str()) {
                     Some(text) => Arc::clone(text),
                     None => {

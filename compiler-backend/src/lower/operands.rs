@@ -10,7 +10,7 @@ use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Reg, Ty};
 
 use super::LowerError;
-use super::alloc::{Home, REGISTERS};
+use super::alloc::{Location, REGISTERS};
 use super::emit::{Emitter, FRAME, accumulate, bit, plain, reg};
 use super::ops::{Arg, VReg, Word};
 
@@ -32,13 +32,13 @@ pub(super) enum Found {
 }
 
 /// What has been brought somewhere for an instruction.
-pub(super) struct Prep {
+pub(super) struct Preparation {
     /// Where the tape begins.
     start: usize,
     busy: u32,
     /// Registers that the instruction needs as they are.
     pinned: u32,
-    moved: Vec<(VReg, Home)>,
+    moved: Vec<(VReg, Location)>,
     evicted: Vec<(usize, VReg)>,
     slots: Vec<i64>,
 }
@@ -51,33 +51,33 @@ impl Addr {
 
 impl Emitter<'_> {
     /// Begins to prepare an instruction with these operands.
-    pub(super) fn prep(&mut self, args: &[Arg]) -> Prep {
+    pub(super) fn prep(&mut self, args: &[Arg]) -> Preparation {
         let mut pinned = 0;
         for v in args.iter().flat_map(Arg::regs) {
-            if let Home::Reg(r) = self.home(v) {
+            if let Location::Reg(r) = self.location(v) {
                 pinned |= bit(r);
             }
         }
         self.open += 1;
         let (moved, evicted, slots) = (Vec::new(), Vec::new(), Vec::new());
-        Prep { start: self.tape.len(), busy: self.busy, pinned, moved, evicted, slots }
+        Preparation { start: self.tape.len(), busy: self.busy, pinned, moved, evicted, slots }
     }
 
     /// What has been done for the preparation so far.
-    pub(super) fn taped(&self, prep: &Prep) -> &[(Inst, bool)] {
+    pub(super) fn recorded(&self, prep: &Preparation) -> &[(Inst, bool)] {
         self.tape.get(prep.start..).unwrap_or(&[])
     }
 
     /// Undoes a preparation; with `emit`, by instructions.
-    pub(super) fn finish(&mut self, prep: Prep, emit: bool) -> Result<(), LowerError> {
+    pub(super) fn finish(&mut self, prep: Preparation, emit: bool) -> Result<(), LowerError> {
         self.finish_until(prep, self.tape.len(), emit)
     }
 
     /// Undoes the part of a preparation that was taped up to `end`.
-    pub(super) fn finish_until(&mut self, prep: Prep, end: usize, emit: bool) -> Result<(), LowerError> {
-        let taped: Vec<(Inst, bool)> = self.tape.get(prep.start..end).unwrap_or(&[]).to_vec();
+    pub(super) fn finish_until(&mut self, prep: Preparation, end: usize, emit: bool) -> Result<(), LowerError> {
+        let recorded: Vec<(Inst, bool)> = self.tape.get(prep.start..end).unwrap_or(&[]).to_vec();
         if emit {
-            for (inst, frame) in taped.into_iter().rev() {
+            for (inst, frame) in recorded.into_iter().rev() {
                 self.aux(inst.inverse(), frame);
             }
         }
@@ -89,16 +89,16 @@ impl Emitter<'_> {
         for (r, v) in prep.evicted.into_iter().rev() {
             self.occupant[r] = Some(v);
         }
-        for (v, home) in prep.moved.into_iter().rev() {
-            self.homes[v.0 as usize] = home;
+        for (v, location) in prep.moved.into_iter().rev() {
+            self.locations[v.0 as usize] = location;
         }
-        self.spare.extend(prep.slots);
+        self.free_slots.extend(prep.slots);
         Ok(())
     }
 
     /// A word of the frame for the time of a preparation.
-    pub(super) fn slot(&mut self, prep: &mut Prep) -> i64 {
-        let slot = self.spare.pop().unwrap_or_else(|| {
+    pub(super) fn slot(&mut self, prep: &mut Preparation) -> i64 {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.slots += 1;
             self.slots - 1
         });
@@ -113,15 +113,15 @@ impl Emitter<'_> {
     }
 
     /// Notes that a word is elsewhere for the time of a preparation.
-    pub(super) fn moves(&mut self, prep: &mut Prep, v: VReg, to: Home) {
-        prep.moved.push((v, self.home(v)));
-        if let Some(home) = self.homes.get_mut(v.0 as usize) {
-            *home = to;
+    pub(super) fn moves(&mut self, prep: &mut Preparation, v: VReg, to: Location) {
+        prep.moved.push((v, self.location(v)));
+        if let Some(location) = self.locations.get_mut(v.0 as usize) {
+            *location = to;
         }
     }
 
     /// A register that is zero.
-    pub(super) fn temp(&mut self, prep: &mut Prep) -> Result<Reg, LowerError> {
+    pub(super) fn temp(&mut self, prep: &mut Preparation) -> Result<Reg, LowerError> {
         let all = 1..=REGISTERS as u8;
         if let Some(r) = all.clone().find(|r| self.busy & bit(*r) == 0) {
             self.busy |= bit(r);
@@ -136,7 +136,7 @@ impl Emitter<'_> {
         self.occupant[usize::from(r)] = None;
         prep.evicted.push((usize::from(r), v));
         prep.pinned |= bit(r);
-        self.moves(prep, v, Home::Slot(slot));
+        self.moves(prep, v, Location::Slot(slot));
         Ok(reg(r))
     }
 
@@ -146,22 +146,22 @@ impl Emitter<'_> {
     }
 
     /// A register with a variable that addresses something.
-    fn pointer(&mut self, prep: &mut Prep, v: VReg) -> Result<Reg, LowerError> {
-        match self.home(v) {
-            Home::Reg(r) => Ok(reg(r)),
-            Home::Slot(slot) => {
+    fn pointer(&mut self, prep: &mut Preparation, v: VReg) -> Result<Reg, LowerError> {
+        match self.location(v) {
+            Location::Reg(r) => Ok(reg(r)),
+            Location::Slot(slot) => {
                 let m = self.frame(slot);
                 let t = self.temp(prep)?;
                 self.exchange(t, m)?;
                 prep.pinned |= bit(t.number());
-                self.moves(prep, v, Home::Reg(t.number()));
+                self.moves(prep, v, Location::Reg(t.number()));
                 Ok(t)
             }
         }
     }
 
     /// The operand's address, with what it needs in registers.
-    pub(super) fn address(&mut self, prep: &mut Prep, word: &Word) -> Result<Addr, LowerError> {
+    pub(super) fn address(&mut self, prep: &mut Preparation, word: &Word) -> Result<Addr, LowerError> {
         let mut regs = [Reg::ZERO; 2];
         for (n, v) in [word.base, word.index].into_iter().flatten().enumerate() {
             regs[n] = self.pointer(prep, v)?;
@@ -184,20 +184,20 @@ impl Emitter<'_> {
     }
 
     /// Where an operand is. Memory operands first: what they bring into registers is there for the others.
-    pub(super) fn find(&mut self, mut prep: Prep, arg: Arg) -> Result<(Found, Prep), LowerError> {
+    pub(super) fn find(&mut self, mut prep: Preparation, arg: Arg) -> Result<(Found, Preparation), LowerError> {
         let found = match arg {
             Arg::Const(c) => Found::Const(c),
             Arg::Mem(word) => Found::Mem(self.address(&mut prep, &word)?),
-            Arg::Reg(v) => match self.home(v) {
-                Home::Reg(r) => Found::Reg(reg(r)),
-                Home::Slot(slot) => Found::Mem(self.frame(slot)),
+            Arg::Reg(v) => match self.location(v) {
+                Location::Reg(r) => Found::Reg(reg(r)),
+                Location::Slot(slot) => Found::Mem(self.frame(slot)),
             },
         };
         Ok((found, prep))
     }
 
     /// The operand in a register, brought there by `exch`.
-    pub(super) fn bring(&mut self, prep: &mut Prep, found: Found) -> Result<Reg, LowerError> {
+    pub(super) fn bring(&mut self, prep: &mut Preparation, found: Found) -> Result<Reg, LowerError> {
         match found {
             Found::Reg(r) => Ok(r),
             Found::Const(c) => self.constant(prep, Ty::Int, c),
@@ -210,7 +210,7 @@ impl Emitter<'_> {
     }
 
     /// A register with a constant; one of a type with gradients drops what it has taken up.
-    pub(super) fn constant(&mut self, prep: &mut Prep, ty: Ty, word: u64) -> Result<Reg, LowerError> {
+    pub(super) fn constant(&mut self, prep: &mut Preparation, ty: Ty, word: u64) -> Result<Reg, LowerError> {
         if word == 0 {
             return Ok(Reg::ZERO);
         }
@@ -241,7 +241,7 @@ impl Emitter<'_> {
     }
 
     /// A register with a copy of a memory word; its gradient goes back to the word.
-    pub(super) fn copy(&mut self, prep: &mut Prep, ty: Ty, m: Addr) -> Result<Reg, LowerError> {
+    pub(super) fn copy(&mut self, prep: &mut Preparation, ty: Ty, m: Addr) -> Result<Reg, LowerError> {
         let t = self.temp(prep)?;
         self.duplicate(t, ty, Found::Mem(m))?;
         Ok(t)

@@ -161,7 +161,7 @@ pub(super) enum Op {
 pub(super) struct Item {
     pub(super) op: Op,
     pub(super) loc: Loc,
-    pub(super) said: Option<CheckReason>,
+    pub(super) check_reason: Option<CheckReason>,
 }
 
 /// What is wrong where a check fails; [`CheckReason::text`](super::reasons) puts it into words.
@@ -205,7 +205,7 @@ pub(super) struct Life {
     /// Which parameter it is.
     pub(super) param: Option<u32>,
     /// The calls that it is lent to, and as which argument.
-    pub(super) lent: Vec<(u32, u32)>,
+    pub(super) passed_as: Vec<(u32, u32)>,
     /// Begun by an array, and ended by it.
     pub(super) by_array: bool,
     /// The region that it is known to hold an address in.

@@ -5,7 +5,7 @@ use pendula_isa::scalar;
 use pendula_isa::table::{Flow, TableFn};
 use pendula_isa::{Env, Fault, Inst, Kind};
 
-use super::emit::Coded;
+use super::emit::EmittedInst;
 use super::ops::CheckReason;
 use crate::ir::{IrFunction, Program, Stmt};
 
@@ -38,7 +38,7 @@ impl CheckReason {
     }
 
     /// What is said where an instruction divides by 0.
-    pub(super) fn of_divisor(program: &Program, coded: &Coded) -> Option<CheckReason> {
+    pub(super) fn of_divisor(program: &Program, coded: &EmittedInst) -> Option<CheckReason> {
         match coded.inst.kind {
             Kind::Accumulate { func, .. } if divides(func) => {
                 program.divisors.get(&coded.loc).copied().map(CheckReason::Text)

@@ -7,28 +7,28 @@ use crate::ir::Var;
 pub struct Set(pub(super) Vec<u32>);
 
 impl Set {
-    /// Whether it holds this index.
+    /// Whether the set has this index.
     pub fn contains(&self, index: u32) -> bool {
         self.0.binary_search(&index).is_ok()
     }
 
-    /// Whether it holds this variable.
+    /// Whether the set has this variable.
     pub fn has(&self, var: Var) -> bool {
         self.contains(var.0)
     }
 
-    /// Whether the two have something in common.
-    pub fn meets(&self, other: &Set) -> bool {
+    /// Whether the two sets have a common element.
+    pub fn intersects(&self, other: &Set) -> bool {
         let (few, many) = if self.0.len() < other.0.len() { (self, other) } else { (other, self) };
         few.0.iter().any(|i| many.contains(*i))
     }
 
-    /// Whether it holds nothing.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What it holds, ascending.
+    /// The indices in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().copied()
     }

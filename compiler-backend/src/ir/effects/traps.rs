@@ -5,12 +5,12 @@ use pendula_isa::{Acc, Ty};
 
 use crate::ir::Operand;
 
-/// Whether undoing an update may leave other bits than there were.
+/// Whether undoing an update may leave bits other than the original ones.
 pub fn is_inexact(acc: Acc, func: TableFn) -> bool {
     func.info().ty == Ty::F && !acc.self_inverse()
 }
 
-/// Whether an update may trap; addresses aside, and fixed-point overflow where a run makes it a trap.
+/// Whether an update may trap, apart from its addresses, and from fixed-point overflow in runs that trap on it.
 pub fn update_traps(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
     let nonzero = |n: usize| matches!(args.get(n), Some(Operand::Const(k)) if *k != 0);
     match func {
@@ -39,7 +39,7 @@ pub fn update_traps(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
             | int_fn::Name::CvtQ => false,
             int_fn::Name::Quot | int_fn::Name::Rem | int_fn::Name::Div | int_fn::Name::Mod => !nonzero(1),
             int_fn::Name::Udiv | int_fn::Name::Umod => !nonzero(1),
-            // What is no logarithmic number has no order, nor has a NaN.
+            // A word that is not a logarithmic number has no order, and neither has a NaN.
             int_fn::Name::LtL | int_fn::Name::EqL | int_fn::Name::LtF | int_fn::Name::EqF => true,
             int_fn::Name::CvtL | int_fn::Name::CvtF => true,
         },

@@ -87,10 +87,10 @@ impl Machine<'_> {
             let turn = if back { turns - 1 - turn } else { turn };
             let value = (i128::from(first) + turn * by) as i64;
             self.state.set_value(at, value.cast_unsigned());
-            frame.lives(var, true);
+            frame.set_alive(var, true);
             self.trace_written(frame);
             self.block(frame, body, back)?;
-            frame.lives(var, false);
+            frame.set_alive(var, false);
             if self.state.value(at) != value.cast_unsigned() {
                 return Err(changed());
             }

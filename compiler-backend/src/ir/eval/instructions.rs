@@ -4,9 +4,9 @@ use pendula_isa::adjoint::{AdMode, run_accumulate, run_row};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Fault, Ty};
 
-use super::bench::{Bench, Location};
 use super::error::EvalError;
 use super::machine::{Done, Frame, Machine, fault};
+use super::state::{Location, OperandDomain};
 use crate::ir::effects::written_operands;
 use crate::ir::{Loc, Operand, Place, permutes};
 
@@ -34,7 +34,7 @@ impl Machine<'_> {
         if at[1..=args.len()].contains(&at[0]) {
             return Err(EvalError::Alias { loc });
         }
-        struct Run<'a>(Bench<'a>, AdMode, Acc, bool);
+        struct Run<'a>(OperandDomain<'a>, AdMode, Acc, bool);
         impl FunctionVisitor for Run<'_> {
             type Out = Result<(), Fault>;
             fn visit<F: Function>(mut self) -> Self::Out {
@@ -42,9 +42,9 @@ impl Machine<'_> {
             }
         }
         let (ad_mode, inverse) = (self.ad_mode(), inverse && !acc.self_inverse());
-        let kept = self.kept(at);
-        let done = func.visit(Run(Bench::new(&mut self.state, at), ad_mode, acc, inverse));
-        self.note_overflow(loc, kept)?;
+        let saved = self.saved(at);
+        let done = func.visit(Run(OperandDomain::new(&mut self.state, at), ad_mode, acc, inverse));
+        self.note_overflow(loc, saved)?;
         done.map_err(fault(loc))
     }
 
@@ -66,7 +66,7 @@ impl Machine<'_> {
                 return Err(EvalError::Alias { loc });
             }
         }
-        struct Run<'a>(Bench<'a>, AdMode, bool, Variant);
+        struct Run<'a>(OperandDomain<'a>, AdMode, bool, Variant);
         impl InstructionVisitor for Run<'_> {
             type Out = Result<(), Fault>;
             fn visit<I: Instruction>(mut self) -> Self::Out {
@@ -74,26 +74,26 @@ impl Machine<'_> {
             }
         }
         let (ad_mode, variant) = (self.ad_mode(), Variant { ty, cond: Cond::Always, form: false });
-        let kept = self.kept(at);
-        let done = row.visit(Run(Bench::new(&mut self.state, at), ad_mode, inverse, variant));
-        self.note_overflow(loc, kept)?;
+        let saved = self.saved(at);
+        let done = row.visit(Run(OperandDomain::new(&mut self.state, at), ad_mode, inverse, variant));
+        self.note_overflow(loc, saved)?;
         done.unwrap_or(Err(Fault::OffCode)).map_err(fault(loc))
     }
 
     fn ad_mode(&self) -> AdMode {
-        if self.state.level { AdMode::Gradient } else { AdMode::Plain }
+        if self.state.has_gradients { AdMode::Gradient } else { AdMode::Plain }
     }
 
-    /// Words that are about to be written, if an overflow is to leave them as they are.
-    fn kept(&self, at: [Location; 4]) -> Option<[(Location, u64); 4]> {
+    /// The words that are about to be written, if an overflow is to restore them.
+    fn saved(&self, at: [Location; 4]) -> Option<[(Location, u64); 4]> {
         self.trap_overflow.then(|| at.map(|at| (at, self.state.value(at))))
     }
 
-    fn note_overflow(&mut self, loc: Loc, kept: Option<[(Location, u64); 4]>) -> Done {
+    fn note_overflow(&mut self, loc: Loc, saved: Option<[(Location, u64); 4]>) -> Done {
         if std::mem::take(&mut self.state.overflowed) {
             self.out.overflow.get_or_insert(loc);
-            if let Some(kept) = kept {
-                for (at, word) in kept.into_iter().filter(|(at, _)| !matches!(at, Location::Const(_))) {
+            if let Some(saved) = saved {
+                for (at, word) in saved.into_iter().filter(|(at, _)| !matches!(at, Location::Const(_))) {
                     self.state.set_value(at, word);
                 }
                 return Err(EvalError::Fault { loc, fault: Fault::FixedOverflow });

@@ -3,9 +3,9 @@
 use pendula_isa::num::float;
 use pendula_isa::{Fault, Ty};
 
-use super::bench::Location;
 use super::error::EvalError;
 use super::machine::{Done, Machine};
+use super::state::Location;
 use crate::ir::{AncillaChecks, Loc, TOLERANCE};
 
 /// A life that begins or ends.
@@ -18,7 +18,7 @@ pub(super) struct Life<'a> {
 }
 
 impl Machine<'_> {
-    /// A word's life begins, or ends.
+    /// Begins or ends the life of a word.
     pub(super) fn life(&mut self, life: &Life, ends: bool) -> Done {
         let Life { at, ty, care, loc, name } = *life;
         let word = self.state.value(at);

@@ -6,52 +6,52 @@ use std::time::Instant;
 use pendula_isa::table::accumulate;
 use pendula_isa::{Acc, Fault, Ty};
 
-use super::bench::{Bench, Location, State};
 use super::error::EvalError;
 use super::lifetimes::Life;
+use super::state::{Location, OperandDomain, State};
 use super::trace::Tracer;
 use super::{Config, Evaluation, MAX_CALLS, Moment, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, FunctionId, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, TOLERANCE, Var};
 
-/// How deep blocks may be nested, over all calls.
+/// The greatest nesting depth of blocks, over all calls.
 const MAX_BLOCKS: usize = 500_000;
 
-/// Of the host's stack, in bytes: what a block must find, and what is added where it does not.
-const ROOM: (usize, usize) = (256 << 10, 16 << 20);
+/// Room on the host's stack in bytes: what a block needs, and what is added if there is less.
+const STACK_GROWTH: (usize, usize) = (256 << 10, 16 << 20);
 
 pub(super) type Done = Result<(), EvalError>;
 
 /// A call under way.
 pub(super) struct Frame<'a> {
     pub(super) function: &'a IrFunction,
-    /// Where the variables are.
+    /// The location of each variable.
     places: Vec<Location>,
-    /// Whether the machine runs backward: whether the function is being undone.
+    /// True if the function runs backward.
     back: bool,
-    /// Which variables live.
+    /// Whether each variable is alive.
     alive: RefCell<Vec<bool>>,
 }
 
 impl Frame<'_> {
-    /// Where a variable is, if it lives.
+    /// The location of a variable that is alive.
     pub(super) fn place_of(&self, v: Var) -> Option<Location> {
         let lives = self.alive.borrow().get(v.0 as usize).copied().unwrap_or(false);
         self.places.get(v.0 as usize).copied().filter(|_| lives)
     }
 
-    pub(super) fn lives(&self, var: Var, lives: bool) {
+    pub(super) fn set_alive(&self, var: Var, lives: bool) {
         if let Some(alive) = self.alive.borrow_mut().get_mut(var.0 as usize) {
             *alive = lives;
         }
     }
 }
 
-/// A call that a stop has ended.
-pub(super) struct Ended {
+/// A call that was under way when the run stopped.
+pub(super) struct EndedCall {
     pub(super) func: FunctionId,
     pub(super) back: bool,
-    /// Where it was called.
+    /// The place of the call.
     pub(super) called: Loc,
     pub(super) places: Vec<Location>,
     pub(super) alive: Vec<bool>,
@@ -62,33 +62,33 @@ pub(super) struct Machine<'a> {
     program: &'a Program,
     pub(super) state: State,
     pub(super) out: Evaluation,
-    /// Of each function, which variables its body changes itself.
-    touched: Vec<Vec<bool>>,
-    /// The address behind the last array.
+    /// For each function, the variables that its body changes itself.
+    modified: Vec<Vec<bool>>,
+    /// The address after the last array.
     pub(super) top: usize,
     max_steps: u64,
-    /// When the run is given up.
+    /// When the run gives up.
     until: Option<Instant>,
     pub(super) trap_overflow: bool,
-    /// Where the run stops on its way.
+    /// Where the run is to stop.
     pub(super) moment: Option<&'a mut Moment>,
-    /// Whether it stops there at once, because it has taken too long.
+    /// True if the run has taken too long and stops at the next opportunity.
     late: bool,
-    /// Where the statement stands within which others are run.
-    within: Loc,
+    /// The place of the enclosing statement of the source.
+    enclosing: Loc,
     pub(super) calls: usize,
     blocks: usize,
-    /// Who is told of statements, if anybody is.
+    /// The listener for statements, if there is one.
     pub(super) tracer: Option<Tracer<'a>>,
-    /// The calls that were under way where the run stopped, the innermost first.
-    pub(super) ended: Vec<Ended>,
+    /// The calls that were under way when the run stopped, the innermost first.
+    pub(super) ended: Vec<EndedCall>,
 }
 
-/// How many statements run between looks at the clock.
-const LOOKS: u64 = 1 << 16;
+/// The number of statements between two readings of the clock.
+const CLOCK_INTERVAL: u64 = 1 << 16;
 
-/// How many statements more may run until the run comes to the place at which it is to stop.
-const GRACE: u64 = 1 << 20;
+/// The number of further statements in which a late run must reach a place to stop.
+const GRACE_STEPS: u64 = 1 << 20;
 
 pub(super) fn fault(loc: Loc) -> impl Fn(Fault) -> EvalError {
     move |fault| EvalError::Fault { loc, fault }
@@ -96,21 +96,21 @@ pub(super) fn fault(loc: Loc) -> impl Fn(Fault) -> EvalError {
 
 impl<'a> Machine<'a> {
     pub(super) fn new(program: &'a Program, state: State, top: usize, config: &Config) -> Machine<'a> {
-        let touched = program.functions.iter().map(|f| touched(program, f)).collect();
+        let modified = program.functions.iter().map(|f| modified(program, f)).collect();
         let (max_steps, until) = (config.max_steps, config.until);
         let (out, ended) = (Evaluation::default(), Vec::new());
         Machine {
             program,
             state,
             out,
-            touched,
+            modified,
             top,
             max_steps,
             until,
             trap_overflow: config.trap_overflow,
             moment: None,
             late: false,
-            within: Loc::default(),
+            enclosing: Loc::default(),
             calls: 0,
             blocks: 0,
             tracer: None,
@@ -136,11 +136,11 @@ impl<'a> Machine<'a> {
         }
         self.calls += 1;
         let base = self.state.slots.values.len();
-        self.state.slots.resize(base + function.vars.len(), self.state.level);
+        self.state.slots.resize(base + function.vars.len(), self.state.has_gradients);
         let mut places: Vec<Location> = (base..base + function.vars.len()).map(Location::Slot).collect();
         for (n, (param, arg)) in function.params.iter().zip(args).enumerate() {
             let place = places.get_mut(param.var.0 as usize).ok_or_else(|| malformed("no such variable"))?;
-            let copied = !param.written && self.is_touched(func, param.var);
+            let copied = !param.written && self.is_modified(func, param.var);
             if copied {
                 let word = self.state.value(*arg);
                 self.state.set_value(*place, word);
@@ -157,19 +157,19 @@ impl<'a> Machine<'a> {
                 return Err(EvalError::Alias { loc });
             }
         }
-        let kept: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
+        let saved: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
         let mut alive = vec![false; function.vars.len()];
         function.params.iter().filter_map(|p| alive.get_mut(p.var.0 as usize).map(|a| *a = true)).count();
         let frame = Frame { function, places, back, alive: RefCell::new(alive) };
         self.trace_forget();
         if let Err(error) = self.block(&frame, &function.body, back) {
             let Frame { places, alive, .. } = frame;
-            self.ended.push(Ended { func, back, called: loc, places, alive: alive.into_inner() });
+            self.ended.push(EndedCall { func, back, called: loc, places, alive: alive.into_inner() });
             return Err(error);
         }
-        for ((param, arg), kept) in function.params.iter().zip(args).zip(kept) {
+        for ((param, arg), saved) in function.params.iter().zip(args).zip(saved) {
             if !param.written {
-                self.give_back(&frame, func, param.var, *arg, kept, loc)?;
+                self.end_unwritten_parameter(&frame, func, param.var, *arg, saved, loc)?;
             }
         }
         if let Some(n) = self.state.slots.values[base..].iter().position(|w| *w != 0) {
@@ -183,35 +183,43 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// A parameter that is not written, at the end of a call.
-    fn give_back(&mut self, frame: &Frame, func: FunctionId, var: Var, arg: Location, kept: u64, loc: Loc) -> Done {
+    /// Ends an unwritten parameter at the end of a call.
+    fn end_unwritten_parameter(
+        &mut self,
+        frame: &Frame,
+        func: FunctionId,
+        var: Var,
+        arg: Location,
+        saved: u64,
+        loc: Loc,
+    ) -> Done {
         let at = self.place(frame, var, loc)?;
         let (word, ty) = (self.state.value(at), frame.function.ty(var));
-        let drift = f64::from_bits(word) - f64::from_bits(kept);
+        let drift = f64::from_bits(word) - f64::from_bits(saved);
         let near = ty == Ty::F && drift.abs() <= TOLERANCE;
-        if word != kept && !near || self.state.value(arg) != kept && at != arg {
+        if word != saved && !near || self.state.value(arg) != saved && at != arg {
             return Err(EvalError::Changed { loc, name: frame.function.vars[var.0 as usize].name.clone() });
         }
-        if !self.is_touched(func, var) {
+        if !self.is_modified(func, var) {
             return Ok(());
         }
-        if word != kept {
+        if word != saved {
             self.out.lost_bits += 64;
         }
         self.state.set_value(at, 0);
-        // The copy ends: what flowed to it flows on to the argument.
-        if let (true, Some(ty)) = (self.state.level, ty.gradient()) {
+        // The copy ends: its gradient flows on to the argument.
+        if let (true, Some(ty)) = (self.state.has_gradients, ty.gradient()) {
             let (own, other) = (self.state.gradient(at), self.state.gradient(arg));
-            let mut bench = Bench::new(&mut self.state, [arg; 4]);
-            let sum = accumulate(&mut bench, Acc::Add, false, ty, other, own).map_err(fault(loc))?;
+            let mut operands = OperandDomain::new(&mut self.state, [arg; 4]);
+            let sum = accumulate(&mut operands, Acc::Add, false, ty, other, own).map_err(fault(loc))?;
             self.state.set_gradient(arg, sum);
         }
         self.state.set_gradient(at, 0);
         Ok(())
     }
 
-    fn is_touched(&self, func: FunctionId, var: Var) -> bool {
-        self.touched.get(func.0 as usize).and_then(|t| t.get(var.0 as usize)).copied().unwrap_or(false)
+    fn is_modified(&self, func: FunctionId, var: Var) -> bool {
+        self.modified.get(func.0 as usize).and_then(|t| t.get(var.0 as usize)).copied().unwrap_or(false)
     }
 
     pub(super) fn place(&self, frame: &Frame, var: Var, loc: Loc) -> Result<Location, EvalError> {
@@ -246,19 +254,20 @@ impl<'a> Machine<'a> {
 
     pub(super) fn step(&mut self, loc: Loc) -> Done {
         self.out.steps += 1;
-        let late = || self.out.steps.is_multiple_of(LOOKS) && self.until.is_some_and(|until| Instant::now() > until);
+        let late =
+            || self.out.steps.is_multiple_of(CLOCK_INTERVAL) && self.until.is_some_and(|until| Instant::now() > until);
         if self.out.steps <= self.max_steps && !late() {
             return Ok(());
         }
         if self.moment.is_none() || self.late {
             return Err(EvalError::Steps { loc });
         }
-        // Where it comes next to the place at which it is to stop, the run tells how far it has come.
-        (self.late, self.max_steps, self.until) = (true, self.out.steps + GRACE, None);
+        // At the next place where it may stop, the run tells how far it has come.
+        (self.late, self.max_steps, self.until) = (true, self.out.steps + GRACE_STEPS, None);
         Ok(())
     }
 
-    /// A statement of the source is come to, or a loop's next turn: whether the run is to stop here.
+    /// The run has reached a statement of the source, or a loop's next iteration. It is an error if it is to stop here.
     pub(super) fn visit(&mut self, loc: Loc) -> Done {
         let late = self.late;
         self.moment.as_mut().map_or(Ok(()), |moment| moment.visit(loc, late))
@@ -269,34 +278,34 @@ impl<'a> Machine<'a> {
             return Err(EvalError::Depth { loc: block.first().map_or(frame.function.loc, |s| s.loc) });
         }
         self.blocks += 1;
-        let (within, outer) = (self.within, self.trace_current());
+        let (enclosing, outer) = (self.enclosing, self.trace_current());
         for n in 0..block.len() {
             let s = &block[if back { block.len() - 1 - n } else { n }];
             self.step(s.loc)?;
-            // Of the statements that one of the source is made of, the first.
-            if s.loc != self.within {
+            // Only the first IR statement of a statement of the source counts.
+            if s.loc != self.enclosing {
                 self.visit(s.loc)?;
-                self.within = s.loc;
+                self.enclosing = s.loc;
             }
             self.trace_begin(s, back);
-            let done = stacker::maybe_grow(ROOM.0, ROOM.1, || self.statement(frame, s, back));
+            let done = stacker::maybe_grow(STACK_GROWTH.0, STACK_GROWTH.1, || self.statement(frame, s, back));
             self.trace_written(frame);
             if let Err(error) = done {
                 if let (true, EvalError::NotZero { .. }) = (self.ended.is_empty(), &error) {
-                    self.take_back(frame, block, n, back);
+                    self.undo_partial_statement(frame, block, n, back);
                 }
                 return Err(error);
             }
         }
         self.trace_end(outer);
         self.blocks -= 1;
-        self.within = within;
+        self.enclosing = enclosing;
         Ok(())
     }
 
-    /// Takes back what a statement of the source has done so far, of which the one at `n` failed: a variable then has the value that it was to be
-    /// deallocated with.
-    fn take_back(&mut self, frame: &Frame, block: &[At], n: usize, back: bool) {
+    /// Undoes what a statement of the source has done so far, if its part at `n` has failed. A variable then has the value
+    /// that it was to be deallocated with.
+    fn undo_partial_statement(&mut self, frame: &Frame, block: &[At], n: usize, back: bool) {
         let at = |n: usize| &block[if back { block.len() - 1 - n } else { n }];
         let loc = at(n).loc;
         for n in (0..n).rev().take_while(|n| at(*n).loc == loc) {
@@ -317,7 +326,7 @@ impl<'a> Machine<'a> {
                 let at = self.place(frame, *var, loc)?;
                 let (ty, name) = (frame.function.ty(*var), frame.function.vars[var.0 as usize].name.as_str());
                 self.life(&Life { at, ty, care: *care, loc, name }, *free != back)?;
-                frame.lives(*var, *free == back);
+                frame.set_alive(*var, *free == back);
                 Ok(())
             }
             Stmt::Array { base, len, region, ty, free, care } => {
@@ -325,7 +334,7 @@ impl<'a> Machine<'a> {
                 let at = self.place(frame, *base, loc)?;
                 let len = self.word(frame, *len, loc)?.cast_signed();
                 self.array(&Life { at, ty: *ty, care: *care, loc, name }, len, *free != back)?;
-                frame.lives(*base, *free == back);
+                frame.set_alive(*base, *free == back);
                 Ok(())
             }
             Stmt::Call { func, inverse, args } => {
@@ -369,12 +378,12 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Which variables a function's body changes itself. A parameter that a callee does not write is none of them.
-fn touched(program: &Program, function: &IrFunction) -> Vec<bool> {
-    let mut touched = vec![false; function.vars.len()];
+/// The variables that a function's body changes itself. Arguments of unwritten parameters of callees are not among them.
+fn modified(program: &Program, function: &IrFunction) -> Vec<bool> {
+    let mut modified = vec![false; function.vars.len()];
     let mut mark = |v: Var| {
-        if let Some(touched) = touched.get_mut(v.0 as usize) {
-            *touched = true;
+        if let Some(modified) = modified.get_mut(v.0 as usize) {
+            *modified = true;
         }
     };
     walk(&function.body, &mut |s| match &s.stmt {
@@ -406,5 +415,5 @@ fn touched(program: &Program, function: &IrFunction) -> Vec<bool> {
         | Stmt::Show { .. }
         | Stmt::Print(_) => {}
     });
-    touched
+    modified
 }

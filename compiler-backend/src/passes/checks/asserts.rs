@@ -1,7 +1,8 @@
-//! Assertions that always hold: what was asserted before of the same words, what follows from the bounds of loops, and constants.
+//! Removes assertions that always hold: those asserted before of the same words, those that follow from the bounds of
+//! loops, and comparisons of constants.
 //!
-//! A variable's value is known by a number that changes wherever the variable may; facts are of such values. A fact holds from where it
-//! is found to the end of the block, and in the blocks within. Bounds are whole numbers: a variable's word, read as a signed integer, plus a constant.
+//! Each variable's value has a version number, which changes wherever the variable may change; facts are about versions. A
+//! fact holds from where it is found to the end of the block, and in the blocks within.
 
 use pendula_isa::num::compare;
 use pendula_isa::{Cond, Env, Ty};
@@ -9,12 +10,12 @@ use pendula_isa::{Cond, Env, Ty};
 use super::bounds::{Bounds, Sum};
 use crate::ir::effects::{Effects, Set, Summaries};
 use crate::ir::{At, Block, Condition, IrFunction, Operand, Place, Step, Stmt, Test, Var, Why};
-use crate::passes::table::{Bag, Map};
+use crate::passes::table::{FastMap, FastSet};
 
-/// A variable and the number of its value.
+/// A variable and the version of its value.
 pub(super) type Value = (Var, u64);
 
-/// A comparison's side.
+/// One side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Const(u64),
@@ -22,7 +23,7 @@ pub(super) enum Side {
     Mem { base: Option<Value>, index: Option<Value>, offset: i64, region: u64, memory: u64 },
 }
 
-/// Something to be taken back where a block ends.
+/// A fact that is removed where its block ends.
 pub(super) enum Log {
     Seen((Cond, Ty, Side, Side)),
     Bound(Value, bool),
@@ -30,29 +31,29 @@ pub(super) enum Log {
 
 pub(super) struct Facts<'a> {
     summaries: &'a Summaries,
-    vars: Map<Var, u64>,
-    regions: Map<u32, u64>,
+    vars: FastMap<Var, u64>,
+    regions: FastMap<u32, u64>,
     memory: u64,
     next: u64,
-    pub(super) seen: Bag<(Cond, Ty, Side, Side)>,
-    /// Integers that are another plus a constant, modulo 2^64.
-    pub(super) sums: Map<Value, Sum>,
-    pub(super) bounds: Map<Value, Bounds>,
+    pub(super) seen: FastSet<(Cond, Ty, Side, Side)>,
+    /// Integers that are another value plus a constant, modulo 2^64.
+    pub(super) sums: FastMap<Value, Sum>,
+    pub(super) bounds: FastMap<Value, Bounds>,
     pub(super) log: Vec<Log>,
-    /// Whether an array has just ended.
+    /// True directly after the end of an array.
     ended: bool,
 }
 
 pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
     let mut facts = Facts {
         summaries,
-        vars: Map::default(),
-        regions: Map::default(),
+        vars: FastMap::default(),
+        regions: FastMap::default(),
         memory: 0,
         next: 0,
-        seen: Bag::default(),
-        sums: Map::default(),
-        bounds: Map::default(),
+        seen: FastSet::default(),
+        sums: FastMap::default(),
+        bounds: FastMap::default(),
         log: Vec::new(),
         ended: false,
     };
@@ -76,7 +77,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The branch that a condition certainly leads to, if it is the same before and after it.
+    /// The branch that is certainly taken, if the condition is the same before and after it.
     fn decided<'b>(&self, stmt: &'b mut Stmt) -> Option<&'b mut Block> {
         let (test, then, otherwise) = is_branch(stmt)?;
         let holds = if self.holds(&test) {
@@ -149,7 +150,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether the statement stays.
+    /// Works on a statement. Returns false if it is to be removed.
     fn statement(&mut self, s: &mut At) -> bool {
         let summaries = self.summaries;
         match &s.stmt {
@@ -166,8 +167,8 @@ impl Facts<'_> {
         }
         match &mut s.stmt {
             Stmt::Assert { test, why, says: _ } => {
-                // What is said of an array's size where it ends holds after what was said where it began. But run backward it comes first, and
-                // keeps memory from being taken for what is none.
+                // An assertion about an array's size at its end follows from the one at its beginning. But in a backward run it
+                // comes first, and prevents an allocation of the wrong size.
                 let guards = self.ended && *why == Why::Shape;
                 let certain = if guards { is_true(test) } else { self.holds(test) };
                 if certain {
@@ -267,7 +268,7 @@ impl Facts<'_> {
             let value = self.value(var);
             self.loop_bound(value, false, low);
             self.loop_bound(value, true, high);
-            // There is a turn.
+            // Within the loop there is an iteration.
             if !matches!((ends[0], ends[1]), (None, _) | (_, None)) {
                 let (a, b) = if step > 0 { (first, last) } else { (last, first) };
                 self.learn(&Test { cond: Cond::Le, ty: Ty::Int, a, b });
@@ -294,7 +295,7 @@ fn is_true(test: &Test) -> bool {
     compare(Env::default(), test.cond, test.ty, a, b) == Ok(true)
 }
 
-/// A branch on a comparison that is asked again after it, with nothing computed for it.
+/// A branch whose two conditions are the same comparison and compute nothing.
 fn is_branch(stmt: &mut Stmt) -> Option<(Test, &mut Block, &mut Block)> {
     let Stmt::If { pre, post, then, otherwise } = stmt else { return None };
     let plain = pre.compute.is_empty() && post.compute.is_empty() && pre.test == post.test;

@@ -1,4 +1,6 @@
-//! What is known of integers: sums of a value and a constant, and their bounds.
+//! Facts about integers: sums of a value and a constant, and their bounds.
+//!
+//! Bounds are mathematical integers: a variable's word, read as a signed integer, plus a constant.
 
 use pendula_isa::num::compare;
 use pendula_isa::table::{TableFn, int_fn};
@@ -7,14 +9,14 @@ use pendula_isa::{Acc, Cond, Env, Ty};
 use super::asserts::{Facts, Log, Value};
 use crate::ir::{Operand, Test, Var};
 
-/// A whole number: a variable's value, if there is one, plus a constant.
+/// A mathematical integer: a variable's value, if there is one, plus a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) root: Option<Value>,
     pub(super) add: i64,
 }
 
-/// How many bounds of a value are kept, lower and upper.
+/// The most lower bounds of a value that are kept, and the most upper ones.
 const BOUNDS: usize = 6;
 
 #[derive(Clone, Debug, Default)]
@@ -36,7 +38,7 @@ impl Facts<'_> {
         self.sums.get(&value).copied().unwrap_or(Sum { root: Some(value), add: 0 })
     }
 
-    /// What a variable is after an update, if that is known.
+    /// The value of a variable after an update, if it is known.
     pub(super) fn updated(&self, acc: Acc, inverse: bool, func: TableFn, v: Var, args: &[Operand]) -> Option<Sum> {
         let (Acc::Add, TableFn::Int(int_fn::Name::Id), [arg]) = (acc, func, args) else { return None };
         let (old, arg) = (self.sum_of(self.value(v)), self.sum(*arg)?);
@@ -49,7 +51,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The greatest value of something that was zero and has a number's last bits now.
+    /// The upper bound of a zero to which an update adds the bits under a mask.
     pub(super) fn masked(&self, acc: Acc, inverse: bool, func: TableFn, v: Var, args: &[Operand]) -> Option<i64> {
         let zero = self.sums.get(&self.value(v)) == Some(&Sum { root: None, add: 0 });
         let masks =
@@ -71,7 +73,7 @@ impl Facts<'_> {
         }
     }
 
-    /// A bound of a loop's variable: another number, if it is one without wrapping.
+    /// Adds a bound of a loop's variable, if the bound does not wrap.
     pub(super) fn loop_bound(&mut self, value: Value, high: bool, bound: Option<Sum>) {
         if let Some(sum) = bound
             && self.is_exact(sum)
@@ -88,7 +90,7 @@ impl Facts<'_> {
         match sum.add {
             0 => true,
             k if k < 0 => constant(&bounds.low, &|low| low.checked_add(k).is_some()),
-            // Below a word by so much, it can be raised by so much.
+            // A value that is less than a word by some amount can be raised by that amount.
             k => {
                 constant(&bounds.high, &|high| high.checked_add(k).is_some())
                     || bounds
@@ -99,7 +101,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Numbers that are not less (`high`), or not greater, than a sum that does not wrap.
+    /// Upper bounds (if `high`) or lower bounds of a sum that does not wrap.
     fn around(&self, sum: Sum, high: bool) -> Vec<Sum> {
         let mut out = vec![sum];
         if let Some(bounds) = sum.root.and_then(|r| self.bounds.get(&r)) {
@@ -139,7 +141,7 @@ impl Facts<'_> {
         seen(test.cond) || stronger.iter().any(|c| seen(*c))
     }
 
-    /// Whether a comparison certainly holds.
+    /// Whether a comparison certainly holds here.
     pub(super) fn holds(&self, test: &Test) -> bool {
         let Test { cond, ty, a, b } = *test;
         if self.is_seen(test) {
@@ -166,7 +168,7 @@ impl Facts<'_> {
         }
     }
 
-    /// From here on, a comparison holds.
+    /// Records that a comparison holds from here on.
     pub(super) fn learn(&mut self, test: &Test) {
         let fact = (test.cond, test.ty, self.side(test.a), self.side(test.b));
         if self.seen.insert(fact) {
@@ -178,7 +180,7 @@ impl Facts<'_> {
         let (a, b) = (self.sum(test.a), self.sum(test.b));
         let mut at_most = |a: Option<Sum>, b: Option<Sum>, by: i64| {
             let (Some(a), Some(b)) = (a, b) else { return };
-            // Of two sums only those that are words themselves: others might wrap.
+            // Only sums that are words themselves get bounds; others might wrap.
             if let (Sum { root: Some(root), add: 0 }, true) = (a, self.is_exact(b))
                 && let Some(add) = b.add.checked_sub(by)
                 && b.root != Some(root)
