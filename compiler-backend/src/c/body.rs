@@ -27,10 +27,10 @@ pub(super) struct Printer<'a> {
     /// The sums and products whose wrapping is looked at where they are made: the builtin that does, by operation.
     pub(super) checked: Vec<Option<&'static str>>,
     /// Their checks, which are made with them.
-    pub(super) noted: Vec<bool>,
+    pub(super) check_merged: Vec<bool>,
     pub(super) uses: Vec<u32>,
     /// Checks that later ones make needless.
-    pub(super) spared: Vec<bool>,
+    pub(super) redundant: Vec<bool>,
     done: Vec<Option<Ex>>,
     lines: Vec<String>,
     depth: usize,
@@ -38,7 +38,7 @@ pub(super) struct Printer<'a> {
     open: Vec<Ex>,
     ended: Option<Ex>,
     /// Names declared ahead, because they are made in a conditional.
-    ahead: Vec<(String, bool)>,
+    declared_ahead: Vec<(String, bool)>,
     next: &'a mut u32,
 }
 
@@ -60,18 +60,18 @@ pub(super) fn print(
         kernels,
         finite,
         checked: vec![None; body.ops.len()],
-        noted: vec![false; body.ops.len()],
+        check_merged: vec![false; body.ops.len()],
         uses: vec![0; body.ops.len()],
-        spared: Vec::new(),
+        redundant: Vec::new(),
         done: vec![None; body.ops.len()],
         lines: Vec::new(),
         depth: 0,
         open: Vec::new(),
         ended: None,
-        ahead: Vec::new(),
+        declared_ahead: Vec::new(),
         next,
     };
-    p.spared = p.shown();
+    p.redundant = p.implied_checks();
     if early {
         p.find_checked();
     }
@@ -79,7 +79,7 @@ pub(super) fn print(
     p.run()?;
     let result = result.map(|v| p.value(v));
     for double in [true, false] {
-        let names: Vec<&str> = p.ahead.iter().filter(|(_, d)| *d == double).map(|(n, _)| n.as_str()).collect();
+        let names: Vec<&str> = p.declared_ahead.iter().filter(|(_, d)| *d == double).map(|(n, _)| n.as_str()).collect();
         if !names.is_empty() {
             p.lines.insert(0, format!("{} {};", if double { "double" } else { "int64_t" }, names.join(", ")));
         }
@@ -127,7 +127,7 @@ impl Printer<'_> {
         let name = format!("t{}", self.next);
         *self.next += 1;
         if self.depth > 0 {
-            self.ahead.push((name.clone(), ex.double));
+            self.declared_ahead.push((name.clone(), ex.double));
             self.line(&format!("{name} = {};", ex.text));
         } else {
             let ty = if ex.double { "double" } else { "int64_t" };
@@ -158,8 +158,8 @@ impl Printer<'_> {
                 Op::Get(lane, reg) => {
                     let ex = self.spot(lane, reg).cloned().unwrap_or_else(|| word(0));
                     // The words are written at the end, one after the other.
-                    let hurry = sets > 1 || self.uses[n] > 1;
-                    if hurry && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
+                    let needs_name = sets > 1 || self.uses[n] > 1;
+                    if needs_name && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
                 }
                 Op::Set(lane, reg, v) => self.set(lane, reg, v, late),
                 Op::Kernel(kernel, args) => self.kernel(n, kernel, args),
@@ -210,7 +210,7 @@ impl Printer<'_> {
                 ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.spot(*l, *r).is_some()))
             && self.spot(*lane, *reg).is_some_and(|s| s.double)
         {
-            let made = |(n, op): &(usize, &Op)| **op == Op::Finite(*v) && !self.spared[*n];
+            let made = |(n, op): &(usize, &Op)| **op == Op::Finite(*v) && !self.redundant[*n];
             let checks = ops.iter().enumerate().filter(made).count() as u32;
             let checks = if self.finite { checks } else { 0 };
             if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
@@ -234,14 +234,14 @@ impl Printer<'_> {
     /// An operation that checks something and has no value.
     fn check(&mut self, n: usize, op: Op, late: Option<V>) {
         let text = match op {
-            Op::Finite(v) if self.finite && !self.spared[n] && late != Some(v) => {
+            Op::Finite(v) if self.finite && !self.redundant[n] && late != Some(v) => {
                 format!("CHECK({});", self.real(v).text)
             }
             Op::Ordered(a, b) if self.finite => {
                 format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text)
             }
             Op::Require(v) => format!("bad |= !{};", self.int(v).at(Prec::Unary)),
-            Op::Overflow(v) if !self.noted[n] => format!("bad |= {};", self.int(v).at(Prec::Atom)),
+            Op::Overflow(v) if !self.check_merged[n] => format!("bad |= {};", self.int(v).at(Prec::Atom)),
             _ => return,
         };
         self.line(&text);
@@ -288,7 +288,7 @@ impl Printer<'_> {
         let name = format!("t{}", self.next);
         *self.next += 1;
         if self.depth > 0 {
-            self.ahead.push((name.clone(), false));
+            self.declared_ahead.push((name.clone(), false));
         } else {
             self.line(&format!("int64_t {name};"));
         }
@@ -347,7 +347,7 @@ impl Printer<'_> {
         *self.next += 1;
         if self.depth > 0 {
             // What it gives is looked at later where this is not run, too.
-            self.ahead.push((result.clone(), false));
+            self.declared_ahead.push((result.clone(), false));
             self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
             self.done[n] = Some(Ex::atom(result, false));
         } else {

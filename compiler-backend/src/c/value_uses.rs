@@ -7,25 +7,29 @@ use super::body::Printer;
 
 impl Printer<'_> {
     /// Which checks for being finite are shown to hold by a later one: sums and products of what is not finite are not.
-    pub(super) fn shown(&self) -> Vec<bool> {
-        let mut shown = vec![false; self.body.ops.len()];
-        let mut spared = vec![false; self.body.ops.len()];
+    pub(super) fn implied_checks(&self) -> Vec<bool> {
+        let mut implied_checks = vec![false; self.body.ops.len()];
+        let mut redundant = vec![false; self.body.ops.len()];
         let mut depth = 0;
         for (n, op) in self.body.ops.iter().enumerate().rev() {
             match *op {
                 // What is checked in a conditional is so there only.
                 Op::End => depth += 1,
                 Op::If(_) => depth -= 1,
-                Op::Finite(v) if depth == 0 => spared[n] = std::mem::replace(&mut shown[v.0 as usize], true),
-                Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
-                    shown[a.0 as usize] = true;
-                    shown[b.0 as usize] = true;
+                Op::Finite(v) if depth == 0 => {
+                    redundant[n] = std::mem::replace(&mut implied_checks[v.0 as usize], true)
                 }
-                Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
+                Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if implied_checks[n] => {
+                    implied_checks[a.0 as usize] = true;
+                    implied_checks[b.0 as usize] = true;
+                }
+                Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if implied_checks[n] => {
+                    implied_checks[a.0 as usize] = true
+                }
                 _ => {}
             }
         }
-        spared
+        redundant
     }
 
     /// Finds checks of sums and products, as they are recorded, that the C compiler has builtins for.
@@ -63,7 +67,7 @@ impl Printer<'_> {
             };
             if let Some((sum, name)) = found {
                 self.checked[sum.0 as usize] = Some(name);
-                self.noted[n] = true;
+                self.check_merged[n] = true;
             }
         }
     }
@@ -76,9 +80,9 @@ impl Printer<'_> {
         for (n, op) in self.body.ops.iter().enumerate().rev() {
             let lost = match *op {
                 Op::Set(lane, reg, _) => self.spot(lane, reg).is_none(),
-                Op::Finite(_) => !self.finite || self.spared[n],
+                Op::Finite(_) => !self.finite || self.redundant[n],
                 Op::Ordered(..) => !self.finite,
-                Op::Overflow(_) => self.noted[n],
+                Op::Overflow(_) => self.check_merged[n],
                 _ => false,
             };
             if self.checked[n].is_some() {

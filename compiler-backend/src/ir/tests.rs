@@ -1,3 +1,5 @@
+use pendula_isa::table::Row;
+
 use super::*;
 
 #[test]

@@ -39,7 +39,7 @@ impl Builder<'_> {
     fn length(&mut self, len: Arg) -> Result<(), LowerError> {
         match len {
             Arg::Const(n) if n.cast_signed() >= 0 => Ok(()),
-            // A constant that is negative, too: passes have found it, and the program may never come here.
+            // A negative constant is checked, too: passes may have found it, and the program may never reach this code.
             Arg::Const(_) | Arg::Reg(_) | Arg::Mem(_) => {
                 let outer = self.check_reason;
                 self.check_reason = match outer {
@@ -53,14 +53,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes sure of each word of an array, or erases it; `end` is where it ends.
+    /// Checks each word of an array as zero, or erases it. `end` is the address after the array.
     pub(super) fn each_word(
         &mut self,
         (base, end): (VReg, VReg),
         len: Arg,
         clear: Option<(u32, Clear)>,
     ) -> Result<(), LowerError> {
-        // Before an array of negative length there is a trap.
+        // An array of negative length has trapped before.
         let none = matches!(len, Arg::Const(n) if n.cast_signed() <= 0);
         if none || clear.is_some_and(|(_, how)| how == Clear::None) {
             return Ok(());

@@ -1,10 +1,8 @@
-//! Calls, and where parameters arrive.
+//! Calls and the passing of parameters.
 //!
-//! The first 20 words of a call are in `r1` to `r20`, the others in stack words
-//! below the link, the last one on top. Everything is moved there by exchanges,
-//! which are played back after the call; words that may be needed twice, and
-//! constants, are copied. What lives in a register that the callee uses is exchanged
-//! to the frame meanwhile.
+//! The first 20 words of a call are in `r1` to `r20`, the others in stack words below the link, the last one on top.
+//! Exchanges move all words there, and are undone after the call. Constants are copied, and so are words that may be
+//! needed twice. Words in registers that the callee uses are exchanged to the frame during the call.
 
 use std::collections::HashMap;
 
@@ -19,12 +17,12 @@ use super::operands::{Addr, Preparation};
 use super::ops::{Arg, Call, VReg, Word};
 use crate::ir::FunctionId;
 
-/// How many words are passed in registers.
+/// The number of words that are passed in registers.
 pub(super) const IN_REGISTERS: usize = 20;
-/// The register of the first.
+/// The register of the first argument.
 pub(super) const FIRST_ARGUMENT: u8 = 1;
 
-/// What is in a register while a call is prepared.
+/// The contents of a register while a call is prepared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegisterUse {
     /// Nothing: it is zero.
@@ -38,7 +36,7 @@ enum RegisterUse {
 /// Where the word for an argument is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// Not brought anywhere yet.
+    /// Where it was before; it has not been moved yet.
     Source,
     Reg(u8),
     Slot(i64),
@@ -52,7 +50,7 @@ struct CallSetup<'c> {
     types: Vec<Ty>,
     at: Vec<At>,
     register_use: [RegisterUse; 32],
-    /// How many words are passed in registers, and how many on the stack.
+    /// The number of words that are passed in registers, and the number on the stack.
     registers: usize,
     extra: i64,
 }
@@ -102,11 +100,11 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Brings what is not a variable of its own into registers, or to its stack word: copies first, while everything is where it was.
+    /// Loads the arguments into registers, or into their stack words. Copies come first, while all words are in their places.
     fn load_arguments(&mut self, p: &mut CallSetup<'_>, written: &[bool]) -> Result<(), LowerError> {
         let args = &p.call.args;
         let is_written = |n: usize| written.get(n).copied().unwrap_or(true);
-        // Of a variable that is passed several times, one is the variable itself.
+        // If a variable is passed several times, one argument is the variable itself, and the others are copies.
         let mut own: HashMap<VReg, usize> = HashMap::new();
         for (n, arg) in args.iter().enumerate() {
             if let Arg::Reg(v) = arg {
@@ -116,7 +114,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        // Of words that may be one, all but the last are copied; those that are written are last.
+        // Of several words that may be the same, all but the last are copied; written ones are last.
         let rank = |n: usize| (is_written(n), n);
         let words: Vec<(usize, &Word)> = args
             .iter()
@@ -167,7 +165,7 @@ impl Emitter<'_> {
                 self.argument_loaded(p, *n, t)?;
             }
         }
-        // Now that no address is needed any more, the variables.
+        // The variables come last, when no address needs them any more.
         for (n, arg) in args.iter().enumerate() {
             let (Arg::Reg(v), At::Source) = (arg, p.at[n]) else { continue };
             p.at[n] = match self.location(*v) {
@@ -200,27 +198,27 @@ impl Emitter<'_> {
             return false;
         }
         let Some(callee) = self.context.program.functions.get(call.func as usize) else { return true };
-        // Where no parameter is known to be an address, any may be one.
-        let told = callee.params.iter().any(|p| callee.points(p.var).is_some());
+        // If no parameter is known to be an address, any may be one.
+        let regions_known = callee.params.iter().any(|p| callee.points(p.var).is_some());
         call.args.iter().zip(&callee.params).any(|(arg, param)| match arg {
             Arg::Reg(v) => match self.linear.lives.get(v.0 as usize).and_then(|l| l.points) {
                 Some(points) => points == region,
-                None => !told || callee.points(param.var).is_some(),
+                None => !regions_known || callee.points(param.var).is_some(),
             },
-            // The entry's arrays: data of their own.
-            Arg::Const(_) => !told,
-            Arg::Mem(_) => !told || callee.points(param.var).is_some(),
+            // The entry's arrays are separate data.
+            Arg::Const(_) => !regions_known,
+            Arg::Mem(_) => !regions_known || callee.points(param.var).is_some(),
         })
     }
 
-    /// A register for the word of an argument: its own, if that is free.
+    /// A register for the word of an argument, preferably the one in which it is passed.
     fn argument_register(&mut self, p: &mut CallSetup<'_>, n: usize) -> Result<Reg, LowerError> {
         let own = target(n.min(IN_REGISTERS));
         if n < IN_REGISTERS && self.busy & bit(own) == 0 {
             self.busy |= bit(own);
             return Ok(reg(own));
         }
-        // Own registers of other arguments are for these, while there are others.
+        // Registers of other arguments are avoided as long as there are others.
         let later = (IN_REGISTERS as u8 + FIRST_ARGUMENT..=REGISTERS as u8).find(|r| self.busy & bit(*r) == 0);
         if let Some(r) = later {
             self.busy |= bit(r);
@@ -231,7 +229,7 @@ impl Emitter<'_> {
         Ok(t)
     }
 
-    /// The word for an argument is in this register: it stays, or goes to its stack word.
+    /// Notes that the word for an argument is in this register, or moves it on to its stack word.
     fn argument_loaded(&mut self, p: &mut CallSetup<'_>, n: usize, r: Reg) -> Result<(), LowerError> {
         if n < IN_REGISTERS {
             p.at[n] = At::Reg(r.number());
@@ -261,7 +259,7 @@ impl Emitter<'_> {
             let At::Slot(slot) = p.at[n] else { continue };
             let t = target(n);
             if p.register_use[usize::from(t)] != RegisterUse::Free {
-                // Somewhere else where it may stay, or to the frame.
+                // Move it to a free register where it may stay, or to the frame.
                 let away = (1..=REGISTERS as u8).find(|r| {
                     (passed | clobbers) & bit(*r) == 0 && p.register_use[usize::from(*r)] == RegisterUse::Free
                 });
@@ -279,7 +277,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Exchanges two registers, and notes who is where.
+    /// Exchanges two registers, and their recorded contents.
     fn swap_holders(&mut self, p: &mut CallSetup<'_>, a: u8, b: u8) -> Result<(), LowerError> {
         self.aux_of(plain(Row::Swap, false), &[Operand::Reg(reg(a)), Operand::Reg(reg(b))], false)?;
         p.register_use.swap(usize::from(a & 31), usize::from(b & 31));
@@ -291,7 +289,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Brings the parameters from where they arrive to where they live; returns what is to be undone at the end.
+    /// Moves the parameters from where they are passed to their locations. Returns the instructions to be undone at the end.
     pub(super) fn place_parameters(&mut self) -> Result<Vec<(Inst, bool)>, LowerError> {
         let prep = self.prep(&[]);
         let mut at: Vec<(u8, Location)> = Vec::new();

@@ -1,8 +1,8 @@
 //! Branches, conditions and computations that are undone, as halves of paired jumps and straight operations.
 //! `loops` does loops.
 //!
-//! In the shapes below `jmp c → L` goes to the `from` of the same pair, and `from
-//! c` states what holds after the jump only.
+//! In the shapes below, `jmp c → L` jumps to the `from` of the same pair if `c` holds. The condition of a `from` holds if
+//! and only if control came by the jump.
 //!
 //! | statement | shape |
 //! |---|---|
@@ -10,15 +10,14 @@
 //! | branch | `jmp ¬pre → E; then; jmp → F; E: from; else; F: from post` |
 //! | `while` | `jmp ¬pre → S; T: from post; body; jmp pre → T; S: from ¬post` |
 //! | `while` with a first part | `T: from post; first; jmp ¬pre → S; body; jmp → T; S: from` |
-//! | the same, with no other part | `T: from post; first; jmp pre → T` |
+//! | `while` with a first part only | `T: from post; first; jmp pre → T` |
 //! | `for`, first value known | `i += first-step; T: from i≠first-step; i += step; body; jmp i≠last → T; i -= last` |
 //! | `for`, otherwise | `i += first; T: from i≠first; body; i += step; jmp i≠last+step → T; i -= last+step` |
 //!
-//! A `for` that may be empty stands within `jmp last<first → S; …; S: from
-//! last<first`. The sums wrap around: a loop over all 2^64 integers is empty, or endless.
+//! A `for` that may be empty stands within `jmp last<first → S; …; S: from last<first`. The sums wrap around: a loop over
+//! all 2^64 integers is empty, or endless.
 //!
-//! A condition that computes something leaves a flag, 0 or 1, which is branched
-//! upon and cleared by the other condition.
+//! A condition that computes something leaves a flag, 0 or 1. The jump tests the flag, and the other condition clears it.
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -32,9 +31,9 @@ use crate::ir::{At, Condition, Operand, Test};
 /// How a condition decides.
 #[derive(Clone, Copy)]
 pub(super) enum Decision<'b> {
-    /// By its comparison.
+    /// By the comparison of the condition.
     Plain(&'b Condition),
-    /// By a flag that is not 0.
+    /// By a flag, which is 0 or 1.
     Flag(VReg),
 }
 
@@ -54,7 +53,7 @@ impl Builder<'_> {
         back: bool,
     ) -> Result<(), LowerError> {
         let plain = pre.compute.is_empty() && post.compute.is_empty();
-        if then.is_empty() && otherwise.is_empty() && plain && pre == post && is_calm(&pre.test) {
+        if then.is_empty() && otherwise.is_empty() && plain && pre == post && cannot_trap(&pre.test) {
             return Ok(());
         }
         if plain {
@@ -88,7 +87,7 @@ impl Builder<'_> {
         let before = self.known.as_ref().map(|k| k.state());
         let mark = self.mark();
         if otherwise.is_empty() {
-            // The first half reads the words that the second one does: they must be words there, too.
+            // The first half of a pair reads the words of the second half, so both must compare the same words.
             let start = self.out.ops.len();
             let pair = self.pair(None, None);
             self.half(pair, false)?;
@@ -130,7 +129,7 @@ impl Builder<'_> {
         self.half(end, true)
     }
 
-    /// Within a branch.
+    /// Lowers a part within a branch.
     fn in_branch(&mut self, part: impl FnOnce(&mut Self) -> Result<(), LowerError>) -> Result<(), LowerError> {
         self.level += 1;
         part(self)?;
@@ -146,7 +145,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds to a flag whether a condition holds; with `undo`, takes it away.
+    /// Adds 1 to a flag if a condition holds; with `undo`, subtracts it.
     pub(super) fn flag(&mut self, flag: VReg, condition: &Condition, undo: bool) -> Result<(), LowerError> {
         self.block(&condition.compute, false)?;
         let cmp = self.cmp(&condition.test)?;
@@ -189,7 +188,7 @@ impl Builder<'_> {
         self.span(unique.clone(), false, |b| b.block(compute, false))?;
         self.block(body, back)?;
         self.span(unique, true, |b| b.block(compute, true))?;
-        // What has been undone is as it was.
+        // What has been undone has its old value.
         if let (Some(known), Some(before)) = (&mut self.known, before) {
             known.restore(before);
             self.forget(&Effects::of(self.program, body));
@@ -198,8 +197,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a comparison cannot trap: its words are no words of memory, and always have an order.
-fn is_calm(test: &Test) -> bool {
+/// Whether a comparison cannot trap: it reads no memory, and its words always have an order.
+fn cannot_trap(test: &Test) -> bool {
     matches!(test.ty, Ty::Int | Ty::Q) && ![test.a, test.b].iter().any(|o| matches!(o, Operand::Mem(_)))
 }
 

@@ -1,6 +1,6 @@
-//! Instructions of operations, with words in the places that they have been given.
+//! Emits the instructions of operations, with words in the locations that register allocation has chosen.
 //!
-//! `operands` brings what an instruction cannot take where it is into a register.
+//! `operands` brings operands into registers if an instruction cannot take them where they are.
 
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Row, Variant};
@@ -17,37 +17,37 @@ use crate::ir::{IrFunction, Loc, Program, TOLERANCE};
 /// The frame pointer, in functions that move the stack pointer.
 pub(super) const FRAME: u8 = 30;
 
-/// An instruction on its way to the module.
+/// An emitted instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EmittedInst {
     pub(super) inst: Inst,
-    /// Whether its memory operand is a word of the frame, and the offset counts from the frame's first word.
+    /// True if its memory operand is a word of the frame. The offset then counts from the frame's first word.
     pub(super) frame: bool,
-    /// Whether it only brings words where another instruction can take them.
+    /// True if it only moves a word for another instruction.
     aux: bool,
     pub(super) loc: Loc,
     pub(super) check_reason: Option<CheckReason>,
 }
 
-/// A half of a pair that has been emitted, for the other half.
+/// What the second half of a pair needs to know about the first half.
 pub(super) struct Half {
     pub(super) at: usize,
     pub(super) setup: Vec<(Inst, bool)>,
     pub(super) other: Inst,
 }
 
-/// A span, in instructions.
+/// A span as a range of instructions.
 pub(super) struct Span {
     pub(super) span: u32,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// What functions know of the program.
+/// What the lowering of a function knows about the program.
 pub(super) struct Context<'a> {
     pub(super) program: &'a Program,
     pub(super) format: Format,
-    /// The registers that each function uses.
+    /// The registers that each function uses, as bit masks.
     pub(super) clobbers: &'a [u32],
     pub(super) summaries: &'a Summaries,
 }
@@ -58,20 +58,20 @@ pub(super) struct Emitter<'a> {
     pub(super) linear: &'a Linear,
     function: &'a IrFunction,
     pub(super) locations: Vec<Location>,
-    /// Who lives in a register.
+    /// The virtual register in each register.
     pub(super) occupant: [Option<VReg>; 32],
     /// Registers that are not free.
     pub(super) busy: u32,
     pub(super) code: Vec<EmittedInst>,
-    /// Instructions before this one stay.
+    /// Instructions before this index must not be removed.
     pub(super) barrier: usize,
     pub(super) tape: Vec<(Inst, bool)>,
-    /// How many tapes are being written.
+    /// The number of preparations under way.
     pub(super) open: u32,
     pub(super) slots: i64,
     pub(super) free_slots: Vec<i64>,
     pub(super) halves: Vec<Option<Half>>,
-    /// Calls and whom they call.
+    /// Calls, each with its callee.
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
     loc: Loc,
@@ -86,12 +86,12 @@ pub(super) fn reg(number: u8) -> Reg {
     Reg::new(number).unwrap_or_default()
 }
 
-/// A kind of row without alternatives.
+/// The kind of a row's variant.
 pub(super) const fn row(row: Row, inverse: bool, variant: Variant) -> Kind {
     Kind::Row { row, inverse, ty: variant.ty, cond: variant.cond, form: variant.form }
 }
 
-/// A plain row on integers.
+/// The kind of a row on integers without variants.
 pub(super) const fn plain(r: Row, inverse: bool) -> Kind {
     row(r, inverse, Variant { ty: Ty::Int, cond: Cond::Always, form: false })
 }
@@ -130,7 +130,7 @@ impl<'a> Emitter<'a> {
         LowerError::Malformed { function: self.function.name.clone(), line: self.loc.line, what: what.to_string() }
     }
 
-    /// Emits the whole function between `proc` and `ret`, but for the frame's own instructions.
+    /// Emits the function between `proc` and `ret`, without the instructions that make the frame.
     pub(super) fn run(&mut self) -> Result<(), LowerError> {
         let linear = self.linear;
         let place_parameters = self.place_parameters()?;
@@ -192,7 +192,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A life begins in its place.
+    /// Notes that a life begins in its location.
     pub(super) fn take(&mut self, v: VReg) {
         if let Location::Reg(r) = self.location(v) {
             self.busy |= bit(r);
@@ -245,7 +245,8 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Emits an instruction that brings words somewhere, and notes it on the tape. With its inverse right before it, both go.
+    /// Emits an instruction that moves a word, and records it on the tape. If its inverse is directly before it, both are
+    /// removed.
     pub(super) fn aux(&mut self, inst: Inst, frame: bool) {
         if self.open > 0 {
             self.tape.push((inst, frame));
@@ -253,7 +254,7 @@ impl<'a> Emitter<'a> {
         let last = self.code.last().filter(|c| c.aux && c.frame == frame && self.code.len() > self.barrier);
         let drops = matches!(inst.kind, Kind::Row { row: Row::Zero, .. });
         match last {
-            // Twice is as good as once.
+            // Dropping a gradient twice is the same as dropping it once.
             Some(last) if drops && last.inst == inst => {}
             Some(last) if !drops && last.inst == inst.inverse() => {
                 self.code.pop();
@@ -269,7 +270,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The accumulate of a word as it is.
+/// The kind of `dst += src`, or `dst *= src` for logarithmic numbers.
 pub(super) const fn accumulate(acc: Acc, ty: Ty) -> Kind {
     use pendula_isa::table::{TableFn, f_fn, l_fn, q_fn};
     let func = match ty {

@@ -1,4 +1,4 @@
-//! Lives of variables: which virtual register stands for each variable, and what branches leave.
+//! Lives of variables: the virtual register of each variable, and the lives that branches leave.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,9 @@
 //! A function as a list of operations over virtual registers.
 //!
-//! The structured statements are written out in the order of the code: loops and
-//! branches become halves of paired jumps, what is to be undone is walked
-//! backward. A virtual register is one life of a variable, from where it begins
-//! as zero to where it ends so; between these two places of the list nothing else
-//! may be where it is (`lifetimes`). [`control`](super::control) does branches, [`loops`](super::loops) loops.
+//! Structured statements become operations in the order of the code: loops and branches become halves of paired jumps, and
+//! statements that are undone are lowered backward. A virtual register is one life of a variable, from where it begins as
+//! zero to where it ends as zero (`lifetimes`); between these two operations nothing else may be in its location.
+//! [`control`](super::control) lowers branches, [`loops`](super::loops) lowers loops.
 
 use std::collections::HashMap;
 
@@ -21,27 +20,27 @@ use crate::ir::{At, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, Test, p
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
 
-/// What stands for a statement that cannot be done: an assertion that fails. Words that may be one only for some
-/// arguments turn out to be one where a call is written out.
+/// An assertion that always fails. It stands for a statement that cannot run: inlining may show that two operands are the
+/// same word, although they must be different.
 pub(super) const ALWAYS_FAILS: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
 
-/// Writes a function out.
+/// Lowers one function to operations.
 pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) function: &'a IrFunction,
     pub(super) out: Linear,
     names: &'a mut SpanNames,
-    /// The life that each variable is in.
+    /// The present life of each variable.
     pub(super) current: Vec<Option<VReg>>,
-    /// Lives that go on when their variable begins anew, since they did not end for all branches or turns.
+    /// Lives that continue when their variable begins again, since they did not end on all branches or iterations.
     pub(super) continuing: HashMap<u32, VReg>,
-    /// What `current` was before each change.
+    /// The old value of `current` for each change.
     pub(super) log: Vec<(u32, Option<VReg>)>,
     pub(super) level: u32,
     pub(super) depth: u32,
     pub(super) loc: Loc,
     pub(super) check_reason: Option<CheckReason>,
-    /// What is known to be zero, where erasing is asked for.
+    /// The words that are known to be zero, if something is to be erased.
     pub(super) known: Option<KnownZeros<'a>>,
 }
 
@@ -68,12 +67,12 @@ impl<'a> Builder<'a> {
             check_reason: None,
             known,
         };
-        // The stack pointer's own life.
+        // The life of the stack pointer.
         builder.fresh(None, None, false);
         builder
     }
 
-    /// Writes the whole function out.
+    /// Lowers the whole function.
     pub(super) fn run(mut self) -> Result<Linear, LowerError> {
         for (n, param) in self.function.params.iter().enumerate() {
             let life = self.fresh(Some(param.var), Some(n as u32), false);
@@ -102,12 +101,12 @@ impl<'a> Builder<'a> {
         Ok(self.out)
     }
 
-    /// An error about the statement at hand.
+    /// An error in the present statement.
     pub(super) fn bad(&self, what: &str) -> LowerError {
         LowerError::Malformed { function: self.function.name.clone(), line: self.loc.line, what: what.to_string() }
     }
 
-    /// What one use counts.
+    /// The weight of one use.
     fn unit(&self) -> u64 {
         10u64.pow(self.depth.min(9))
     }
@@ -134,7 +133,7 @@ impl<'a> Builder<'a> {
                     touch(&Arg::Reg(*v));
                 }
             }
-            // Both halves count when the pair is made; calls count their own.
+            // Pairs and calls count their uses when they are made.
             Op::Half { .. } | Op::Call(_) | Op::Print(_) | Op::Span { .. } => {}
         }
         self.out.ops.push(Item { op, loc: self.loc, check_reason: self.check_reason });
@@ -198,7 +197,7 @@ impl<'a> Builder<'a> {
         self.update((Acc::Add, minus, INT), Arg::Reg(dst), &[arg])
     }
 
-    /// A word is no longer known to be zero.
+    /// Notes that a word is no longer known to be zero.
     pub(super) fn written(&mut self, arg: Arg) {
         if let Some(known) = &mut self.known {
             known.written(arg);
@@ -233,7 +232,7 @@ impl<'a> Builder<'a> {
         Ok(Cmp { cond: test.cond, ty: test.ty, a: self.operand(&test.a)?, b: self.operand(&test.b)? })
     }
 
-    /// A part that is marked as a span.
+    /// Lowers a part that is marked as a span.
     pub(super) fn span(
         &mut self,
         name: String,
@@ -251,7 +250,7 @@ impl<'a> Builder<'a> {
         self.names.fresh(name)
     }
 
-    /// Writes statements out, or (`back`) what undoes them.
+    /// Lowers statements, or (if `back`) their inverses.
     pub(super) fn block(&mut self, block: &[At], back: bool) -> Result<(), LowerError> {
         let outer = self.loc;
         if back {
@@ -259,7 +258,7 @@ impl<'a> Builder<'a> {
         } else {
             block.iter().try_for_each(|s| self.stmt(s, false))?;
         }
-        // What follows belongs to the statement around it.
+        // Operations that follow belong to the enclosing statement.
         self.loc = outer;
         Ok(())
     }

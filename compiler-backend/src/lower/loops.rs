@@ -11,8 +11,12 @@ use super::ops::{Arg, Clear, Cmp, Op, VReg};
 use crate::ir::{At, Condition, Step, Var};
 
 impl Builder<'_> {
-    /// Within a loop's turn.
-    fn turns(&mut self, body: &[At], part: impl FnOnce(&mut Self) -> Result<(), LowerError>) -> Result<(), LowerError> {
+    /// Lowers the iteration of a loop.
+    fn iteration(
+        &mut self,
+        body: &[At],
+        part: impl FnOnce(&mut Self) -> Result<(), LowerError>,
+    ) -> Result<(), LowerError> {
         if self.known.is_some() {
             self.forget(&Effects::of(self.program, body));
         }
@@ -52,7 +56,7 @@ impl Builder<'_> {
         let (enter, turn) = (self.comparison(enters)?, self.comparison(turned)?);
         let skip = self.pair(Some(enter.negated()), Some(turn.negated()));
         self.half(skip, false)?;
-        self.turns(body, |b| {
+        self.iteration(body, |b| {
             let top = b.pair(Some(enter), Some(turn));
             b.half(top, true)?;
             if let Some(p) = p {
@@ -78,8 +82,8 @@ impl Builder<'_> {
         q.map_or(Ok(()), |q| self.end_temp(q, Clear::Zero))
     }
 
-    /// A loop that is left in its middle. A condition that computes something is looked at where it is to hold or not: a flag, once that is
-    /// taken away from it, must be zero.
+    /// A loop that is left in its middle. If a condition computes something, its flag is checked: after the expected value is
+    /// subtracted, it must be zero.
     fn while_with_first(
         &mut self,
         pre: &Condition,
@@ -97,7 +101,7 @@ impl Builder<'_> {
         if self.known.is_some() {
             self.forget(&Effects::of(self.program, body));
         }
-        self.turns(first, |b| {
+        self.iteration(first, |b| {
             let (enter, turn) = (b.comparison(enters)?, b.comparison(turned)?);
             let short = body.is_empty() && p.is_none() && q.is_none();
             let top = b.pair(short.then_some(enter), Some(turn));
@@ -132,7 +136,7 @@ impl Builder<'_> {
         q.map_or(Ok(()), |q| self.end_temp(q, Clear::None))
     }
 
-    /// A copy of an integer operand in a virtual register, where `jmp` cannot take it as it is.
+    /// The operand as `jmp` can take it: itself, or a copy in a virtual register.
     fn in_register(&mut self, arg: Arg) -> Result<(Arg, Option<VReg>), LowerError> {
         let direct = match arg {
             Arg::Const(c) => super::legal::is_small(c),
@@ -162,7 +166,7 @@ impl Builder<'_> {
         back: bool,
     ) -> Result<(), LowerError> {
         let by = match step {
-            // Passes have found that a variable is 0; a program that comes here is wrong, but it may not.
+            // A pass has found that the step is 0. A program that reaches this code is wrong, but it may not reach it.
             Step::Const(0) => return self.push(super::linear::ALWAYS_FAILS),
             Step::Const(k) => (Arg::Const(k.cast_unsigned()), false),
             Step::Var { var, negated } => (Arg::Reg(self.reg(var)?), negated),
@@ -186,7 +190,7 @@ impl Builder<'_> {
                 self.half(guard, true)?;
             }
             (_, _, Step::Var { negated, .. }) => {
-                // The distance, times the sign of the step: not negative if there is a turn.
+                // The distance times the sign of the step is not negative if there is an iteration.
                 let (sign, distance) = (self.temp(Clear::None)?, self.temp(Clear::None)?);
                 let sar = TableFn::Int(int_fn::Name::Sar);
                 let (to, start) = if negated { (first, last) } else { (last, first) };
@@ -213,7 +217,7 @@ impl Builder<'_> {
         self.release(first_held, given_first)
     }
 
-    /// The turns of a `for` of which there is one at least. The bounds as `jmp` takes them, and as they were given.
+    /// The iterations of a `for` that has at least one. The bounds come as `jmp` takes them, and as they were given.
     fn counted_turns(
         &mut self,
         var: Var,
@@ -229,12 +233,12 @@ impl Builder<'_> {
         if given_first == given_last {
             let i = self.begin(var, Clear::None, false)?;
             self.add(i, first, false)?;
-            self.turns(body, |b| b.block(body, back))?;
+            self.iteration(body, |b| b.block(body, back))?;
             self.add(i, last, true)?;
             return self.end(var, Clear::None);
         }
-        // One value beside the range: that before the first if the first is known, else that after the last.
-        // From 0 to a known last value, the latter needs no instruction before the loop.
+        // The loop needs one value outside the range: the one before the first value if that is known, else the one after the
+        // last. From 0 to a known last value, the latter needs no instruction before the loop.
         let from_zero = given_first == Arg::Const(0) && matches!((given_last, step), (Arg::Const(_), Arg::Const(_)));
         let before = matches!(given_first, Arg::Const(_)) && !from_zero;
         let (bound, given) = if before { (first, given_first) } else { (last, given_last) };
@@ -253,7 +257,7 @@ impl Builder<'_> {
         let i = self.begin(var, Clear::None, false)?;
         self.add(i, enter, false)?;
         let top = self.pair(None, None);
-        self.turns(body, |b| {
+        self.iteration(body, |b| {
             let not = |bound| Cmp::new(Cond::Ne, Arg::Reg(i), bound);
             b.set_pair(top, Some(not(leave)), Some(not(enter)));
             b.half(top, true)?;

@@ -23,7 +23,7 @@ pub(super) struct Addr {
     pub(super) frame: bool,
 }
 
-/// An operand in its place.
+/// An operand and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Reg(Reg),
@@ -31,12 +31,12 @@ pub(super) enum Found {
     Mem(Addr),
 }
 
-/// What has been brought somewhere for an instruction.
+/// What has been moved for an instruction, to be moved back after it.
 pub(super) struct Preparation {
-    /// Where the tape begins.
+    /// The first entry of its tape.
     start: usize,
     busy: u32,
-    /// Registers that the instruction needs as they are.
+    /// Registers that the instruction needs unchanged.
     pinned: u32,
     moved: Vec<(VReg, Location)>,
     evicted: Vec<(usize, VReg)>,
@@ -63,17 +63,17 @@ impl Emitter<'_> {
         Preparation { start: self.tape.len(), busy: self.busy, pinned, moved, evicted, slots }
     }
 
-    /// What has been done for the preparation so far.
+    /// The instructions of a preparation so far.
     pub(super) fn recorded(&self, prep: &Preparation) -> &[(Inst, bool)] {
         self.tape.get(prep.start..).unwrap_or(&[])
     }
 
-    /// Undoes a preparation; with `emit`, by instructions.
+    /// Undoes a preparation; with `emit`, also emits the instructions that undo it.
     pub(super) fn finish(&mut self, prep: Preparation, emit: bool) -> Result<(), LowerError> {
         self.finish_until(prep, self.tape.len(), emit)
     }
 
-    /// Undoes the part of a preparation that was taped up to `end`.
+    /// Undoes the part of a preparation that was recorded up to `end`.
     pub(super) fn finish_until(&mut self, prep: Preparation, end: usize, emit: bool) -> Result<(), LowerError> {
         let recorded: Vec<(Inst, bool)> = self.tape.get(prep.start..end).unwrap_or(&[]).to_vec();
         if emit {
@@ -96,7 +96,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A word of the frame for the time of a preparation.
+    /// A word of the frame for the duration of a preparation.
     pub(super) fn slot(&mut self, prep: &mut Preparation) -> i64 {
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.slots += 1;
@@ -112,7 +112,7 @@ impl Emitter<'_> {
         Addr { base, index: Reg::ZERO, offset: slot, frame: true }
     }
 
-    /// Notes that a word is elsewhere for the time of a preparation.
+    /// Notes that a word is elsewhere for the duration of a preparation.
     pub(super) fn moves(&mut self, prep: &mut Preparation, v: VReg, to: Location) {
         prep.moved.push((v, self.location(v)));
         if let Some(location) = self.locations.get_mut(v.0 as usize) {
@@ -140,12 +140,12 @@ impl Emitter<'_> {
         Ok(reg(r))
     }
 
-    /// `exch`, as a preparation.
+    /// Emits an `exch` as part of a preparation.
     pub(super) fn exchange(&mut self, r: Reg, m: Addr) -> Result<(), LowerError> {
         self.aux_of(plain(Row::Exch, false), &[Operand::Reg(r), m.operand()], m.frame)
     }
 
-    /// A register with a variable that addresses something.
+    /// A register with a variable of an address.
     fn pointer(&mut self, prep: &mut Preparation, v: VReg) -> Result<Reg, LowerError> {
         match self.location(v) {
             Location::Reg(r) => Ok(reg(r)),
@@ -160,7 +160,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The operand's address, with what it needs in registers.
+    /// The address of a word of memory, with its variables in registers.
     pub(super) fn address(&mut self, prep: &mut Preparation, word: &Word) -> Result<Addr, LowerError> {
         let mut regs = [Reg::ZERO; 2];
         for (n, v) in [word.base, word.index].into_iter().flatten().enumerate() {
@@ -183,7 +183,8 @@ impl Emitter<'_> {
         Ok(Addr { base, index, offset, frame: false })
     }
 
-    /// Where an operand is. Memory operands first: what they bring into registers is there for the others.
+    /// Finds an operand. Memory operands must come first, since they bring variables into registers, where the others find
+    /// them.
     pub(super) fn find(&mut self, mut prep: Preparation, arg: Arg) -> Result<(Found, Preparation), LowerError> {
         let found = match arg {
             Arg::Const(c) => Found::Const(c),
@@ -209,7 +210,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A register with a constant; one of a type with gradients drops what it has taken up.
+    /// A register with a constant. If its type has gradients, the register's gradient word is dropped.
     pub(super) fn constant(&mut self, prep: &mut Preparation, ty: Ty, word: u64) -> Result<Reg, LowerError> {
         if word == 0 {
             return Ok(Reg::ZERO);

@@ -41,7 +41,7 @@ pub(super) struct Facts<'a> {
     pub(super) bounds: FastMap<Value, Bounds>,
     pub(super) log: Vec<Log>,
     /// True directly after the end of an array.
-    ended: bool,
+    array_ended: bool,
 }
 
 pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
@@ -55,7 +55,7 @@ pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
         sums: FastMap::default(),
         bounds: FastMap::default(),
         log: Vec::new(),
-        ended: false,
+        array_ended: false,
     };
     facts.block(&mut function.body);
 }
@@ -68,7 +68,7 @@ impl Facts<'_> {
         }
         let before = std::mem::take(block);
         for mut s in before {
-            if let Some(branch) = self.decided(&mut s.stmt) {
+            if let Some(branch) = self.taken_branch(&mut s.stmt) {
                 self.block(branch);
                 block.append(branch);
             } else if self.statement(&mut s) {
@@ -78,7 +78,7 @@ impl Facts<'_> {
     }
 
     /// The branch that is certainly taken, if the condition is the same before and after it.
-    fn decided<'b>(&self, stmt: &'b mut Stmt) -> Option<&'b mut Block> {
+    fn taken_branch<'b>(&self, stmt: &'b mut Stmt) -> Option<&'b mut Block> {
         let (test, then, otherwise) = is_branch(stmt)?;
         let holds = if self.holds(&test) {
             true
@@ -154,7 +154,7 @@ impl Facts<'_> {
     fn statement(&mut self, s: &mut At) -> bool {
         let summaries = self.summaries;
         match &s.stmt {
-            Stmt::Array { free, .. } => self.ended = *free,
+            Stmt::Array { free, .. } => self.array_ended = *free,
             Stmt::Assert { .. } | Stmt::Ancilla { .. } | Stmt::Update { .. } | Stmt::With { .. } => {}
             Stmt::Permute { .. }
             | Stmt::Call { .. }
@@ -163,13 +163,13 @@ impl Facts<'_> {
             | Stmt::For { .. }
             | Stmt::Span { .. }
             | Stmt::Show { .. }
-            | Stmt::Print(_) => self.ended = false,
+            | Stmt::Print(_) => self.array_ended = false,
         }
         match &mut s.stmt {
             Stmt::Assert { test, why, says: _ } => {
                 // An assertion about an array's size at its end follows from the one at its beginning. But in a backward run it
                 // comes first, and prevents an allocation of the wrong size.
-                let guards = self.ended && *why == Why::Shape;
+                let guards = self.array_ended && *why == Why::Shape;
                 let certain = if guards { is_true(test) } else { self.holds(test) };
                 if certain {
                     return false;
