@@ -1,4 +1,4 @@
-//! The whole way: source text to a module.
+//! Compilation from source text to a module.
 
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
@@ -12,63 +12,63 @@ use crate::nil::types::Type;
 use crate::nil::{codes, read};
 use crate::passes::{self, Pass, Switches};
 
-/// What a compilation may choose.
+/// Options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The entry point; the last function of the program if left out.
     pub entry: Option<String>,
     /// Its arguments.
     pub arguments: Vec<Argument>,
-    /// The types of its parameters, where they are given.
+    /// The types of its parameters, if they are given.
     pub types: Vec<String>,
-    /// The fixed-point format, where it is given.
+    /// The fixed-point format, if it is given.
     pub format: Option<Format>,
-    /// Whether floating-point sums may be rounded in other places than they are written in.
+    /// True if floating-point sums may be rounded in other places than the source has them.
     pub fast_float: bool,
-    /// What reading the program may take.
+    /// The limits for reading the program.
     pub budget: Budget,
-    /// The passes that are run.
+    /// The passes that run.
     pub switches: Switches,
-    /// What is erased instead of undone.
+    /// The computations that are erased instead of undone.
     pub erase: Erase,
-    /// Whether the program is wanted in the form that C is written of, too.
+    /// True if the result includes the program in the form from which C is written.
     pub native: bool,
-    /// What concerns Janus.
+    /// Options for Janus.
     pub janus: janus::Settings,
 }
 
-/// What comes of a compilation.
+/// The result of a compilation.
 #[derive(Debug, Default)]
 pub struct Compiled {
     /// The program; `None` if there were errors.
     pub module: Option<Module>,
-    /// The program before it became instructions.
+    /// The IR from which the instructions were made.
     pub program: Option<Program>,
-    /// The program before it was improved.
+    /// The IR before any pass.
     pub source: Option<Program>,
-    /// The same in the form that C is written of, where that is asked for: without what only instructions gain by.
+    /// The IR from which C is written, if the options ask for it: without passes that only instructions benefit from.
     pub native: Option<Program>,
-    /// The passes that were asked for.
+    /// The passes that were requested.
     pub switches: Switches,
     /// The data symbols of the entry's arguments.
     pub arguments: Vec<Data>,
-    /// Their names, by parameter of the entry point.
+    /// The names of the arguments, by parameter of the entry point.
     pub parameters: Vec<Vec<String>>,
     /// The types of these parameters.
     pub types: Vec<Type>,
-    /// Whether there is nothing to run because the entry point's arguments are not given.
+    /// True if there is nothing to run because the entry point's arguments are missing.
     pub wants_arguments: bool,
-    /// What there is to say.
+    /// Errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The texts that places refer to.
+    /// The source texts to which the places in diagnostics refer.
     pub sources: Sources,
     /// The files as they were read, the program first.
     pub inputs: Vec<Input>,
-    /// What else there is of a program in Janus.
+    /// Other facts about a program in Janus.
     pub janus: Option<Janus>,
 }
 
-/// What there is of a program in Janus alone.
+/// Facts that only a program in Janus has.
 #[derive(Debug)]
 pub struct Janus {
     /// The syntax tree.
@@ -77,7 +77,7 @@ pub struct Janus {
     pub store: Vec<janus::store::Variable>,
 }
 
-/// What comes of a program whose text is beyond the budget.
+/// The result for a program whose text exceeds the budget.
 fn too_large(name: &str, text: &str, options: &Options) -> Option<Compiled> {
     let exceeded = options.budget.large(text.len() as u64, || format!("`{name}`")).err()?;
     let exceeded = exceeded.instead("divide the program").raised_by("--max-source");
@@ -100,7 +100,8 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         fast_float: options.fast_float,
         budget: options.budget,
     };
-    // What could be read is looked at even if something could not: errors of both kinds are told at once, but for what follows from them.
+    // The parts that could be read are checked even if others could not: both kinds of errors are reported together, except
+    // for those that follow from others.
     let syntax = failed(&diagnostics);
     let analysis = sema::analyse(&inputs, &settings);
     let near = near_errors(&inputs, &diagnostics);
@@ -154,7 +155,7 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
 }
 
 impl Compiled {
-    /// Improves a program and makes instructions of it.
+    /// Optimizes a program and makes instructions of it.
     fn lower(&mut self, mut program: Program, options: &Options, code: &'static str) {
         if options.native {
             let mut native = program.clone();
@@ -172,7 +173,8 @@ impl Compiled {
     }
 }
 
-/// Whether a message is about a line of an error of these: what could not be read is not to be judged, nor a statement that goes on there.
+/// Whether a message is about a line of one of these errors. Lines that could not be read are not checked further, and
+/// neither are statements that continue there.
 fn near_errors(inputs: &[Input], diagnostics: &[Diagnostic]) -> impl Fn(&Diagnostic) -> bool + use<> {
     let lines: Vec<(u16, Vec<usize>)> = inputs.iter().map(|i| (i.file, i.lines.clone())).collect();
     let place = move |d: &Diagnostic| {

@@ -1,9 +1,9 @@
 //! Compilers to the instruction set.
 //!
-//! Front ends read a language into the reversible intermediate representation
-//! [`ir`]: [`nil`] is the language of the NiLang papers, [`janus`] that of Lutz and Derby. `passes` improve it, and
-//! `lower` makes a [`Module`](pendula_isa::Module) of it. Nothing here runs a program,
-//! but for [`ir::eval`]: the rest is checked against it, and [`replay`] tells by it where a program stopped.
+//! Front ends translate a language into the reversible intermediate representation [`ir`]: [`nil`] is the language of the
+//! NiLang papers, [`janus`] that of Lutz and Derby. [`passes`] optimize the IR, [`lower`](mod@lower) makes a
+//! [`Module`](pendula_isa::Module) of it, and [`c`] makes C of it. Only [`ir::eval`] runs programs: tests check compiled
+//! code against it, and [`replay`] uses it to tell where a program stopped.
 
 pub mod c;
 pub mod compile;
@@ -14,3 +14,5 @@ pub mod nil;
 pub mod passes;
 pub mod replay;
 pub mod syntax;
+#[cfg(test)]
+mod testing;

@@ -1,17 +1,18 @@
-//! Runs a program once more, as it was before passes and instructions, to tell where and with what variables it stops.
+//! Runs the unoptimized IR of a program again, to tell where it stops and with what variables.
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut};
 use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Moment, Stop};
 use crate::ir::{At, Block, FunctionId, Loc, Program, Stmt};
 use crate::lower::{self, Argument};
 
-/// Runs a program on the words of its data, in each of these directions, one after the other, up to a moment if there is one. The last of these runs carries
-/// gradient words if there are `seeds`: addresses in the data with the gradient words that they begin with. What comes before or after the entry's own call is
-/// left out.
+/// Runs a program on the words of its data, in each of these directions, one after the other, up to a moment if there is
+/// one. The last of these runs carries gradient words if there are `seeds`: addresses in the data, each with its initial
+/// gradient word. Code before or after the entry's own call does not run.
 ///
-/// `None`: the run does not stop, or not within the limits of steps and time. A moment behind the last statement is [`EvalError::Visited`] without calls; a run
-/// that does not come by the moment stops with [`EvalError::Otherwise`]. One whose calls are nested deeper than the evaluator takes stops with
-/// [`EvalError::Depth`], which says nothing of how a machine would go on.
+/// Returns `None` if the run does not stop, or not within the limits of steps and time. A moment after the last statement
+/// is [`EvalError::Visited`] without calls; a run that does not reach the moment stops with [`EvalError::Otherwise`]. A run
+/// whose calls are nested too deep for the evaluator stops with [`EvalError::Depth`], which does not tell how a machine
+/// would go on.
 pub fn replay(
     program: &Program,
     arguments: &[Argument],
@@ -41,7 +42,7 @@ pub fn replay(
             Ok(evaluation) => memory = evaluation.memory,
             Err(mut stop) => {
                 let unknown = matches!(stop.error, EvalError::Steps { .. } | EvalError::Malformed { .. });
-                // The last is the one that lends the data.
+                // The last call is the one that passes the data.
                 stop.calls.pop();
                 return (!unknown && !stop.calls.is_empty()).then_some(stop);
             }
@@ -51,8 +52,9 @@ pub fn replay(
     now.then(|| Stop { error: EvalError::Visited { loc: Loc::default() }, calls: Vec::new(), memory })
 }
 
-/// Checks that stand before a statement of the source stand behind it, too, where it does not change what they compare. Run backward, a program with an index outside
-/// its array then stops before it has written there, with the values that led to it.
+/// Repeats the checks before a statement of the source after it, if the statement does not change what they compare. In a
+/// backward run, a program with an index outside its array then stops before it has written there, with the values that
+/// led to it.
 fn check_both_ways(program: &mut Program) {
     let summaries = Summaries::new(program);
     for function in &mut program.functions {
@@ -84,7 +86,7 @@ fn check_block(block: &mut Block, summaries: &Summaries) {
     }
 }
 
-/// The gradient words of so many words.
+/// The gradient words of a number of words.
 fn seeded(len: usize, seeds: &[(usize, u64)]) -> Vec<u64> {
     let mut out = vec![0; len];
     for (at, word) in seeds {
@@ -95,7 +97,8 @@ fn seeded(len: usize, seeds: &[(usize, u64)]) -> Vec<u64> {
     out
 }
 
-/// The same, telling a listener of each statement of the source that runs. Gives why that came to its end before the run did, if so.
+/// Like [`replay`], and calls a listener for each statement of the source that runs. Returns the error if the trace ended
+/// before the run did.
 pub fn trace(
     program: &Program,
     arguments: &[Argument],

@@ -1,24 +1,25 @@
-//! What the syntax trees of all languages share.
+//! Parts that the syntax trees of all languages share.
 
 use std::ops::Range;
 
 /// Byte offsets into the source text.
 pub type Span = Range<usize>;
 
-/// A name and where it stands.
+/// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// The name, with all that belongs to it: of Nil's `y!` the mark, too.
+    /// The name with all its characters, such as the mark of Nil's `y!`.
     pub text: String,
-    /// Where.
+    /// The place of the name.
     pub span: Span,
 }
 
-/// Whether two names differ by little: a letter more, less or other, or two neighbours that are exchanged; of long names, by two such mistakes.
+/// Whether two names differ little: by one letter that is added, removed or replaced, or by two neighbours that are
+/// exchanged; long names may differ by two such mistakes.
 pub(crate) fn is_near(a: &str, b: &str) -> bool {
     let fold = |text: &str| text.trim_end_matches('!').to_lowercase().chars().collect::<Vec<char>>();
     let (a, b) = (fold(a), fold(b));
-    // Of names of a letter or two, most are near each other.
+    // Most names of one or two letters are near each other.
     let most = match a.len().min(b.len()) {
         0..=2 => 0,
         3..=5 => 1,
@@ -27,17 +28,17 @@ pub(crate) fn is_near(a: &str, b: &str) -> bool {
     a.len().abs_diff(b.len()) <= most && a.len().max(b.len()) < 100 && mistakes(&a, &b) <= most
 }
 
-/// How many names are compared with one that is not known.
+/// The most names that are compared with an unknown name.
 const MOST_COMPARED: usize = 1000;
 
-/// The name that differs least from one that is not known, and by little; of several, the first in the order of letters.
+/// The name that differs least from an unknown name, if it differs little; of several, the first in alphabetical order.
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let letters = |text: &str| text.chars().collect::<Vec<char>>();
     let near = names.take(MOST_COMPARED).filter(|other| is_near(name, other));
     near.min_by_key(|other| (mistakes(&letters(name), &letters(other)), *other))
 }
 
-/// How many such mistakes lead from one to the other.
+/// The number of such mistakes between two names.
 fn mistakes(a: &[char], b: &[char]) -> usize {
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {

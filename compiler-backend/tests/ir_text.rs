@@ -26,6 +26,103 @@ fn random_programs_read_back() {
     }
 }
 
+fn word(r: &mut Random) -> u64 {
+    match r.below(4) {
+        0 => 1 << r.below(64),
+        1 => f64::to_bits([0.5, -0.0, f64::INFINITY, f64::NAN, 1e300, 5e-324][r.below(6)]),
+        _ => r.word() >> r.below(64),
+    }
+}
+
+fn mem(r: &mut Random) -> Mem {
+    let v = |r: &mut Random| r.chance(60).then(|| Var(r.below(6) as u32));
+    let (base, index) = (v(r), v(r));
+    let offset = if r.chance(50) { 0 } else { word(r) as i64 };
+    Mem { base, index, offset, region: Region(r.below(6) as u32) }
+}
+
+fn operand(r: &mut Random) -> Operand {
+    match r.below(3) {
+        0 => Operand::Const(word(r)),
+        1 => Operand::Var(Var(r.below(6) as u32)),
+        _ => Operand::Mem(mem(r)),
+    }
+}
+
+fn condition(r: &mut Random, depth: usize) -> Condition {
+    let compute = if r.chance(30) { block(r, depth + 1) } else { vec![] };
+    let ty = Ty::ALL[r.below(4)];
+    Condition { compute, test: Test { cond: Cond::TESTS[r.below(8)], ty, a: operand(r), b: operand(r) } }
+}
+
+fn block(r: &mut Random, depth: usize) -> Block {
+    (0..r.below(5)).map(|_| statement(r, depth)).collect()
+}
+
+fn statement(r: &mut Random, depth: usize) -> At {
+    let kinds = if depth > 3 { 9 } else { 15 };
+    let var = Var(r.below(6) as u32);
+    let (ty, flag) = (Ty::ALL[r.below(4)], r.chance(50));
+    let care = AncillaChecks { check: r.chance(50), drop: r.chance(50) };
+    let stmt = match r.below(kinds) {
+        0 | 1 => {
+            let func = TableFn::ALL[r.below(TableFn::ALL.len())];
+            let dst = if flag { Place::Var(var) } else { Place::Mem(mem(r)) };
+            let args = func.info().args.iter().map(|_| operand(r)).collect();
+            Stmt::Update { acc: Acc::ALL[r.below(3)], inverse: r.chance(50), func, dst, args }
+        }
+        2 => {
+            let row = Row::ALL[r.below(Row::ALL.len())];
+            Stmt::Permute { row, inverse: flag, ty, args: (0..r.below(4)).map(|_| operand(r)).collect() }
+        }
+        3 => Stmt::Ancilla { var, free: flag, care },
+        4 => Stmt::Array { base: var, len: operand(r), region: Region(r.below(6) as u32), ty, free: flag, care },
+        5 => Stmt::Call {
+            func: FunctionId(r.below(3) as u32),
+            inverse: flag,
+            args: (0..r.below(4)).map(|_| operand(r)).collect(),
+        },
+        6 => {
+            let why = [Why::User, Why::Bounds, Why::Alias, Why::Shape][r.below(4)];
+            Stmt::Assert { test: condition(r, 9).test, why, says: [None, Some(0), Some(1)][r.below(3)] }
+        }
+        7 => Stmt::Show { ty, value: operand(r) },
+        8 => Stmt::Print(r.word() as u32),
+        kind => structured(r, kind, depth),
+    };
+    let loc = if r.chance(50) { Loc::default() } else { Loc { file: 1, line: r.word() as u32, column: 7 } };
+    stmt.at(loc)
+}
+
+/// A statement of one of the kinds that have others in them.
+fn structured(r: &mut Random, kind: usize, depth: usize) -> Stmt {
+    let (var, flag) = (Var(r.below(6) as u32), r.chance(50));
+    match kind {
+        9 => Stmt::If {
+            pre: condition(r, depth),
+            post: condition(r, depth),
+            then: block(r, depth + 1),
+            otherwise: block(r, depth + 1),
+        },
+        10 => Stmt::While {
+            pre: condition(r, depth),
+            post: condition(r, depth),
+            first: block(r, depth + 1),
+            body: block(r, depth + 1),
+        },
+        11 => {
+            let step = if flag {
+                Step::Const(word(r) as i64)
+            } else {
+                Step::Var { var: Var(r.below(6) as u32), negated: r.chance(50) }
+            };
+            Stmt::For { var, first: operand(r), last: operand(r), step, body: block(r, depth + 1) }
+        }
+        12 | 13 => Stmt::With { name: "a\"b".into(), compute: block(r, depth + 1), body: block(r, depth + 1) },
+        _ => Stmt::Span { name: String::new(), undo: flag, body: block(r, depth + 1) },
+    }
+}
+
 /// A program of every kind of statement, with words, names and places of all sorts.
 fn odd(random: &mut Random) -> Program {
     const NAMES: [&str; 14] =
@@ -49,89 +146,6 @@ fn odd(random: &mut Random) -> Program {
         b.function.loc = Loc { file: random.word() as u16, line: random.word() as u32, column: random.word() as u16 };
     }
     b.function.inline = random.chance(50);
-    fn word(r: &mut Random) -> u64 {
-        match r.below(4) {
-            0 => 1 << r.below(64),
-            1 => f64::to_bits([0.5, -0.0, f64::INFINITY, f64::NAN, 1e300, 5e-324][r.below(6)]),
-            _ => r.word() >> r.below(64),
-        }
-    }
-    fn mem(r: &mut Random) -> Mem {
-        let v = |r: &mut Random| r.chance(60).then(|| Var(r.below(6) as u32));
-        let (base, index) = (v(r), v(r));
-        let offset = if r.chance(50) { 0 } else { word(r) as i64 };
-        Mem { base, index, offset, region: Region(r.below(6) as u32) }
-    }
-    fn operand(r: &mut Random) -> Operand {
-        match r.below(3) {
-            0 => Operand::Const(word(r)),
-            1 => Operand::Var(Var(r.below(6) as u32)),
-            _ => Operand::Mem(mem(r)),
-        }
-    }
-    fn condition(r: &mut Random, depth: usize) -> Condition {
-        let compute = if r.chance(30) { block(r, depth + 1) } else { vec![] };
-        let ty = Ty::ALL[r.below(4)];
-        Condition { compute, test: Test { cond: Cond::TESTS[r.below(8)], ty, a: operand(r), b: operand(r) } }
-    }
-    fn block(r: &mut Random, depth: usize) -> Block {
-        (0..r.below(5)).map(|_| statement(r, depth)).collect()
-    }
-    fn statement(r: &mut Random, depth: usize) -> At {
-        let kinds = if depth > 3 { 9 } else { 15 };
-        let var = Var(r.below(6) as u32);
-        let (ty, flag) = (Ty::ALL[r.below(4)], r.chance(50));
-        let care = AncillaChecks { check: r.chance(50), drop: r.chance(50) };
-        let stmt = match r.below(kinds) {
-            0 | 1 => {
-                let func = TableFn::ALL[r.below(TableFn::ALL.len())];
-                let dst = if flag { Place::Var(var) } else { Place::Mem(mem(r)) };
-                let args = func.info().args.iter().map(|_| operand(r)).collect();
-                Stmt::Update { acc: Acc::ALL[r.below(3)], inverse: r.chance(50), func, dst, args }
-            }
-            2 => {
-                let row = Row::ALL[r.below(Row::ALL.len())];
-                Stmt::Permute { row, inverse: flag, ty, args: (0..r.below(4)).map(|_| operand(r)).collect() }
-            }
-            3 => Stmt::Ancilla { var, free: flag, care },
-            4 => Stmt::Array { base: var, len: operand(r), region: Region(r.below(6) as u32), ty, free: flag, care },
-            5 => Stmt::Call {
-                func: FunctionId(r.below(3) as u32),
-                inverse: flag,
-                args: (0..r.below(4)).map(|_| operand(r)).collect(),
-            },
-            6 => {
-                let why = [Why::User, Why::Bounds, Why::Alias, Why::Shape][r.below(4)];
-                Stmt::Assert { test: condition(r, 9).test, why, says: [None, Some(0), Some(1)][r.below(3)] }
-            }
-            7 => Stmt::Show { ty, value: operand(r) },
-            8 => Stmt::Print(r.word() as u32),
-            9 => Stmt::If {
-                pre: condition(r, depth),
-                post: condition(r, depth),
-                then: block(r, depth + 1),
-                otherwise: block(r, depth + 1),
-            },
-            10 => Stmt::While {
-                pre: condition(r, depth),
-                post: condition(r, depth),
-                first: block(r, depth + 1),
-                body: block(r, depth + 1),
-            },
-            11 => {
-                let step = if flag {
-                    Step::Const(word(r) as i64)
-                } else {
-                    Step::Var { var: Var(r.below(6) as u32), negated: r.chance(50) }
-                };
-                Stmt::For { var, first: operand(r), last: operand(r), step, body: block(r, depth + 1) }
-            }
-            12 | 13 => Stmt::With { name: "a\"b".into(), compute: block(r, depth + 1), body: block(r, depth + 1) },
-            _ => Stmt::Span { name: String::new(), undo: flag, body: block(r, depth + 1) },
-        };
-        let loc = if r.chance(50) { Loc::default() } else { Loc { file: 1, line: r.word() as u32, column: 7 } };
-        stmt.at(loc)
-    }
     b.function.body = block(random, 0);
     Program {
         functions: vec![b.function.clone(), Builder::new("other").function, b.function],
@@ -192,7 +206,7 @@ fun dot @0:1:1 {
 fn errors_say_where() {
     for (text, line, column) in [
         ("", 1, 1),
-        ("program Q1.1", 1, 13),
+        ("program Q1.1", 1, 9),
         ("program Q32.32\nfun f {\n  x += id.f(y)\n}", 3, 3),
         ("program Q32.32\nfun f {\n  out x: f\n  x += id.f(1.5i)\n}", 4, 13),
         ("program Q32.32\nfun f {\n  out x: f\n  x += nix.f(1)\n}", 4, 8),

@@ -5,7 +5,6 @@ mod common;
 mod c;
 mod ir_eval;
 mod ir_passes;
-mod ir_shapes;
 mod ir_text;
 mod lower;
 mod nil_fmt;

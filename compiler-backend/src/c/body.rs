@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use pendula_codegen::cc::operator;
-use pendula_codegen::ops::{Bin, Body, Float, Op, V};
-use pendula_isa::types::Cond;
+use pendula_codegen::ops::{Bin, Body, Op, V};
 
 use super::Refused;
+use super::operators::{bin, float, integers, is_product};
 use super::text::{Ex, Prec, double, word};
 
 /// An operand of a statement: in each lane the place where it stands in C, or what it is if it has no word there.
@@ -19,18 +19,18 @@ pub(super) struct Spot {
 
 /// Writes one statement's operations.
 pub(super) struct Printer<'a> {
-    body: &'a Body,
+    pub(super) body: &'a Body,
     spots: &'a [Option<Spot>],
     kernels: &'a [String],
     /// Whether infinite numbers and NaN are looked for.
-    finite: bool,
+    pub(super) finite: bool,
     /// The sums and products whose wrapping is looked at where they are made: the builtin that does, by operation.
-    checked: Vec<Option<&'static str>>,
+    pub(super) checked: Vec<Option<&'static str>>,
     /// Their checks, which are made with them.
-    noted: Vec<bool>,
-    uses: Vec<u32>,
+    pub(super) check_merged: Vec<bool>,
+    pub(super) uses: Vec<u32>,
     /// Checks that later ones make needless.
-    spared: Vec<bool>,
+    pub(super) redundant: Vec<bool>,
     done: Vec<Option<Ex>>,
     lines: Vec<String>,
     depth: usize,
@@ -38,7 +38,7 @@ pub(super) struct Printer<'a> {
     open: Vec<Ex>,
     ended: Option<Ex>,
     /// Names declared ahead, because they are made in a conditional.
-    ahead: Vec<(String, bool)>,
+    declared_ahead: Vec<(String, bool)>,
     next: &'a mut u32,
 }
 
@@ -60,18 +60,18 @@ pub(super) fn print(
         kernels,
         finite,
         checked: vec![None; body.ops.len()],
-        noted: vec![false; body.ops.len()],
+        check_merged: vec![false; body.ops.len()],
         uses: vec![0; body.ops.len()],
-        spared: Vec::new(),
+        redundant: Vec::new(),
         done: vec![None; body.ops.len()],
         lines: Vec::new(),
         depth: 0,
         open: Vec::new(),
         ended: None,
-        ahead: Vec::new(),
+        declared_ahead: Vec::new(),
         next,
     };
-    p.spared = p.shown();
+    p.redundant = p.implied_checks();
     if early {
         p.find_checked();
     }
@@ -79,7 +79,7 @@ pub(super) fn print(
     p.run()?;
     let result = result.map(|v| p.value(v));
     for double in [true, false] {
-        let names: Vec<&str> = p.ahead.iter().filter(|(_, d)| *d == double).map(|(n, _)| n.as_str()).collect();
+        let names: Vec<&str> = p.declared_ahead.iter().filter(|(_, d)| *d == double).map(|(n, _)| n.as_str()).collect();
         if !names.is_empty() {
             p.lines.insert(0, format!("{} {};", if double { "double" } else { "int64_t" }, names.join(", ")));
         }
@@ -88,116 +88,12 @@ pub(super) fn print(
 }
 
 impl Printer<'_> {
-    /// Which checks for being finite are shown to hold by a later one: sums and products of what is not finite are not.
-    fn shown(&self) -> Vec<bool> {
-        let mut shown = vec![false; self.body.ops.len()];
-        let mut spared = vec![false; self.body.ops.len()];
-        let mut depth = 0;
-        for (n, op) in self.body.ops.iter().enumerate().rev() {
-            match *op {
-                // What is checked in a conditional is so there only.
-                Op::End => depth += 1,
-                Op::If(_) => depth -= 1,
-                Op::Finite(v) if depth == 0 => spared[n] = std::mem::replace(&mut shown[v.0 as usize], true),
-                Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
-                    shown[a.0 as usize] = true;
-                    shown[b.0 as usize] = true;
-                }
-                Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
-                _ => {}
-            }
-        }
-        spared
-    }
-
-    /// Finds checks of sums and products, as they are recorded, that the C compiler has builtins for.
-    fn find_checked(&mut self) {
-        let ops = &self.body.ops;
-        let op = |v: V| ops[v.0 as usize];
-        for (n, check) in ops.iter().enumerate() {
-            let Op::Overflow(v) = *check else { continue };
-            let found = match op(v) {
-                Op::Compare(Cond::Lt, signs, zero) if op(zero) == Op::Const(0) => match op(signs) {
-                    Op::Bin(Bin::And, first, second) => match (op(first), op(second)) {
-                        (Op::Bin(Bin::Xor, a, sum), Op::Bin(Bin::Xor, b, other)) => match op(sum) {
-                            Op::Bin(Bin::Add, x, y) if (x, y) == (a, b) && other == sum => Some((sum, "add")),
-                            Op::Bin(Bin::Sub, x, y) if (x, y) == (a, b) && other == a => Some((sum, "sub")),
-                            // A constant is added with the other sign.
-                            Op::Bin(Bin::Add, x, y) if x == a && other == a => match (op(y), op(b)) {
-                                (Op::Const(y), Op::Const(b)) if y == b.wrapping_neg() && b != 1 << 63 => {
-                                    Some((sum, "add"))
-                                }
-                                _ => None,
-                            },
-                            _ => None,
-                        },
-                        _ => None,
-                    },
-                    _ => None,
-                },
-                Op::Compare(Cond::Ne, high, sign) => match (op(high), op(sign)) {
-                    (Op::Bin(Bin::MulHigh, a, b), Op::Bin(Bin::Sar, low, _)) if op(low) == Op::Bin(Bin::Mul, a, b) => {
-                        Some((low, "mul"))
-                    }
-                    _ => None,
-                },
-                _ => None,
-            };
-            if let Some((sum, name)) = found {
-                self.checked[sum.0 as usize] = Some(name);
-                self.noted[n] = true;
-            }
-        }
-    }
-
-    /// How often each value is used by something that is needed.
-    fn count(&mut self, result: Option<V>) {
-        if let Some(v) = result {
-            self.uses[v.0 as usize] += 1;
-        }
-        for (n, op) in self.body.ops.iter().enumerate().rev() {
-            let lost = match *op {
-                Op::Set(lane, reg, _) => self.spot(lane, reg).is_none(),
-                Op::Finite(_) => !self.finite || self.spared[n],
-                Op::Ordered(..) => !self.finite,
-                Op::Overflow(_) => self.noted[n],
-                _ => false,
-            };
-            if self.checked[n].is_some() {
-                self.uses[n] += 1;
-            }
-            if lost || (op.is_idle() && self.uses[n] == 0) {
-                continue;
-            }
-            for v in op.uses() {
-                self.uses[v.0 as usize] += 1;
-            }
-            if let Op::Kernel(k, args) = op {
-                // Unused places repeat the first argument.
-                let arity = self.arity(*k);
-                for v in &args[arity..] {
-                    self.uses[v.0 as usize] -= 1;
-                }
-            }
-        }
-    }
-
-    /// Whether a value is only asked whether it is zero.
-    fn is_condition(&self, n: usize) -> bool {
-        let v = V(n as u32);
-        self.body.ops.iter().all(|op| match *op {
-            Op::If(_) => true,
-            Op::Select(_, a, b) => a != v && b != v,
-            op => op.uses().all(|u| u != v),
-        })
-    }
-
-    fn arity(&self, kernel: u32) -> usize {
+    pub(super) fn arity(&self, kernel: u32) -> usize {
         let name = self.kernels.get(kernel as usize).map_or("", String::as_str);
         name.rsplit('_').next().and_then(|n| n.parse().ok()).unwrap_or(4).min(4)
     }
 
-    fn spot(&self, lane: u8, reg: u8) -> Option<&Ex> {
+    pub(super) fn spot(&self, lane: u8, reg: u8) -> Option<&Ex> {
         self.spots.get(usize::from(reg))?.as_ref()?.lanes.get(usize::from(lane))?.as_ref()
     }
 
@@ -231,7 +127,7 @@ impl Printer<'_> {
         let name = format!("t{}", self.next);
         *self.next += 1;
         if self.depth > 0 {
-            self.ahead.push((name.clone(), ex.double));
+            self.declared_ahead.push((name.clone(), ex.double));
             self.line(&format!("{name} = {};", ex.text));
         } else {
             let ty = if ex.double { "double" } else { "int64_t" };
@@ -252,22 +148,7 @@ impl Printer<'_> {
     fn run(&mut self) -> Result<(), Refused> {
         let ops = &self.body.ops;
         let sets = ops.iter().filter(|op| matches!(*op, Op::Set(l, r, _) if self.spot(*l, *r).is_some())).count();
-        // What is written last may be looked at where it has been written.
-        let mut late: Option<V> = None;
-        if sets == 1
-            && !ops.iter().any(|op| matches!(op, Op::If(_)))
-            && let Some(Op::Set(lane, reg, v)) =
-                ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.spot(*l, *r).is_some()))
-            && self.spot(*lane, *reg).is_some_and(|s| s.double)
-        {
-            let made = |(n, op): &(usize, &Op)| **op == Op::Finite(*v) && !self.spared[*n];
-            let checks = ops.iter().enumerate().filter(made).count() as u32;
-            let checks = if self.finite { checks } else { 0 };
-            if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
-                late = Some(*v);
-                self.uses[v.0 as usize] = 1;
-            }
-        }
+        let late = self.late_check(sets);
         for (n, op) in ops.iter().enumerate() {
             if op.is_idle() && self.uses[n] == 0 {
                 continue;
@@ -277,110 +158,16 @@ impl Printer<'_> {
                 Op::Get(lane, reg) => {
                     let ex = self.spot(lane, reg).cloned().unwrap_or_else(|| word(0));
                     // The words are written at the end, one after the other.
-                    let hurry = sets > 1 || self.uses[n] > 1;
-                    if hurry && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
+                    let needs_name = sets > 1 || self.uses[n] > 1;
+                    if needs_name && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
                 }
-                // All bits of a double but its sign are zero where it is.
-                Op::Bin(Bin::Shl, a, b)
-                    if self.body.ops[b.0 as usize] == Op::Const(1) && self.value(a).double && self.is_condition(n) =>
-                {
-                    let ex = Ex::new(format!("{} != 0.0", self.real(a).at(Prec::Sum)), Prec::Other, false);
-                    self.keep(n, ex);
-                }
-                Op::Bin(_, a, b) if let Some(builtin) = self.checked[n] => {
-                    let name = format!("t{}", self.next);
-                    *self.next += 1;
-                    if self.depth > 0 {
-                        self.ahead.push((name.clone(), false));
-                    } else {
-                        self.line(&format!("int64_t {name};"));
-                    }
-                    let (a, b) = (self.int(a), self.int(b));
-                    self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
-                    self.done[n] = Some(Ex::atom(name, false));
-                }
-                Op::Bin(op, a, b) => {
-                    let ex = bin(op, self.int(a), self.int(b));
-                    self.keep(n, ex);
-                }
-                Op::Not(a) => {
-                    let ex = Ex::new(format!("~{}", self.int(a).at(Prec::Unary)), Prec::Unary, false);
-                    self.keep(n, ex);
-                }
-                Op::Compare(cond, a, b) => {
-                    let ex = integers(cond, &self.int(a), &self.int(b));
-                    self.keep(n, ex);
-                }
-                Op::CompareFloat(cond, a, b) => {
-                    let ex = Ex::new(
-                        format!("{} {} {}", self.real(a).at(Prec::Sum), operator(cond), self.real(b).at(Prec::Sum)),
-                        Prec::Other,
-                        false,
-                    );
-                    self.keep(n, ex);
-                }
-                Op::Select(c, a, b) => {
-                    let c = self.int(c);
-                    self.choose(n, &c, a, b);
-                }
-                Op::Phi(a, b) => {
-                    let c = self.ended.clone().unwrap_or_else(|| word(1));
-                    self.choose(n, &c, a, b);
-                }
-                Op::Float(op, a, b) => {
-                    let ex = float(op, &self.real(a), &self.real(b));
-                    self.keep(n, ex);
-                }
-                Op::Sqrt(a) => {
-                    let ex = Ex::call("sqrt", &[&self.real(a)], true);
-                    self.keep(n, ex);
-                }
-                Op::Abs(a) => {
-                    let ex = Ex::call("fabs", &[&self.real(a)], true);
-                    self.keep(n, ex);
-                }
-                Op::FromInt(a) => {
-                    let ex = Ex::new(format!("(double){}", self.int(a).at(Prec::Unary)), Prec::Unary, true);
-                    self.keep(n, ex);
-                }
-                Op::Canonical(a) => {
-                    let ex = Ex::call("canonical", &[&self.real(a)], true);
-                    self.keep(n, ex);
-                }
+                Op::Set(lane, reg, v) => self.set(lane, reg, v, late),
                 Op::Kernel(kernel, args) => self.kernel(n, kernel, args),
                 Op::Second(_) => {
                     let ex = Ex::atom("(int64_t)out[1]", false);
                     self.name(n, &ex);
                 }
-                Op::Set(lane, reg, v) => {
-                    let Some(to) = self.spot(lane, reg).cloned() else { continue };
-                    let from = if to.double { self.real(v) } else { self.int(v) };
-                    self.assign(&to.text, &from.text);
-                    if late == Some(v) {
-                        self.line(&format!("CHECK({});", to.text));
-                    }
-                }
-                Op::Finite(v) => {
-                    if self.finite && !self.spared[n] && late != Some(v) {
-                        let text = format!("CHECK({});", self.real(v).text);
-                        self.line(&text);
-                    }
-                }
-                Op::Ordered(a, b) => {
-                    if self.finite {
-                        let text = format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text);
-                        self.line(&text);
-                    }
-                }
-                Op::Require(v) => {
-                    let text = format!("bad |= !{};", self.int(v).at(Prec::Unary));
-                    self.line(&text);
-                }
-                Op::Overflow(_) if self.noted[n] => {}
-                Op::Overflow(v) => {
-                    let text = format!("bad |= {};", self.int(v).at(Prec::Atom));
-                    self.line(&text);
-                }
+                Op::Finite(_) | Op::Ordered(..) | Op::Require(_) | Op::Overflow(_) => self.check(n, *op, late),
                 Op::If(c) => {
                     let c = self.value(c);
                     let c = if c.double { c.into_word() } else { c };
@@ -397,9 +184,117 @@ impl Printer<'_> {
                 Op::Load(..) | Op::Store(..) | Op::Bound(_) | Op::Interpret | Op::Reload(..) => {
                     return Err(Refused::Operation);
                 }
+                Op::Bin(..)
+                | Op::Not(_)
+                | Op::Compare(..)
+                | Op::CompareFloat(..)
+                | Op::Select(..)
+                | Op::Phi(..)
+                | Op::Float(..)
+                | Op::Sqrt(_)
+                | Op::Abs(_)
+                | Op::FromInt(_)
+                | Op::Canonical(_) => self.expression(n, *op),
             }
         }
         Ok(())
+    }
+
+    /// The value whose check for being finite is made on the word that it is written to, after that is written. Its
+    /// uses are counted without the check.
+    fn late_check(&mut self, sets: usize) -> Option<V> {
+        let ops = &self.body.ops;
+        if sets == 1
+            && !ops.iter().any(|op| matches!(op, Op::If(_)))
+            && let Some(Op::Set(lane, reg, v)) =
+                ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.spot(*l, *r).is_some()))
+            && self.spot(*lane, *reg).is_some_and(|s| s.double)
+        {
+            let made = |(n, op): &(usize, &Op)| **op == Op::Finite(*v) && !self.redundant[*n];
+            let checks = ops.iter().enumerate().filter(made).count() as u32;
+            let checks = if self.finite { checks } else { 0 };
+            if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
+                self.uses[v.0 as usize] = 1;
+                return Some(*v);
+            }
+        }
+        None
+    }
+
+    /// Writes a word.
+    fn set(&mut self, lane: u8, reg: u8, v: V, late: Option<V>) {
+        let Some(to) = self.spot(lane, reg).cloned() else { return };
+        let from = if to.double { self.real(v) } else { self.int(v) };
+        self.assign(&to.text, &from.text);
+        if late == Some(v) {
+            self.line(&format!("CHECK({});", to.text));
+        }
+    }
+
+    /// An operation that checks something and has no value.
+    fn check(&mut self, n: usize, op: Op, late: Option<V>) {
+        let text = match op {
+            Op::Finite(v) if self.finite && !self.redundant[n] && late != Some(v) => {
+                format!("CHECK({});", self.real(v).text)
+            }
+            Op::Ordered(a, b) if self.finite => {
+                format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text)
+            }
+            Op::Require(v) => format!("bad |= !{};", self.int(v).at(Prec::Unary)),
+            Op::Overflow(v) if !self.check_merged[n] => format!("bad |= {};", self.int(v).at(Prec::Atom)),
+            _ => return,
+        };
+        self.line(&text);
+    }
+
+    /// An operation whose value is an expression of its operands.
+    fn expression(&mut self, n: usize, op: Op) {
+        let ex = match op {
+            // All bits of a double but its sign are zero where it is.
+            Op::Bin(Bin::Shl, a, b)
+                if self.body.ops[b.0 as usize] == Op::Const(1) && self.value(a).double && self.is_condition(n) =>
+            {
+                Ex::new(format!("{} != 0.0", self.real(a).at(Prec::Sum)), Prec::Other, false)
+            }
+            Op::Bin(_, a, b) if let Some(builtin) = self.checked[n] => return self.checked_sum(n, builtin, a, b),
+            Op::Bin(op, a, b) => bin(op, self.int(a), self.int(b)),
+            Op::Not(a) => Ex::new(format!("~{}", self.int(a).at(Prec::Unary)), Prec::Unary, false),
+            Op::Compare(cond, a, b) => integers(cond, &self.int(a), &self.int(b)),
+            Op::CompareFloat(cond, a, b) => Ex::new(
+                format!("{} {} {}", self.real(a).at(Prec::Sum), operator(cond), self.real(b).at(Prec::Sum)),
+                Prec::Other,
+                false,
+            ),
+            Op::Select(c, a, b) => {
+                let c = self.int(c);
+                return self.choose(n, &c, a, b);
+            }
+            Op::Phi(a, b) => {
+                let c = self.ended.clone().unwrap_or_else(|| word(1));
+                return self.choose(n, &c, a, b);
+            }
+            Op::Float(op, a, b) => float(op, &self.real(a), &self.real(b)),
+            Op::Sqrt(a) => Ex::call("sqrt", &[&self.real(a)], true),
+            Op::Abs(a) => Ex::call("fabs", &[&self.real(a)], true),
+            Op::FromInt(a) => Ex::new(format!("(double){}", self.int(a).at(Prec::Unary)), Prec::Unary, true),
+            Op::Canonical(a) => Ex::call("canonical", &[&self.real(a)], true),
+            _ => return,
+        };
+        self.keep(n, ex);
+    }
+
+    /// A sum or product that the C compiler's builtin checks for wrapping where it is made.
+    fn checked_sum(&mut self, n: usize, builtin: &str, a: V, b: V) {
+        let name = format!("t{}", self.next);
+        *self.next += 1;
+        if self.depth > 0 {
+            self.declared_ahead.push((name.clone(), false));
+        } else {
+            self.line(&format!("int64_t {name};"));
+        }
+        let (a, b) = (self.int(a), self.int(b));
+        self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
+        self.done[n] = Some(Ex::atom(name, false));
     }
 
     fn choose(&mut self, n: usize, c: &Ex, a: V, b: V) {
@@ -452,7 +347,7 @@ impl Printer<'_> {
         *self.next += 1;
         if self.depth > 0 {
             // What it gives is looked at later where this is not run, too.
-            self.ahead.push((result.clone(), false));
+            self.declared_ahead.push((result.clone(), false));
             self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
             self.done[n] = Some(Ex::atom(result, false));
         } else {
@@ -476,67 +371,4 @@ const DIVISIONS: &[(&str, &str)] = &[
 /// Whether a kernel of this name has two results.
 fn is_pair(name: &str) -> bool {
     name.rsplit('_').nth(1) == Some("pair")
-}
-
-fn is_product(text: &str) -> bool {
-    let mut depth = 0;
-    let chars: Vec<char> = text.chars().collect();
-    for (n, c) in chars.iter().enumerate() {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
-            '+' | '-' | '?' | '<' | '>' | '=' | '&' | '|' | '^' if depth == 0 && n > 0 && chars[n - 1] == ' ' => {
-                return false;
-            }
-            _ => {}
-        }
-    }
-    true
-}
-
-/// A comparison of integers.
-pub(super) fn integers(cond: Cond, a: &Ex, b: &Ex) -> Ex {
-    let text = match cond {
-        Cond::Ltu | Cond::Geu => {
-            format!("(word){} {} (word){}", a.at(Prec::Unary), operator(cond), b.at(Prec::Unary))
-        }
-        _ => format!("{} {} {}", a.at(Prec::Sum), operator(cond), b.at(Prec::Sum)),
-    };
-    Ex::new(text, Prec::Other, false)
-}
-
-fn bin(op: Bin, a: Ex, b: Ex) -> Ex {
-    let shift = |b: &Ex| match b.text.parse::<u64>() {
-        Ok(k) => (k & 63).to_string(),
-        Err(_) => format!("({} & 63)", b.at(Prec::Unary)),
-    };
-    let other = |sign: &str| Ex::new(format!("{} {sign} {}", a.at(Prec::Unary), b.at(Prec::Unary)), Prec::Other, false);
-    match op {
-        Bin::Add if b.text.starts_with('-') && b.prec == Prec::Literal => {
-            Ex::new(format!("{} - {}", a.at(Prec::Sum), &b.text[1..]), Prec::Sum, false)
-        }
-        Bin::Add => Ex::new(format!("{} + {}", a.at(Prec::Sum), b.at(Prec::Product)), Prec::Sum, false),
-        Bin::Sub => Ex::new(format!("{} - {}", a.at(Prec::Sum), b.at(Prec::Product)), Prec::Sum, false),
-        Bin::Mul => Ex::new(format!("{} * {}", a.at(Prec::Product), b.at(Prec::Unary)), Prec::Product, false),
-        Bin::MulHigh => Ex::call("mulhigh", &[&a, &b], false),
-        Bin::And => other("&"),
-        Bin::Or => other("|"),
-        Bin::Xor => other("^"),
-        Bin::Shl => Ex::new(format!("(int64_t)((word){} << {})", a.at(Prec::Unary), shift(&b)), Prec::Unary, false),
-        Bin::Shr => Ex::new(format!("(int64_t)((word){} >> {})", a.at(Prec::Unary), shift(&b)), Prec::Unary, false),
-        Bin::Sar => Ex::new(format!("{} >> {}", a.at(Prec::Unary), shift(&b)), Prec::Other, false),
-        Bin::Rol => Ex::call("rol", &[&a, &b], false),
-        Bin::Ror => Ex::call("ror", &[&a, &b], false),
-    }
-}
-
-fn float(op: Float, a: &Ex, b: &Ex) -> Ex {
-    let (sign, prec) = match op {
-        Float::Add => ("+", Prec::Sum),
-        Float::Sub => ("-", Prec::Sum),
-        Float::Mul => ("*", Prec::Product),
-        Float::Div => ("/", Prec::Product),
-    };
-    let right = if prec == Prec::Sum { Prec::Product } else { Prec::Unary };
-    Ex::new(format!("{} {sign} {}", a.at(prec), b.at(right)), prec, true)
 }

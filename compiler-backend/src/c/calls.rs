@@ -42,11 +42,11 @@ impl FunctionWriter<'_, '_> {
                 _ => word(0),
             });
             if param.written {
-                let place = self.lent(*arg, &value, &mut back_to);
+                let place = self.passed_place(*arg, &value, &mut back_to);
                 text.push_str(&format!(", &{place}"));
                 if way == Sweep::Turn {
-                    let turned = self.turned(*arg, ty);
-                    text.push_str(&format!(", {turned}"));
+                    let midpoint = self.midpoint(*arg, ty);
+                    text.push_str(&format!(", {midpoint}"));
                 }
             } else {
                 text.push_str(&format!(", {}", value.text));
@@ -86,7 +86,7 @@ impl FunctionWriter<'_, '_> {
                         }
                     }
                     Some(own) => {
-                        let place = self.lent(*arg, &own, &mut back_to);
+                        let place = self.passed_place(*arg, &own, &mut back_to);
                         text.push_str(&format!(", &{place}"));
                     }
                 }
@@ -125,7 +125,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// The variable that is lent for a word: a memory word is copied, and back after the call.
-    fn lent(&mut self, operand: Operand, word: &Ex, back_to: &mut Vec<String>) -> String {
+    fn passed_place(&mut self, operand: Operand, word: &Ex, back_to: &mut Vec<String>) -> String {
         if !matches!(operand, Operand::Mem(_)) {
             return word.text.clone();
         }
@@ -143,15 +143,15 @@ impl FunctionWriter<'_, '_> {
             return false;
         }
         // Where no parameter is known to be an address, any may be one.
-        let told = callee.params.iter().any(|p| callee.points(p.var).is_some());
+        let regions_known = callee.params.iter().any(|p| callee.points(p.var).is_some());
         args.iter().zip(&callee.params).any(|(arg, param)| match arg {
             Operand::Var(v) => match self.f.points(*v) {
                 Some(points) => points == word.region,
-                None => !told || callee.points(param.var).is_some(),
+                None => !regions_known || callee.points(param.var).is_some(),
             },
             // The entry's arrays: data of their own.
-            Operand::Const(_) => !told,
-            Operand::Mem(_) => !told || callee.points(param.var).is_some(),
+            Operand::Const(_) => !regions_known,
+            Operand::Mem(_) => !regions_known || callee.points(param.var).is_some(),
         })
     }
 }

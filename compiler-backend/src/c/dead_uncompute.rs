@@ -103,10 +103,10 @@ impl<'a> Drops<'a> {
         let Some(callee) = program.functions.get(func.0 as usize) else { return false };
         let Some(reach) = self.reach(func) else { return false };
         callee.params.iter().zip(args).zip(reach).all(|((param, arg), written)| {
-            let lent = !param.written || is_own(own, *arg);
+            let passed = !param.written || is_own(own, *arg);
             let reached =
                 !written || matches!(arg, Operand::Var(v) if f.points(*v).is_some_and(|r| own.regions.contains(&r)));
-            lent && reached
+            passed && reached
         })
     }
 
@@ -170,8 +170,9 @@ impl<'a> Drops<'a> {
             }
         }
         let of: Vec<Option<Region>> = f.params.iter().map(|p| f.points(p.var)).collect();
-        let told = written.iter().all(|r| own.contains(r) || of.contains(&Some(*r)));
-        let reach = (!unknown && told).then(|| of.iter().map(|r| r.is_some_and(|r| written.contains(&r))).collect());
+        let regions_known = written.iter().all(|r| own.contains(r) || of.contains(&Some(*r)));
+        let reach =
+            (!unknown && regions_known).then(|| of.iter().map(|r| r.is_some_and(|r| written.contains(&r))).collect());
         self.reach.insert(func, reach.clone());
         reach
     }

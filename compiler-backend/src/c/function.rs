@@ -66,7 +66,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
     let mut taken = w.names.clone();
     let names = f.vars.iter().map(|v| taken.like(&v.name)).collect();
     let counts = counters(f);
-    let looks = w.summaries.get(fun).looks;
+    let checks_stack = w.summaries.get(fun).checks_stack;
     let marked = f.params.iter().take(64).enumerate().filter(|(n, _)| left >> n & 1 != 0);
     let marked: HashSet<Var> = marked.map(|(_, p)| p.var).collect();
     let mut fw = FunctionWriter {
@@ -99,7 +99,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
     fw.text.open(&format!("{head}\n{{"));
     let (entry, exit) = fw.frame(program)?;
     fw.declare(&body.out);
-    if looks {
+    if checks_stack {
         fw.text.line("if (DEEP()) return 1;");
     }
     entry.iter().for_each(|line| fw.text.line(line));

@@ -62,8 +62,9 @@ impl FunctionWriter<'_, '_> {
             }
             Stmt::Call { func, inverse: false, args } if !self.within && self.is_handed_on(args) => {
                 let params = self.w.program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
-                let lent = args.iter().zip(params).filter(|(_, p)| p.written).map(|(a, _)| *a).collect::<Vec<_>>();
-                self.reach_turning_point(&lent);
+                let written_args =
+                    args.iter().zip(params).filter(|(_, p)| p.written).map(|(a, _)| *a).collect::<Vec<_>>();
+                self.reach_turning_point(&written_args);
                 self.call(last, *func, Sweep::Turn, args)?;
             }
             _ => {
@@ -227,11 +228,11 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Hands on what words are like at the turning point, which lies in a function to which these are lent.
-    fn reach_turning_point(&mut self, lent: &[Operand]) {
+    fn reach_turning_point(&mut self, written_args: &[Operand]) {
         if self.is_main() {
             self.hand_on(&self.w.words.clone());
         }
-        for param in self.f.params.iter().filter(|p| p.written && !lent.contains(&Operand::Var(p.var))) {
+        for param in self.f.params.iter().filter(|p| p.written && !written_args.contains(&Operand::Var(p.var))) {
             let name = self.name(param.var);
             self.text.line(&format!("*turned_{name} = {name};"));
         }
@@ -254,7 +255,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Where the function that a word is lent to is to write what it is like at the turning point.
-    pub(super) fn turned(&mut self, operand: Operand, ty: Ty) -> String {
+    pub(super) fn midpoint(&mut self, operand: Operand, ty: Ty) -> String {
         match operand {
             Operand::Mem(m) => format!("({} *)(turned + ({}))", c_type(ty), self.address(m).text),
             Operand::Var(v) if self.f.params.iter().any(|p| p.var == v && p.written) => {

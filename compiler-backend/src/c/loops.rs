@@ -388,7 +388,7 @@ fn test_checks(
     };
     let text = |o: Operand, counts: Option<Var>, end: &Ex| if counts.is_some() { end.clone() } else { fw.integer(o) };
     let checks = ends.iter().map(|end| {
-        let holds = super::body::integers(test.cond, &text(test.a, a, end), &text(test.b, b, end));
+        let holds = super::operators::integers(test.cond, &text(test.a, a, end), &text(test.b, b, end));
         format!("!({})", holds.text)
     });
     Some(checks.collect())

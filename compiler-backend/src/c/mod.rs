@@ -18,9 +18,11 @@
 //!
 //! # Neighbours
 //!
-//! `function` writes functions, `statement` and `calls` what is in them, `body` operations (`flat` takes branches out of them), `text` has names
-//! and expressions. `loops` finds out what can be checked before a loop, from how integers go in it (`course`), and `kept` which words can be kept in
-//! variables. `drop` finds out what need not be undone, from what blocks do (`flow`), and `turn` writes runs there and back.
+//! `function` writes functions, `statement` and `calls` write what is in them, `body` writes operations: `if_convert` removes
+//! branches from them, `value_uses` counts their uses, `operators` writes their expressions, and `text` has names. `loops`
+//! finds what can be checked before a loop from how integers change in it (`induction`), and `promote` finds words that can
+//! be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`), and
+//! `fused_gradient` writes a forward and a backward run as one.
 
 mod body;
 mod calls;
@@ -31,9 +33,11 @@ mod fused_gradient;
 mod if_convert;
 mod induction;
 mod loops;
+mod operators;
 mod promote;
 mod statement;
 mod text;
+mod value_uses;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -190,7 +194,8 @@ pub struct Settings {
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
-    let of = |lent: bool| joined(data(program, arguments).filter(|d| d.lent == lent && d.written).map(|d| d.at));
+    let of =
+        |is_word: bool| joined(data(program, arguments).filter(|d| d.is_word == is_word && d.written).map(|d| d.at));
     let (arrays, words) = (of(false), of(true));
     // The call of the entry is a function like others.
     let mut program = program.clone();
@@ -225,8 +230,8 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
         ends.line("(void)lanes, (void)turned;");
         let lanes: String = ad_mode.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
         ends.line("limit = (char *)__builtin_frame_address(0) - stack;");
-        let turned = if way == Sweep::Turn { ", turned" } else { "" };
-        ends.line(&format!("return {inner}(mem, {lanes}len, top{turned});"));
+        let midpoint = if way == Sweep::Turn { ", turned" } else { "" };
+        ends.line(&format!("return {inner}(mem, {lanes}len, top{midpoint});"));
         ends.close("}");
     }
     let mut bodies = Vec::new();
@@ -340,7 +345,7 @@ struct Data {
     /// How its words are read, if that is known.
     ty: Option<Ty>,
     /// Whether it is a word that is lent to the entry.
-    lent: bool,
+    is_word: bool,
     written: bool,
 }
 
@@ -356,7 +361,7 @@ fn data<'a>(program: &'a Program, arguments: &'a [Argument]) -> impl Iterator<It
         _ => true,
     };
     let stack = usize::try_from(program.stack).unwrap_or(0);
-    let before = Data { at: 0..stack, ty: None, lent: false, written: true };
+    let before = Data { at: 0..stack, ty: None, is_word: false, written: true };
     let (mut at, mut param) = (stack, 0);
     let of = move |argument: &Argument| {
         let first = at;
@@ -364,12 +369,12 @@ fn data<'a>(program: &'a Program, arguments: &'a [Argument]) -> impl Iterator<It
         match &argument.kind {
             ArgumentKind::Word { ty, .. } => {
                 param += 1;
-                Some(Data { at: first..at, ty: Some(*ty), lent: true, written: true })
+                Some(Data { at: first..at, ty: Some(*ty), is_word: true, written: true })
             }
             ArgumentKind::Array { ty, lens, .. } => {
                 let written = writes(param);
                 param += 1 + lens.len();
-                Some(Data { at: first..at, ty: Some(*ty), lent: false, written })
+                Some(Data { at: first..at, ty: Some(*ty), is_word: false, written })
             }
             ArgumentKind::Constant(_) => {
                 param += 1;

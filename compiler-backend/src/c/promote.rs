@@ -71,11 +71,11 @@ impl Accesses {
                         out.reached.extend(fw.f.points(*v));
                     }
                 }
-                let told = callee.params.iter().any(|p| callee.points(p.var).is_some());
+                let regions_known = callee.params.iter().any(|p| callee.points(p.var).is_some());
                 let known = args.iter().zip(&callee.params).all(|(arg, param)| {
                     callee.points(param.var).is_none() || matches!(arg, Operand::Var(v) if fw.f.points(*v).is_some())
                 });
-                out.anything |= memory && !(told && known);
+                out.anything |= memory && !(regions_known && known);
             }
             Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
                 out.test(&pre.test);

@@ -349,7 +349,7 @@ impl FunctionWriter<'_, '_> {
         self.inside(s, first, test.a);
         self.inside(s, second, test.b);
         if test.ty == Ty::Int && test.cond != Cond::Always {
-            return Ok(body::integers(test.cond, &self.integer(test.a), &self.integer(test.b)));
+            return Ok(super::operators::integers(test.cond, &self.integer(test.a), &self.integer(test.b)));
         }
         let mut spots = vec![None];
         let mut words = [Word::Const(0); 2];

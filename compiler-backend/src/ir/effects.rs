@@ -1,113 +1,73 @@
-//! What statements read and write, whether they may trap, and how large they are.
+//! Effects of statements: what they read and write, whether they may trap, and how large they are.
 //!
-//! Variables and regions are told apart; a region is read or written as a whole. A call's
-//! arguments are known, what it does to memory is not told apart by region: the caller's
-//! and the function's regions have nothing to do with each other. All is on the side of
-//! caution, and holds in both directions.
+//! The analysis distinguishes variables and regions; a region is read or written as a whole. It knows a call's arguments,
+//! but not which regions of the caller the callee reads or writes. The results are conservative and hold in both directions.
 
+mod set;
 mod summary;
+#[cfg(test)]
+mod tests;
+mod traps;
 
+pub use set::Set;
 pub use summary::{Summaries, Summary, callees_first};
+pub use traps::{is_inexact, update_traps};
 
 use super::{AncillaChecks, At, Block, Condition, FunctionId, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
-use pendula_isa::table::{Row, TableFn, int_fn, q_fn};
-use pendula_isa::{Acc, Ty};
+use pendula_isa::Ty;
+use pendula_isa::table::Row;
+use traps::row_traps;
 
-/// A set of indices of variables or regions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Set(Vec<u32>);
-
-impl Set {
-    /// Whether it holds this index.
-    pub fn contains(&self, index: u32) -> bool {
-        self.0.binary_search(&index).is_ok()
-    }
-
-    /// Whether it holds this variable.
-    pub fn has(&self, var: Var) -> bool {
-        self.contains(var.0)
-    }
-
-    /// Whether the two have something in common.
-    pub fn meets(&self, other: &Set) -> bool {
-        let (few, many) = if self.0.len() < other.0.len() { (self, other) } else { (other, self) };
-        few.0.iter().any(|i| many.contains(*i))
-    }
-
-    /// Whether it holds nothing.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// What it holds, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().copied()
-    }
-
-    fn seal(&mut self) {
-        self.0.sort_unstable();
-        self.0.dedup();
-    }
-}
-
-impl FromIterator<u32> for Set {
-    fn from_iter<T: IntoIterator<Item = u32>>(iter: T) -> Set {
-        let mut set = Set(iter.into_iter().collect());
-        set.seal();
-        set
-    }
-}
-
-/// What statements do.
+/// The effects of statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Variables read, in addresses, too. What is only changed by an amount that depends on others is not among them.
+    /// Variables that are read, also in addresses. The place of an update is not among them.
     pub reads: Set,
-    /// Variables changed; their lives' beginnings and ends are changes.
+    /// Variables that are changed. The beginning and the end of a life are changes.
     pub writes: Set,
-    /// Regions read.
+    /// Regions that are read.
     pub regions_read: Set,
-    /// Regions written.
+    /// Regions that are written.
     pub regions_written: Set,
-    /// Whether a call reads memory, of whatever region.
+    /// True if a call reads memory, of any region.
     pub reads_memory: bool,
-    /// Whether a call writes memory, of whatever region.
+    /// True if a call writes memory, of any region.
     pub writes_memory: bool,
-    /// Whether it may trap, or not come to an end. A check of an ancilla counts, at either end of its life.
+    /// True if the statements may trap or not terminate. A check of an ancilla counts at either end of its life.
     pub traps: bool,
-    /// Whether it shows something.
+    /// True if the statements show something.
     pub shows: bool,
-    /// Whether undoing it may not restore every bit: it adds to floating-point numbers or turns them.
+    /// True if undoing the statements may not restore every bit, since they add to floating-point numbers or rotate them.
     pub inexact: bool,
-    /// Whether arrays begin or end their lives.
+    /// True if arrays begin or end their lives.
     pub allocates: bool,
-    /// Roughly how many instructions it makes.
+    /// The approximate number of instructions.
     pub size: u32,
 }
 
 impl Effects {
-    /// Of statements one after the other.
+    /// The effects of a sequence of statements.
     pub fn of_block(summaries: &Summaries, block: &[At]) -> Effects {
         let mut effects = Effects::default();
         effects.block(summaries, block);
         effects.sealed()
     }
 
-    /// Of one statement.
+    /// The effects of one statement.
     pub fn of_stmt(summaries: &Summaries, stmt: &Stmt) -> Effects {
         let mut effects = Effects::default();
         effects.stmt(summaries, stmt);
         effects.sealed()
     }
 
-    /// Of a condition: computed, compared and undone.
+    /// The effects of a condition, which is computed, compared and undone.
     pub fn of_condition(summaries: &Summaries, condition: &Condition) -> Effects {
         let mut effects = Effects::default();
         effects.condition(summaries, condition);
         effects.sealed()
     }
 
-    /// Of both, one after the other.
+    /// The effects of both, one after the other.
     pub fn and(mut self, other: &Effects) -> Effects {
         self.reads.0.extend(&other.reads.0);
         self.writes.0.extend(&other.writes.0);
@@ -123,7 +83,7 @@ impl Effects {
         self.sealed()
     }
 
-    /// Whether something in memory may be written.
+    /// Whether any word of memory may be written.
     pub fn touches_memory(&self) -> bool {
         self.writes_memory || !self.regions_written.is_empty()
     }
@@ -147,12 +107,12 @@ impl Effects {
         mem.vars().any(|v| self.writes.has(v))
     }
 
-    /// Whether what `other` reads or writes may be changed: `other` would not do the same any more.
+    /// Whether something that `other` reads or writes may be changed, so that `other` would no longer do the same.
     pub fn disturbs(&self, other: &Effects) -> bool {
-        self.writes.meets(&other.reads)
-            || self.writes.meets(&other.writes)
-            || self.regions_written.meets(&other.regions_read)
-            || self.regions_written.meets(&other.regions_written)
+        self.writes.intersects(&other.reads)
+            || self.writes.intersects(&other.writes)
+            || self.regions_written.intersects(&other.regions_read)
+            || self.regions_written.intersects(&other.regions_written)
             || (self.touches_memory() && (other.reads_memory || other.writes_memory))
             || (self.writes_memory && (!other.regions_read.is_empty() || !other.regions_written.is_empty()))
     }
@@ -272,7 +232,7 @@ impl Effects {
                 self.block(summaries, otherwise);
                 self.traps |= !is_same_test(pre, post) || {
                     let written: Set = self.writes.0[before..].iter().copied().collect();
-                    !is_steady(&pre.test, &written)
+                    !is_invariant(&pre.test, &written)
                 };
                 self.grow(4);
             }
@@ -345,7 +305,7 @@ impl Mem {
 }
 
 impl Operand {
-    /// The variables that it names, in an address, too.
+    /// The variables that it names, also in an address.
     pub fn vars(self) -> impl Iterator<Item = Var> {
         match self {
             Operand::Const(_) => None.into_iter().chain(None),
@@ -355,13 +315,13 @@ impl Operand {
     }
 }
 
-/// How many of a row's operands, the first ones, it writes.
+/// The number of operands that a row writes. They come first.
 pub fn written_operands(row: Row) -> usize {
     use pendula_isa::operand::OperandKind::{Memory, Target, TargetOrMemory};
     row.info().operands.iter().take_while(|k| matches!(k, Target | Memory | TargetOrMemory)).count()
 }
 
-/// How many turns a `for` makes, if that is known. `None`, too, where the last value is not reached, and it traps.
+/// The number of iterations of a `for`, if it is known. `None` also if the loop traps because it misses its last value.
 pub fn turns(first: Operand, last: Operand, step: Step) -> Option<u64> {
     let (Operand::Const(first), Operand::Const(last), Step::Const(step)) = (first, last, step) else { return None };
     let (way, step) = (i128::from(last.cast_signed()) - i128::from(first.cast_signed()), i128::from(step));
@@ -373,13 +333,13 @@ pub fn turns(first: Operand, last: Operand, step: Step) -> Option<u64> {
     }
 }
 
-/// Whether the two compare the same, without computing anything.
+/// Whether two conditions compare the same operands and compute nothing.
 fn is_same_test(pre: &Condition, post: &Condition) -> bool {
     pre.compute.is_empty() && post.compute.is_empty() && pre.test == post.test
 }
 
-/// Whether a comparison is one of constants and variables that are not among those changed.
-fn is_steady(test: &Test, written: &Set) -> bool {
+/// Whether a comparison has only constants and variables that are not written.
+fn is_invariant(test: &Test, written: &Set) -> bool {
     [test.a, test.b].into_iter().all(|o| match o {
         Operand::Const(_) => true,
         Operand::Var(v) => !written.has(v),
@@ -387,107 +347,7 @@ fn is_steady(test: &Test, written: &Set) -> bool {
     })
 }
 
-/// Whether undoing an update may leave other bits than there were.
-pub fn is_inexact(acc: Acc, func: TableFn) -> bool {
-    func.info().ty == Ty::F && !acc.self_inverse()
-}
-
-/// Whether an update may trap; addresses aside, and fixed-point overflow where a run makes it a trap.
-pub fn update_traps(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
-    let nonzero = |n: usize| matches!(args.get(n), Some(Operand::Const(k)) if *k != 0);
-    match func {
-        TableFn::Int(f) => match f {
-            int_fn::Name::Id
-            | int_fn::Name::Plus
-            | int_fn::Name::Minus
-            | int_fn::Name::Mul
-            | int_fn::Name::Pow
-            | int_fn::Name::And
-            | int_fn::Name::Or
-            | int_fn::Name::Nor
-            | int_fn::Name::Shl
-            | int_fn::Name::Shr
-            | int_fn::Name::Sar
-            | int_fn::Name::Shl32
-            | int_fn::Name::Shr32
-            | int_fn::Name::Sar32
-            | int_fn::Name::Lt
-            | int_fn::Name::Ltu
-            | int_fn::Name::Eq
-            | int_fn::Name::Min
-            | int_fn::Name::Max
-            | int_fn::Name::LtQ
-            | int_fn::Name::EqQ
-            | int_fn::Name::CvtQ => false,
-            int_fn::Name::Quot | int_fn::Name::Rem | int_fn::Name::Div | int_fn::Name::Mod => !nonzero(1),
-            int_fn::Name::Udiv | int_fn::Name::Umod => !nonzero(1),
-            // What is no logarithmic number has no order, nor has a NaN.
-            int_fn::Name::LtL | int_fn::Name::EqL | int_fn::Name::LtF | int_fn::Name::EqF => true,
-            int_fn::Name::CvtL | int_fn::Name::CvtF => true,
-        },
-        TableFn::Q(f) => !matches!(
-            f,
-            q_fn::Name::Id
-                | q_fn::Name::Plus
-                | q_fn::Name::Minus
-                | q_fn::Name::Prod
-                | q_fn::Name::IntPow
-                | q_fn::Name::Mul
-                | q_fn::Name::Muladd
-                | q_fn::Name::Min
-                | q_fn::Name::Max
-                | q_fn::Name::Sign
-                | q_fn::Name::Relu
-        ),
-        TableFn::L(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
-        TableFn::F(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
-    }
-}
-
-/// Whether a permutation may trap.
-fn row_traps(row: Row, ty: Ty) -> bool {
-    match row {
-        Row::Swap
-        | Row::Not
-        | Row::Rol
-        | Row::Inc
-        | Row::Add8
-        | Row::Add16
-        | Row::Add32
-        | Row::Addu8
-        | Row::Addu16
-        | Row::Addu32
-        | Row::Neg32
-        | Row::Rol32 => false,
-        Row::Neg => ty == Ty::L,
-        Row::Rot => ty != Ty::Q,
-        Row::Exch
-        | Row::Rmul
-        | Row::Push
-        | Row::Assert
-        | Row::Zero
-        | Row::ZeroWithin
-        | Row::Emit
-        | Row::Read
-        | Row::Show
-        | Row::Print
-        | Row::Erase
-        | Row::Gswap
-        | Row::Start
-        | Row::Jmp
-        | Row::Proc
-        | Row::Call
-        | Row::Callr
-        | Row::Gcall
-        | Row::Exch32
-        | Row::Bra
-        | Row::Rbra
-        | Row::Swapbr
-        | Row::Cell => true,
-    }
-}
-
-/// The blocks of a statement, borrowed with `mut` if that is said.
+/// The blocks of a statement, borrowed mutably if `mut` follows.
 macro_rules! blocks_of {
     ($stmt:expr $(, $mutable:tt)?) => {{
         let list = match $stmt {
@@ -512,17 +372,17 @@ macro_rules! blocks_of {
     }};
 }
 
-/// The blocks that a statement is made of.
+/// The blocks within a statement.
 pub fn blocks(stmt: &Stmt) -> impl Iterator<Item = &Block> {
     blocks_of!(stmt)
 }
 
-/// The same, to be changed.
+/// The blocks within a statement, mutably.
 pub fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
     blocks_of!(stmt, mut)
 }
 
-/// Every statement of a block, those within others included, outer ones first.
+/// Visits every statement of a block, also those within others, outer ones first.
 pub fn walk<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
     for s in block {
         visit(s);

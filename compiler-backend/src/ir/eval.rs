@@ -1,18 +1,22 @@
-//! A direct evaluator: what a program means, by which the compiled code is checked.
+//! A direct evaluator of the IR. It defines what a program means, and tests check compiled code against it.
 //!
-//! What an update or a permutation does comes from the instruction table, and what it does to
-//! gradient words from [`pendula_isa::adjoint`]; structure is followed here, in either direction,
-//! without inverting anything beforehand. An argument is taken by reference; a parameter that the
-//! function changes for a time only is a copy of its own, whose gradient word is added to the argument's
-//! at the end.
+//! The instruction table defines updates and permutations, and [`pendula_isa::adjoint`] what they do to gradient words.
+//! The evaluator follows the structure in either direction without inverting statements beforehand. Arguments are passed
+//! by reference. An unwritten parameter that the function changes temporarily is a copy; at the end its gradient word is
+//! added to the argument's.
 //!
-//! Contracts of the representation are checked where that costs little: that ancillas are zero where they
-//! begin and end, that a loop does not change its bounds, that words written at once are different ones.
+//! The evaluator checks the IR's contracts where that costs little: ancillas are zero where they begin and end, a loop
+//! does not change its bounds, and words that one statement writes are different words.
 
-mod bench;
+mod control;
 mod error;
-mod frame;
+mod instructions;
+mod lifetimes;
+mod machine;
+mod state;
 mod stop;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 use std::time::Instant;
@@ -25,46 +29,47 @@ pub use stop::{Call, Held, Stop, Value};
 pub use trace::{Change, Element, Listener, Ran};
 
 use super::{FunctionId, Loc, Program};
-use bench::State;
-use frame::Machine;
+use machine::Machine;
+use state::State;
 use trace::Tracer;
 
-/// What a run may use.
+/// The limits and settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Words of memory, those given included.
+    /// The number of words of memory, including those that are passed in.
     pub memory: usize,
-    /// How many statements may run; each turn of a loop counts as one more.
+    /// The most statements that may run. Each iteration of a loop counts as one more.
     pub max_steps: u64,
-    /// When the run is given up, if it is.
+    /// When the run gives up, if there is a limit.
     pub until: Option<Instant>,
-    /// Let infinities and NaN of floating-point numbers through.
+    /// True if floating-point infinities and NaN do not trap.
     pub ieee: bool,
-    /// Stop where a fixed-point number, or an integer of Janus, has no room.
+    /// True if the overflow of a fixed-point number, or of an integer of Janus, stops the run.
     pub trap_overflow: bool,
 }
 
-/// A moment of a run: where these statements of the source have run so often, in either direction. The run stops before the next of them.
+/// A point at which a run stops: each of these statements of the source has run a given number of times, in either
+/// direction. The run stops before the next of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// How often each is to run in all.
+    /// How often each statement is to run in all.
     runs: FxHashMap<Loc, u64>,
-    /// How often each is still to run.
+    /// How often each statement is still to run.
     left: FxHashMap<Loc, u64>,
-    /// How often it was when the run began that is under way.
+    /// The value of `left` when the present run began.
     begun: FxHashMap<Loc, u64>,
-    /// How many runs have begun.
+    /// The number of runs that have begun.
     ways: usize,
-    /// The sum of these.
+    /// The sum of `left`.
     sum: u64,
-    /// Statements of which it is not known how often they are to run: behind the last of the others none may come before the moment.
+    /// Statements with an unknown number of runs. After the last run of the others, none of these may come before the stop.
     unknown: FxHashSet<Loc>,
-    /// Before which statement the run stops where it takes too long until then; before any of them, if none is named.
+    /// The statement before which a run stops that takes too long; any statement if `None`.
     late: Option<Loc>,
 }
 
 impl Moment {
-    /// The moment where each statement has run so often.
+    /// The point at which each statement has run so often.
     pub fn new(
         runs: impl IntoIterator<Item = (Loc, u64)>,
         unknown: impl IntoIterator<Item = Loc>,
@@ -75,36 +80,37 @@ impl Moment {
         Moment { begun: runs.clone(), left: runs.clone(), runs, ways: 0, sum, unknown, late }
     }
 
-    /// The same moment, to be come to once more.
+    /// The same point, to be reached by another run.
     #[must_use]
     pub fn again(&self) -> Moment {
         let Moment { runs, unknown, late, .. } = self;
         Moment::new(runs.clone(), unknown.iter().copied(), *late)
     }
 
-    /// How often a statement has run since the last run began, and how often it will have at the moment. `None` of a statement that is not counted.
+    /// How often a statement has run since the last run began, and how often it will have run at the stop. `None` if the
+    /// statement is not counted.
     pub fn ran(&self, loc: Loc) -> Option<(u64, u64)> {
         let (begun, left) = (*self.begun.get(&loc)?, *self.left.get(&loc)?);
         Some((begun - left, begun))
     }
 
-    /// Whether all has run that is to run until the moment.
+    /// Whether everything has run that is to run before the stop.
     pub fn is_now(&self) -> bool {
         self.sum == 0
     }
 
-    /// How many runs, one after the other, have begun.
+    /// The number of successive runs that have begun.
     pub fn ways(&self) -> usize {
         self.ways
     }
 
-    /// A run begins.
+    /// Notes that a run begins.
     fn begin(&mut self) {
         self.ways += 1;
         self.begun.clone_from(&self.left);
     }
 
-    /// A statement is come to. `too_late`: whether the run takes too long.
+    /// Notes that the run has reached a statement. `too_late` is true if the run takes too long.
     fn visit(&mut self, loc: Loc, too_late: bool) -> Result<(), EvalError> {
         let Some(left) = self.left.get_mut(&loc) else {
             let lost = self.sum == 0 && self.unknown.contains(&loc);
@@ -128,60 +134,62 @@ impl Default for Config {
     }
 }
 
-/// Which way a function is run.
+/// The direction in which a function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// As it stands.
+    /// From the first statement to the last.
     Forward,
-    /// Undone.
+    /// Undone, from the last statement to the first.
     Backward,
 }
 
-/// Something shown.
+/// Something that the program has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// A number, and how it is read.
+    /// A number and its type.
     Number(Ty, u64),
     /// A text: an index into [`Program::texts`].
     Text(u32),
 }
 
-/// What a run leaves.
+/// The results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The parameters.
+    /// The words of the parameters.
     pub params: Vec<u64>,
-    /// The words of memory that were given. Where the program has a stack of its own and less was given, zeros to its end.
+    /// The words of memory that were passed in. If the program has a stack and fewer words were passed in, zeros follow up
+    /// to the stack's end.
     pub memory: Vec<u64>,
-    /// Their gradient words, if the run carried any: the parameters' and the memory's.
+    /// The gradient words of the parameters and of the memory, if the run carried any.
     pub gradients: Option<(Vec<u64>, Vec<u64>)>,
-    /// What was shown.
+    /// What the program has shown.
     pub shown: Vec<Shown>,
-    /// How many statements ran, and turns of loops.
+    /// The number of statements and loop iterations that ran.
     pub steps: u64,
-    /// Bits forgotten: 64 for each word other than zero, or gradient word, that was cleared where a life ended.
+    /// The bits that were lost: 64 for each nonzero word or gradient word that was cleared where a life ended.
     pub lost_bits: u64,
-    /// How many of them were gradient words.
+    /// The number of gradient words among them.
     pub dropped: u64,
-    /// Where a word that was not to be checked ended its life first other than zero. Compiled code would leave it as it is.
+    /// The first place where an unchecked word ended its life with a value other than zero. Compiled code would leave the
+    /// value there.
     pub unchecked: Option<Loc>,
-    /// Where a gradient word that was not to be dropped was first left behind. Compiled code would leave it as it is.
+    /// The first place where a gradient word was left behind without being dropped. Compiled code would leave it there.
     pub undropped: Option<Loc>,
-    /// Where a fixed-point number wrapped first.
+    /// The first place where a fixed-point number wrapped.
     pub overflow: Option<Loc>,
 }
 
-/// How deep calls may be nested.
+/// The greatest nesting depth of calls.
 pub const MAX_CALLS: usize = 100_000;
 
-/// Memory for the host's stack to begin with, in bytes; it grows with what is nested.
+/// The initial size of the host's stack in bytes. It grows with the nesting depth.
 const STACK: usize = 8 << 20;
 
-/// Runs a function on parameters, one word for each, and memory from address 0 on, behind which the arrays are allocated.
-/// With `gradients`, of the parameters and of the memory, words carry gradient words.
+/// Runs a function on `params`, one word for each parameter, and on `memory`, which begins at address 0. Arrays are
+/// allocated after it. With `gradients`, the gradient words of the parameters and of the memory, words carry gradient words.
 ///
 /// # Errors
-/// Where the program traps, or breaks a contract of the representation.
+/// The program traps, or breaks a contract of the IR.
 pub fn run(
     program: &Program,
     func: FunctionId,
@@ -194,7 +202,7 @@ pub fn run(
     run_to_stop(program, func, direction, params, memory, gradients, config).map_err(|stop| stop.error)
 }
 
-/// The same; where the program stops, with the calls under way and their variables.
+/// Like [`run`], but an error has the calls under way and their variables.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -211,10 +219,10 @@ pub fn run_to_stop(
     on_a_stack(|| evaluate(program, begin, (None, None), config))
 }
 
-/// The same on memory alone, up to a moment. What is left of it, where the run comes to its end before, is kept.
+/// Like [`run_to_stop`], on memory alone and up to a moment. If the run ends before, `moment` holds what is still to run.
 ///
 /// # Errors
-/// Those of [`run`], [`EvalError::Visited`] at the moment, and [`EvalError::Otherwise`] where a statement runs oftener than until then.
+/// Those of [`run`], [`EvalError::Visited`] at the moment, and [`EvalError::Otherwise`] if a statement runs more often.
 pub fn run_to_moment(
     program: &Program,
     func: FunctionId,
@@ -229,7 +237,7 @@ pub fn run_to_moment(
     on_a_stack(|| evaluate(program, begin, (None, Some(moment)), config))
 }
 
-/// The same on memory alone, up to a moment if there is one, telling a listener of each statement of the source that runs.
+/// Like [`run_to_moment`], with an optional moment. The listener is called for each statement of the source that runs.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -245,7 +253,7 @@ pub fn run_traced(
     on_a_stack(|| evaluate(program, begin, (Some(Tracer::new(listener)), moment), config))
 }
 
-/// In a thread of its own, which outlives a panic.
+/// Runs in a thread of its own, so that a panic becomes an error.
 fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<Evaluation, Stop> {
     std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
         Ok(thread) => {
@@ -256,7 +264,7 @@ fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<E
     })
 }
 
-/// What a run begins with.
+/// What a run starts from.
 struct Begin {
     func: FunctionId,
     direction: Direction,
@@ -281,7 +289,7 @@ fn evaluate<'a>(
     }
     let mut state = State {
         env: Env { format: program.format, ieee: config.ieee },
-        level: gradients.is_some(),
+        has_gradients: gradients.is_some(),
         ..State::default()
     };
     memory.resize(config.memory, 0);
@@ -292,8 +300,8 @@ fn evaluate<'a>(
         state.slots.gradients = of_params;
         state.memory.gradients = of_memory;
     }
-    state.slots.resize(count, state.level);
-    state.memory.resize(config.memory, state.level);
+    state.slots.resize(count, state.has_gradients);
+    state.memory.resize(config.memory, state.has_gradients);
     state.written = tracer.is_some().then(Vec::new);
     let mut machine = Machine::new(program, state, given, config);
     (machine.tracer, machine.moment) = (tracer, moment);
@@ -308,6 +316,6 @@ fn evaluate<'a>(
     state.memory.gradients.truncate(given);
     out.params = state.slots.values;
     out.memory = state.memory.values;
-    out.gradients = state.level.then_some((state.slots.gradients, state.memory.gradients));
+    out.gradients = state.has_gradients.then_some((state.slots.gradients, state.memory.gradients));
     Ok(out)
 }

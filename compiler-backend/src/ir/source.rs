@@ -1,20 +1,22 @@
-//! What a program is in the source: variables by name, and conditions as they are written. A front end notes it; passes leave it behind, and only
-//! [`super::eval`] looks at it, to tell where and with what a run stopped.
+//! Debug information: the source's variables by name, and its conditions as they are written.
+//!
+//! Front ends record it. Passes do not update it, and only [`super::eval`] reads it, to tell where a run stopped and with
+//! what values.
 
 use pendula_isa::Ty;
 
 use super::{Loc, Mem, Operand, Var};
 
-/// A variable of the source, in the function whose it is.
+/// A variable of the source, of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// The words that it consists of.
     pub shape: Shape,
 }
 
-/// What a variable of the source is made of.
+/// The words that a variable of the source consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A number.
@@ -23,28 +25,28 @@ pub enum Shape {
     Array {
         /// The words of an element.
         element: Vec<Number>,
-        /// The first word of the first.
+        /// The first word of the first element.
         start: Mem,
-        /// How many there are along each dimension.
+        /// The number of elements along each dimension.
         dims: Vec<Operand>,
-        /// Whether the first index runs fastest.
+        /// True for column-major order: the first index varies fastest.
         by_column: bool,
     },
-    /// A stack: how many numbers are on it, and these, the top last.
+    /// A stack: the count of its numbers, followed by the numbers, the top one last.
     Stack {
-        /// Where the count is.
+        /// The word with the count.
         start: Mem,
     },
     /// Parts with names of their own.
     Parts(Vec<Named>),
 }
 
-/// How words are read.
+/// How a word is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// As the machine's type says.
+    /// By the machine's type.
     Plain(Ty),
-    /// As an integer without sign.
+    /// As an unsigned integer.
     Unsigned,
     /// As true or false.
     Truth,
@@ -57,30 +59,30 @@ pub enum Place {
     Var(Var),
     /// In memory.
     Mem(Mem),
-    /// Nowhere: it is known.
+    /// Nowhere: the value is known.
     Const(u64),
 }
 
-/// A condition as it is written.
+/// A condition as the source has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// What stands before it: `if`, `fi`, `from`, `until`; nothing where it stands beside another.
+    /// The keyword before it: `if`, `fi`, `from` or `until`; empty if it stands beside another condition.
     pub keyword: &'static str,
     /// Its text.
     pub text: String,
-    /// Where that begins.
+    /// Where the text begins.
     pub loc: Loc,
-    /// Whether it holds where the one of the representation does not.
+    /// True if it is the negation of the IR's condition.
     pub negated: bool,
     /// The variables that it names.
     pub names: Vec<String>,
 }
 
-/// The conditions of a branch or a loop: that of the way forward, and that of the way back.
+/// The conditions of a branch or a loop, for forward and backward runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clauses {
-    /// Decides, forward.
+    /// The condition that decides in a forward run.
     pub pre: Clause,
-    /// Decides, backward.
+    /// The condition that decides in a backward run.
     pub post: Clause,
 }

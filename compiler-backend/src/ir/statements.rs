@@ -1,4 +1,4 @@
-//! The statements of a source, of which those of the representation were made, and which of them are run as often by an improved program.
+//! The source's statements, and which of them an optimized program runs as often as the unoptimized program.
 
 use std::collections::HashSet;
 
@@ -7,19 +7,19 @@ use rustc_hash::FxHashMap;
 use super::effects::{blocks_mut, walk};
 use super::{At, Block, Condition, FunctionId, Loc, Program, Stmt};
 
-/// The statements of a source.
+/// The statements of the source, by their places.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
-    /// Those that have no others within them.
+    /// Statements without other statements within them.
     simple: HashSet<Loc>,
-    /// Those that have, or become more than straight code for other reasons.
+    /// Statements with others within them, and those that become more than straight-line code for other reasons.
     others: HashSet<Loc>,
-    /// Those that change variables, or show something.
+    /// Statements that change variables or show something.
     effects: HashSet<Loc>,
 }
 
 impl Statements {
-    /// Those of a program.
+    /// The statements of a program.
     pub fn of(program: &Program) -> Statements {
         let (mut out, whole) = (Statements::default(), |loc: Loc| program.statement_at(loc));
         for function in &program.functions {
@@ -53,18 +53,19 @@ impl Statements {
         out
     }
 
-    /// Whether all that a statement is made of is straight code, run from end to end.
+    /// Whether a statement is straight-line code, which runs from its beginning to its end.
     pub fn is_simple(&self, loc: Loc) -> bool {
         self.simple.contains(&loc) && !self.others.contains(&loc)
     }
 
-    /// Those that are straight code and do something.
+    /// The statements that are straight-line code and have an effect.
     pub fn steps(&self) -> impl Iterator<Item = Loc> {
         self.effects.iter().copied().filter(|loc| self.is_simple(*loc))
     }
 
-    /// Of these, those that an improved program runs as often as the source does, in the same loops and branches, and each at one go. What passes share, move or
-    /// leave out is none of them. None is, where functions call each other in too many ways to tell.
+    /// Those of [`Statements::steps`] that an optimized program runs as often as the unoptimized program, in the same loops
+    /// and branches, and each in one piece. A statement that passes share, move or remove is not among them. The set is
+    /// empty if the program's calls have too many paths to follow.
     pub fn kept(&self, source: &Program, improved: &Program) -> HashSet<Loc> {
         let of = |program: &Program| Sites::of(program, source, self);
         let (Some(before), Some(after)) = (of(source), of(improved)) else { return HashSet::new() };
@@ -81,7 +82,7 @@ impl Statements {
         kept
     }
 
-    /// What a condition computes is undone at once: how often that is run says nothing of statements.
+    /// Marks what a condition computes. It is undone at once, so how often it runs tells nothing about statements.
     fn condition(&mut self, condition: &Condition, whole: impl Fn(Loc) -> Loc) {
         walk(&condition.compute, &mut |s| {
             self.others.insert(whole(s.loc));
@@ -89,10 +90,10 @@ impl Statements {
     }
 }
 
-/// How often statements stand in a program, by the loops and branches around them.
+/// How often statements occur in a program, by the loops and branches around them.
 type Counts = FxHashMap<(Loc, Within), u64>;
 
-/// The loops and branches around a statement, calls followed: a hash, and how many they are.
+/// The loops and branches around a statement, through calls: their hash and their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Within {
     hash: u64,
@@ -100,7 +101,7 @@ struct Within {
 }
 
 impl Within {
-    /// By which the hash of what is around others is multiplied.
+    /// The factor of the polynomial hash, one power for each level.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// A part of a loop or branch.
@@ -112,7 +113,7 @@ impl Within {
         }
     }
 
-    /// What is around something that is itself within this.
+    /// The surroundings `inner`, with these surroundings around them.
     fn around(self, inner: Within) -> Within {
         let hash = self.hash.wrapping_mul(Within::FACTOR.wrapping_pow(inner.depth)).wrapping_add(inner.hash);
         Within { hash, depth: self.depth + inner.depth }
@@ -124,18 +125,18 @@ struct Sites<'a> {
     program: &'a Program,
     source: &'a Program,
     statements: &'a Statements,
-    /// Of each function, once it is known; of one that is being looked at, nothing.
+    /// The counts of each function that is finished; empty for a function that is being counted.
     functions: FxHashMap<FunctionId, Counts>,
     counts: Counts,
     within: Within,
-    /// The statement that has just been come to.
+    /// The statement that was visited last.
     last: Option<Loc>,
-    /// How much work may still be done.
+    /// The number of entries that may still be visited.
     left: usize,
 }
 
 impl Sites<'_> {
-    /// How many entries may be looked at.
+    /// The most entries that are visited.
     const MOST: usize = 1 << 20;
 
     fn of(program: &Program, source: &Program, statements: &Statements) -> Option<Counts> {
@@ -228,12 +229,12 @@ impl Sites<'_> {
 }
 
 impl Program {
-    /// Where the statement begins of which something is a part: what is a part of none is its own.
+    /// Where the statement begins that the code at `loc` is a part of; `loc` itself if it is not a part of another.
     pub fn statement_at(&self, loc: Loc) -> Loc {
         self.parts.get(&loc).copied().unwrap_or(loc)
     }
 
-    /// Whether other statements begin in the line of this one.
+    /// Whether other statements begin in the line of this statement.
     pub fn shares_line(&self, loc: Loc) -> bool {
         let mut shares = false;
         for function in &self.functions {
@@ -245,7 +246,7 @@ impl Program {
         shares
     }
 
-    /// Parts of statements are placed where these begin.
+    /// Gives all parts of a statement the place where the statement begins.
     pub fn place_by_statement(&mut self) {
         let parts = std::mem::take(&mut self.parts);
         for function in &mut self.functions {

@@ -1,7 +1,7 @@
-//! Programs of the representation as text, and back: [`parse`] reads what [`print()`] writes as the same program.
+//! The IR as text: [`print()`] writes a program, and [`parse`] reads the same program back.
 //!
 //! ```text
-//! program = "program" FORMAT { "stack" INT | "file" STRING | "text" STRING | "entry" name | function }
+//! program = "program" FORMAT { "stack" INT | "file" STRING | "text" STRING | "reason" STRING | "entry" name | function }
 //! function = "fun" name [ "inline" ] [ loc ] "{" { declaration } { statement } "}"
 //! declaration = ( "in" | "out" | "var" | "region" ) NAME ":" type | "params" "(" { name [ "!" ] } ")"
 //! statement = place op function "(" operand { "," operand } ")" [ loc ]
@@ -14,7 +14,7 @@
 //!     | "for" [ loc ] name "=" operand "to" operand "step" ( INT | [ "-" ] name ) block
 //!     | "with" [ loc ] STRING block "do" block
 //!     | ( "span" | "unspan" ) [ loc ] STRING block
-//!     | "assert" ( "user" | "bounds" | "alias" | "shape" ) test [ loc ]
+//!     | "assert" ( "user" | "bounds" | "alias" | "shape" ) test [ ":" STRING ] [ loc ]
 //!     | "show." type operand [ loc ]
 //!     | "print" INT [ loc ]
 //! block = "{" { statement } "}"
@@ -31,60 +31,64 @@
 //! type = "i" | "q" | "l" | "f"
 //! ```
 //!
-//! `in` is a parameter that is not written, `out` one that is. Parameters come in the order of their declarations, or as `params` says, where `!`
-//! is one that is written. A name goes to the one declaration that has it; after `%` stands its number among the variables, regions or functions, where
-//! that is not so. A NAME is a letter and letters, digits, `_` and `.`, and no word of the grammar; others are STRINGs, with the assembler's escapes.
-//! The type of a number is that of its place: of the function's argument, of the comparison, of the parameter.
-//! `;` begins a comment, which goes to the end of the line.
+//! `in` declares an unwritten parameter, `out` a written one. Parameters have the order of their declarations, or that of
+//! `params`, where `!` marks the written ones. A name refers to the only declaration with this name. If there are several,
+//! `%` follows, with the number of the declaration among the variables, regions or functions. A NAME is a letter or `_`,
+//! followed by letters, digits, `_` and `.`, and is not a word of the grammar. All other names are STRINGs, with the
+//! assembler's escapes. The context of a number determines its type: the function's argument, the comparison or the
+//! parameter. `;` begins a comment, which ends with the line.
 
 mod lex;
 mod print;
 mod read;
+#[cfg(test)]
+mod tests;
 
 use pendula_isa::budget::{Budget, Exceeded};
 use thiserror::Error;
 
 use super::Program;
 
-/// Why a text is no program.
+/// An error in the text of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{line}:{column}: {message}")]
 pub struct TextError {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: u32,
     /// What is wrong.
     pub message: String,
-    /// The budget that is spent, if that is what is wrong.
+    /// The budget that is spent, if that is the error.
     pub exceeded: Option<Box<Exceeded>>,
 }
 
-/// How deep blocks may be nested in a text at most: what a thread's stack lasts for.
+/// The greatest nesting depth of blocks in a text, for which a thread's stack has room.
 pub const MAX_NESTING: u32 = 200;
 
-/// The program as text.
+/// Writes a program as text.
 pub fn print(program: &Program) -> String {
     print::program(program)
 }
 
-/// The program that a text stands for. It is read as it stands: what the representation demands beyond its types is not checked.
+/// Reads a program. Rules of the IR beyond the grammar and the names are not checked.
 ///
 /// # Errors
-/// The first place where it does not follow the grammar, or names something that is not there.
+/// The first place where the text does not follow the grammar, or refers to something that is not declared.
 pub fn parse(text: &str) -> Result<Program, TextError> {
     parse_within(text, &Budget::default())
 }
 
-/// The same, as far as a budget goes.
+/// Reads a program within a budget.
 ///
 /// # Errors
-/// Those of [`parse`]; a text that is larger than the budget allows, of more statements, or with blocks that are nested deeper.
+/// Those of [`parse`]; and a text that is larger, has more statements or has more deeply nested blocks than the budget
+/// allows.
 pub fn parse_within(text: &str, budget: &Budget) -> Result<Program, TextError> {
     read::program(text, &budget.at_most(MAX_NESTING, u32::MAX))
 }
 
-/// The words that are no names.
+/// The words of the grammar, which are not names.
 const WORDS: &[&str] = &[
     "alias", "apply", "array", "assert", "begin", "bounds", "call", "check", "do", "drop", "else", "end", "entry",
     "file", "first", "for", "fun", "given", "if", "in", "inline", "out", "params", "post", "print", "program",
@@ -92,7 +96,7 @@ const WORDS: &[&str] = &[
     "with", "_",
 ];
 
-/// Whether a name can stand without quotes.
+/// Whether a name needs no quotes.
 fn is_plain(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')

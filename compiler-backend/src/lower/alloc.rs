@@ -1,11 +1,9 @@
-//! Where virtual registers are: a linear scan over their lives.
+//! Register allocation: a linear scan over the lives of virtual registers.
 //!
-//! Every life gets one place. Registers are chosen by what calls would cost:
-//! words in registers that a callee uses are exchanged to the frame around the
-//! call, and words that are lent are best in the registers of their arguments.
-//! If there are more lives at a time than registers, those that are used least,
-//! loops counted, have their places in the frame; then some registers are left
-//! free for bringing such words in.
+//! Every life gets one location. The cost of calls decides between registers: words in registers that a callee uses are
+//! exchanged to the frame around the call, and arguments of calls are best in the registers of these arguments. If there
+//! are more lives at a time than registers, those that are used least, weighted by loops, are in the frame. Then some
+//! registers stay free for bringing such words in.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,40 +13,40 @@ use super::ops::{Linear, VReg};
 
 /// Where a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum Location {
     /// In this register.
     Reg(u8),
     /// In this word of the frame.
     Slot(i64),
 }
 
-/// How many registers there are for variables and temporaries: `r1` to `r29`.
+/// The number of registers for variables and temporaries: `r1` to `r29`.
 pub(super) const REGISTERS: usize = 29;
-/// How many of them are left free where some words are in the frame.
+/// The number of registers that stay free if some words are in the frame.
 const RESERVED: usize = 3;
 
-/// The places of all lives, and how many words of the frame they take.
-pub(super) struct Homes {
-    pub(super) of: Vec<Home>,
+/// The locations of all lives, and the number of frame words that they take.
+pub(super) struct Allocation {
+    pub(super) of: Vec<Location>,
     pub(super) slots: i64,
 }
 
-/// Finds the places. `clobbers` says of each function which registers it uses; `stack_slot` where a parameter is that is not
-/// passed in a register.
-pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(usize) -> i64) -> Homes {
+/// Allocates locations. `clobbers` has the registers that each function uses, as a bit mask; `stack_slot` gives the frame
+/// word of a parameter that is not passed in a register.
+pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(usize) -> i64) -> Allocation {
     let costs = Costs::new(linear, clobbers);
     let (mut places, spilled) = scan(linear, &costs, REGISTERS);
     if spilled {
         places = scan(linear, &costs, REGISTERS - RESERVED).0;
     }
-    let mut homes = vec![Home::Reg(31); linear.lives.len()];
+    let mut locations = vec![Location::Reg(31); linear.lives.len()];
     let mut free = Vec::new();
     let mut taken: BinaryHeap<Reverse<(u32, i64)>> = BinaryHeap::new();
     let mut slots = 0;
     for (n, life) in linear.lives.iter().enumerate().skip(1) {
-        homes[n] = match (places[n], life.param) {
-            (Some(reg), _) => Home::Reg(reg),
-            (None, Some(p)) if p as usize >= IN_REGISTERS => Home::Slot(stack_slot(p as usize)),
+        locations[n] = match (places[n], life.param) {
+            (Some(reg), _) => Location::Reg(reg),
+            (None, Some(p)) if p as usize >= IN_REGISTERS => Location::Slot(stack_slot(p as usize)),
             (None, _) => {
                 while let Some(&Reverse((end, slot))) = taken.peek()
                     && end < life.start
@@ -61,14 +59,14 @@ pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(us
                     slots - 1
                 });
                 taken.push(Reverse((life.end, slot)));
-                Home::Slot(slot)
+                Location::Slot(slot)
             }
         };
     }
-    Homes { of: homes, slots }
+    Allocation { of: locations, slots }
 }
 
-/// What calls cost words in each register: sums over the calls up to each of them.
+/// The costs that calls cause for words in each register, as prefix sums over the calls.
 struct Costs {
     /// The operations that are calls.
     at: Vec<u32>,
@@ -88,7 +86,7 @@ impl Costs {
                 if mask & (1 << r) != 0 {
                     *s = s.saturating_add(2 * call.weight);
                 }
-                // Someone else's place, who then must come from elsewhere.
+                // The register of an argument, which would have to be moved.
                 if (1..=passed).contains(&r) {
                     *s = s.saturating_add(2 * call.weight);
                 }
@@ -99,7 +97,7 @@ impl Costs {
         Costs { at: linear.calls.iter().map(|c| c.at).collect(), sums, clobbers: used }
     }
 
-    /// What each register would cost this life.
+    /// The cost of each register for this life.
     fn of(&self, linear: &Linear, n: usize) -> [u64; REGISTERS + 1] {
         let life = &linear.lives[n];
         let first = self.at.partition_point(|at| *at < life.start);
@@ -108,7 +106,7 @@ impl Costs {
         for (r, c) in cost.iter_mut().enumerate() {
             *c = self.sums[last.max(first)][r].saturating_sub(self.sums[first][r]);
         }
-        let mut lent = |argument: usize, weight: u64, mask: u32| {
+        let mut passed_as = |argument: usize, weight: u64, mask: u32| {
             for (r, c) in cost.iter_mut().enumerate() {
                 if mask & (1 << r) != 0 {
                     *c = c.saturating_sub(2 * weight);
@@ -120,9 +118,9 @@ impl Costs {
                 }
             }
         };
-        for &(call, argument) in &life.lent {
+        for &(call, argument) in &life.passed_as {
             let weight = linear.calls.get(call as usize).map_or(1, |c| c.weight);
-            lent(argument as usize, weight, self.clobbers.get(call as usize).copied().unwrap_or(0));
+            passed_as(argument as usize, weight, self.clobbers.get(call as usize).copied().unwrap_or(0));
         }
         if let Some(param) = life.param {
             for (r, c) in cost.iter_mut().enumerate() {
@@ -135,7 +133,7 @@ impl Costs {
     }
 }
 
-/// A register for each life, or none; and whether there was none for some.
+/// A register for each life, or none; and whether some life has none.
 fn scan(linear: &Linear, costs: &Costs, registers: usize) -> (Vec<Option<u8>>, bool) {
     let mut places: Vec<Option<u8>> = vec![None; linear.lives.len()];
     let mut active: [Option<VReg>; REGISTERS + 1] = [None; REGISTERS + 1];
@@ -150,7 +148,7 @@ fn scan(linear: &Linear, costs: &Costs, registers: usize) -> (Vec<Option<u8>>, b
         let free = (1..=registers).filter(|r| active[*r].is_none()).min_by_key(|r| (cost[*r], *r));
         let reg = free.or_else(|| {
             spilled = true;
-            // The one that is used least goes to the frame, of several the one that lives longest.
+            // The life that is used least goes to the frame; of several, the one that lasts longest.
             let rank = |v: usize| (linear.lives[v].weight, Reverse(linear.lives[v].end));
             let worst = (1..=registers).min_by_key(|r| active[*r].map(|v| rank(v.0 as usize)))?;
             let victim = active[worst]?;

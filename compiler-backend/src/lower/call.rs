@@ -1,10 +1,8 @@
-//! Calls, and where parameters arrive.
+//! Calls and the passing of parameters.
 //!
-//! The first 20 words of a call are in `r1` to `r20`, the others in stack words
-//! below the link, the last one on top. Everything is moved there by exchanges,
-//! which are played back after the call; words that may be needed twice, and
-//! constants, are copied. What lives in a register that the callee uses is exchanged
-//! to the frame meanwhile.
+//! The first 20 words of a call are in `r1` to `r20`, the others in stack words below the link, the last one on top.
+//! Exchanges move all words there, and are undone after the call. Constants are copied, and so are words that may be
+//! needed twice. Words in registers that the callee uses are exchanged to the frame during the call.
 
 use std::collections::HashMap;
 
@@ -13,19 +11,20 @@ use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Reg, Ty};
 
 use super::LowerError;
-use super::alloc::{Home, REGISTERS};
-use super::emit::{Addr, Emitter, Prep, accumulate, bit, plain, reg};
+use super::alloc::{Location, REGISTERS};
+use super::emit::{Emitter, accumulate, bit, plain, reg};
+use super::operands::{Addr, Preparation};
 use super::ops::{Arg, Call, VReg, Word};
 use crate::ir::FunctionId;
 
-/// How many words are passed in registers.
+/// The number of words that are passed in registers.
 pub(super) const IN_REGISTERS: usize = 20;
-/// The register of the first.
+/// The register of the first argument.
 pub(super) const FIRST_ARGUMENT: u8 = 1;
 
-/// What is in a register while a call is prepared.
+/// The contents of a register while a call is prepared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holder {
+enum RegisterUse {
     /// Nothing: it is zero.
     Free,
     /// A word that is not passed.
@@ -37,7 +36,7 @@ enum Holder {
 /// Where the word for an argument is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// Not brought anywhere yet.
+    /// Where it was before; it has not been moved yet.
     Source,
     Reg(u8),
     Slot(i64),
@@ -45,13 +44,13 @@ enum At {
     Stack,
 }
 
-struct Passing<'c> {
+struct CallSetup<'c> {
     call: &'c Call,
-    prep: Prep,
+    prep: Preparation,
     types: Vec<Ty>,
     at: Vec<At>,
-    holders: [Holder; 32],
-    /// How many words are passed in registers, and how many on the stack.
+    register_use: [RegisterUse; 32],
+    /// The number of words that are passed in registers, and the number on the stack.
     registers: usize,
     extra: i64,
 }
@@ -71,24 +70,24 @@ impl Emitter<'_> {
         let types = callee.params.iter().map(|p| callee.vars.get(p.var.0 as usize).map_or(Ty::Int, |v| v.ty)).collect();
         let clobbers = self.context.clobbers.get(call.func as usize).copied().unwrap_or(u32::MAX);
         let prep = self.prep(&[]);
-        let mut holders = [Holder::Free; 32];
-        for (holder, occupant) in holders.iter_mut().zip(self.occupant) {
-            *holder = occupant.map_or(Holder::Free, Holder::Var);
+        let mut register_use = [RegisterUse::Free; 32];
+        for (holder, occupant) in register_use.iter_mut().zip(self.occupant) {
+            *holder = occupant.map_or(RegisterUse::Free, RegisterUse::Var);
         }
         let extra = (count - registers) as i64;
         let at = vec![At::Source; count];
-        let mut p = Passing { call, prep, types, at, holders, registers, extra };
+        let mut p = CallSetup { call, prep, types, at, register_use, registers, extra };
         let occupants = self.occupant;
         if extra > 0 {
             let by = Operand::Imm(extra.cast_unsigned(), Ty::Int);
             self.aux_of(accumulate(Acc::Add, Ty::Int), &[Operand::Reg(Reg::SP), by], false)?;
         }
-        self.gather(&mut p, &written)?;
-        self.settle(&mut p, clobbers)?;
+        self.load_arguments(&mut p, &written)?;
+        self.exchange_arguments(&mut p, clobbers)?;
         let passed: u32 = (0..registers).map(|n| bit(target(n))).sum();
         for r in 1..=REGISTERS as u8 {
             if clobbers & !passed & bit(r) != 0
-                && let Holder::Var(_) = p.holders[usize::from(r)]
+                && let RegisterUse::Var(_) = p.register_use[usize::from(r)]
             {
                 let slot = self.slot(&mut p.prep);
                 self.exchange(reg(r), self.frame(slot))?;
@@ -101,11 +100,11 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Brings what is not a variable of its own into registers, or to its stack word: copies first, while everything is where it was.
-    fn gather(&mut self, p: &mut Passing<'_>, written: &[bool]) -> Result<(), LowerError> {
+    /// Loads the arguments into registers, or into their stack words. Copies come first, while all words are in their places.
+    fn load_arguments(&mut self, p: &mut CallSetup<'_>, written: &[bool]) -> Result<(), LowerError> {
         let args = &p.call.args;
         let is_written = |n: usize| written.get(n).copied().unwrap_or(true);
-        // Of a variable that is passed several times, one is the variable itself.
+        // If a variable is passed several times, one argument is the variable itself, and the others are copies.
         let mut own: HashMap<VReg, usize> = HashMap::new();
         for (n, arg) in args.iter().enumerate() {
             if let Arg::Reg(v) = arg {
@@ -115,7 +114,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        // Of words that may be one, all but the last are copied; those that are written are last.
+        // Of several words that may be the same, all but the last are copied; written ones are last.
         let rank = |n: usize| (is_written(n), n);
         let words: Vec<(usize, &Word)> = args
             .iter()
@@ -140,50 +139,50 @@ impl Emitter<'_> {
             }
         }
         for &n in &copies {
-            let t = self.room(p, n)?;
+            let t = self.argument_register(p, n)?;
             let prep = self.prep(&[args[n]]);
             let (found, prep) = self.find(prep, args[n])?;
             let end = self.tape.len();
             self.duplicate(t, p.types[n], found)?;
             self.finish_until(prep, end, true)?;
-            self.arrived(p, n, t)?;
+            self.argument_loaded(p, n, t)?;
         }
         for (n, arg) in args.iter().enumerate() {
             if let Arg::Const(c) = arg {
-                let t = self.room(p, n)?;
+                let t = self.argument_register(p, n)?;
                 self.fill(t, p.types[n], *c)?;
-                self.arrived(p, n, t)?;
+                self.argument_loaded(p, n, t)?;
             }
         }
         for (n, word) in &words {
             if p.at[*n] == At::Source {
-                let t = self.room(p, *n)?;
+                let t = self.argument_register(p, *n)?;
                 let mut prep = self.prep(&[args[*n]]);
                 let m = self.address(&mut prep, word)?;
                 let end = self.tape.len();
                 self.exchange(t, m)?;
                 self.finish_until(prep, end, true)?;
-                self.arrived(p, *n, t)?;
+                self.argument_loaded(p, *n, t)?;
             }
         }
-        // Now that no address is needed any more, the variables.
+        // The variables come last, when no address needs them any more.
         for (n, arg) in args.iter().enumerate() {
             let (Arg::Reg(v), At::Source) = (arg, p.at[n]) else { continue };
-            p.at[n] = match self.home(*v) {
-                Home::Slot(slot) => At::Slot(slot),
-                Home::Reg(r) => {
-                    p.holders[usize::from(r & 31)] = Holder::Arg(n);
+            p.at[n] = match self.location(*v) {
+                Location::Slot(slot) => At::Slot(slot),
+                Location::Reg(r) => {
+                    p.register_use[usize::from(r & 31)] = RegisterUse::Arg(n);
                     self.occupant[usize::from(r & 31)] = None;
                     At::Reg(r)
                 }
             };
             if n >= IN_REGISTERS {
                 match p.at[n] {
-                    At::Reg(r) => self.arrived(p, n, reg(r))?,
+                    At::Reg(r) => self.argument_loaded(p, n, reg(r))?,
                     At::Slot(slot) => {
-                        let t = self.room(p, n)?;
+                        let t = self.argument_register(p, n)?;
                         self.exchange(t, self.frame(slot))?;
-                        self.arrived(p, n, t)?;
+                        self.argument_loaded(p, n, t)?;
                     }
                     At::Source | At::Stack => {}
                 }
@@ -199,55 +198,55 @@ impl Emitter<'_> {
             return false;
         }
         let Some(callee) = self.context.program.functions.get(call.func as usize) else { return true };
-        // Where no parameter is known to be an address, any may be one.
-        let told = callee.params.iter().any(|p| callee.points(p.var).is_some());
+        // If no parameter is known to be an address, any may be one.
+        let regions_known = callee.params.iter().any(|p| callee.points(p.var).is_some());
         call.args.iter().zip(&callee.params).any(|(arg, param)| match arg {
             Arg::Reg(v) => match self.linear.lives.get(v.0 as usize).and_then(|l| l.points) {
                 Some(points) => points == region,
-                None => !told || callee.points(param.var).is_some(),
+                None => !regions_known || callee.points(param.var).is_some(),
             },
-            // The entry's arrays: data of their own.
-            Arg::Const(_) => !told,
-            Arg::Mem(_) => !told || callee.points(param.var).is_some(),
+            // The entry's arrays are separate data.
+            Arg::Const(_) => !regions_known,
+            Arg::Mem(_) => !regions_known || callee.points(param.var).is_some(),
         })
     }
 
-    /// A register for the word of an argument: its own, if that is free.
-    fn room(&mut self, p: &mut Passing<'_>, n: usize) -> Result<Reg, LowerError> {
+    /// A register for the word of an argument, preferably the one in which it is passed.
+    fn argument_register(&mut self, p: &mut CallSetup<'_>, n: usize) -> Result<Reg, LowerError> {
         let own = target(n.min(IN_REGISTERS));
         if n < IN_REGISTERS && self.busy & bit(own) == 0 {
             self.busy |= bit(own);
             return Ok(reg(own));
         }
-        // Own registers of other arguments are for these, while there are others.
+        // Registers of other arguments are avoided as long as there are others.
         let later = (IN_REGISTERS as u8 + FIRST_ARGUMENT..=REGISTERS as u8).find(|r| self.busy & bit(*r) == 0);
         if let Some(r) = later {
             self.busy |= bit(r);
             return Ok(reg(r));
         }
         let t = self.temp(&mut p.prep)?;
-        p.holders[usize::from(t.number() & 31)] = Holder::Free;
+        p.register_use[usize::from(t.number() & 31)] = RegisterUse::Free;
         Ok(t)
     }
 
-    /// The word for an argument is in this register: it stays, or goes to its stack word.
-    fn arrived(&mut self, p: &mut Passing<'_>, n: usize, r: Reg) -> Result<(), LowerError> {
+    /// Notes that the word for an argument is in this register, or moves it on to its stack word.
+    fn argument_loaded(&mut self, p: &mut CallSetup<'_>, n: usize, r: Reg) -> Result<(), LowerError> {
         if n < IN_REGISTERS {
             p.at[n] = At::Reg(r.number());
-            p.holders[usize::from(r.number() & 31)] = Holder::Arg(n);
+            p.register_use[usize::from(r.number() & 31)] = RegisterUse::Arg(n);
             return Ok(());
         }
         let offset = (n - IN_REGISTERS) as i64 - p.extra;
         self.exchange(r, Addr { base: Reg::SP, index: Reg::ZERO, offset, frame: false })?;
         p.at[n] = At::Stack;
-        p.holders[usize::from(r.number() & 31)] = Holder::Free;
+        p.register_use[usize::from(r.number() & 31)] = RegisterUse::Free;
         self.occupant[usize::from(r.number() & 31)] = None;
         self.busy &= !bit(r.number());
         Ok(())
     }
 
     /// Exchanges the words that are passed in registers into these.
-    fn settle(&mut self, p: &mut Passing<'_>, clobbers: u32) -> Result<(), LowerError> {
+    fn exchange_arguments(&mut self, p: &mut CallSetup<'_>, clobbers: u32) -> Result<(), LowerError> {
         for n in 0..p.registers {
             if let At::Reg(r) = p.at[n]
                 && r != target(n)
@@ -259,10 +258,11 @@ impl Emitter<'_> {
         for n in 0..p.registers {
             let At::Slot(slot) = p.at[n] else { continue };
             let t = target(n);
-            if p.holders[usize::from(t)] != Holder::Free {
-                // Somewhere else where it may stay, or to the frame.
-                let away = (1..=REGISTERS as u8)
-                    .find(|r| (passed | clobbers) & bit(*r) == 0 && p.holders[usize::from(*r)] == Holder::Free);
+            if p.register_use[usize::from(t)] != RegisterUse::Free {
+                // Move it to a free register where it may stay, or to the frame.
+                let away = (1..=REGISTERS as u8).find(|r| {
+                    (passed | clobbers) & bit(*r) == 0 && p.register_use[usize::from(*r)] == RegisterUse::Free
+                });
                 match away {
                     Some(r) => self.swap_holders(p, t, r)?,
                     None => {
@@ -272,45 +272,45 @@ impl Emitter<'_> {
                 }
             }
             self.exchange(reg(t), self.frame(slot))?;
-            p.holders[usize::from(t)] = Holder::Arg(n);
+            p.register_use[usize::from(t)] = RegisterUse::Arg(n);
         }
         Ok(())
     }
 
-    /// Exchanges two registers, and notes who is where.
-    fn swap_holders(&mut self, p: &mut Passing<'_>, a: u8, b: u8) -> Result<(), LowerError> {
+    /// Exchanges two registers, and their recorded contents.
+    fn swap_holders(&mut self, p: &mut CallSetup<'_>, a: u8, b: u8) -> Result<(), LowerError> {
         self.aux_of(plain(Row::Swap, false), &[Operand::Reg(reg(a)), Operand::Reg(reg(b))], false)?;
-        p.holders.swap(usize::from(a & 31), usize::from(b & 31));
+        p.register_use.swap(usize::from(a & 31), usize::from(b & 31));
         for r in [a, b] {
-            if let Holder::Arg(n) = p.holders[usize::from(r & 31)] {
+            if let RegisterUse::Arg(n) = p.register_use[usize::from(r & 31)] {
                 p.at[n] = At::Reg(r);
             }
         }
         Ok(())
     }
 
-    /// Brings the parameters from where they arrive to where they live; returns what is to be undone at the end.
-    pub(super) fn arrive(&mut self) -> Result<Vec<(Inst, bool)>, LowerError> {
+    /// Moves the parameters from where they are passed to their locations. Returns the instructions to be undone at the end.
+    pub(super) fn place_parameters(&mut self) -> Result<Vec<(Inst, bool)>, LowerError> {
         let prep = self.prep(&[]);
-        let mut at: Vec<(u8, Home)> = Vec::new();
+        let mut at: Vec<(u8, Location)> = Vec::new();
         let mut stack = Vec::new();
         for (n, life) in self.linear.lives.iter().enumerate() {
             let Some(param) = life.param else { continue };
             let v = VReg(n as u32);
             if (param as usize) < IN_REGISTERS {
-                at.push((target(param as usize), self.home(v)));
-            } else if let Home::Reg(r) = self.home(v) {
+                at.push((target(param as usize), self.location(v)));
+            } else if let Location::Reg(r) = self.location(v) {
                 stack.push((r, super::stack_slot(self.linear, param as usize)));
             }
         }
-        for &(from, home) in &at {
-            if let Home::Slot(slot) = home {
+        for &(from, location) in &at {
+            if let Location::Slot(slot) = location {
                 self.exchange(reg(from), self.frame(slot))?;
             }
         }
-        at.retain(|(_, home)| matches!(home, Home::Reg(_)));
+        at.retain(|(_, location)| matches!(location, Location::Reg(_)));
         for k in 0..at.len() {
-            let (from, Home::Reg(to)) = at[k] else { continue };
+            let (from, Location::Reg(to)) = at[k] else { continue };
             if from == to {
                 continue;
             }
@@ -322,13 +322,13 @@ impl Emitter<'_> {
         for (r, slot) in stack {
             self.exchange(reg(r), self.frame(slot))?;
         }
-        let taped = self.taped(&prep).to_vec();
+        let recorded = self.recorded(&prep).to_vec();
         self.finish(prep, false)?;
         for (n, life) in self.linear.lives.iter().enumerate() {
             if life.param.is_some() {
                 self.take(VReg(n as u32));
             }
         }
-        Ok(taped)
+        Ok(recorded)
     }
 }

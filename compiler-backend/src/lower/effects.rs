@@ -1,4 +1,4 @@
-//! What statements read and write, for decisions about conditions and erasing.
+//! What statements read and write, as far as conditions and erasing depend on it.
 
 use std::collections::HashSet;
 
@@ -6,24 +6,24 @@ use pendula_isa::operand::OperandKind;
 
 use crate::ir::{At, Condition, Mem, Operand, Place, Program, Step, Stmt, Test};
 
-/// What a block does, by its structure: variables and regions by their numbers.
+/// The effects of a block, with variables and regions by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    /// Variables that occur.
+    /// Variables that occur in the block.
     pub(super) mentions: HashSet<u32>,
-    /// Those that are written, begin or end.
+    /// Variables that are written, begin or end.
     pub(super) writes: HashSet<u32>,
     pub(super) ends: HashSet<u32>,
     /// Regions that are read or written.
     pub(super) regions: HashSet<u32>,
     pub(super) writes_regions: HashSet<u32>,
-    /// Arrays that begin: regions and bases.
+    /// The regions and bases of arrays that begin.
     pub(super) arrays: HashSet<(u32, u32)>,
     pub(super) frees: HashSet<u32>,
     pub(super) calls: Vec<(u32, Vec<Operand>)>,
-    /// What is left changed: without what is computed and undone.
+    /// What stays changed, without what is computed and undone.
     pub(super) net: Net,
-    /// How many computations that will be undone the walk is within.
+    /// The number of enclosing computations that will be undone.
     undone: u32,
 }
 
@@ -48,7 +48,7 @@ impl Effects {
         out
     }
 
-    /// Whether what is computed here comes out the same after any of the blocks, and may stay meanwhile.
+    /// Whether this computation has the same result after any of the blocks, and its result may stay live during them.
     pub(super) fn is_kept_by(&self, program: &Program, blocks: &[&[At]]) -> bool {
         let mut other = Effects::default();
         blocks.iter().for_each(|b| other.block(program, b));

@@ -1,5 +1,4 @@
-//! Where a run begins: the data segment with the program's arguments, and the code
-//! that lends them to the entry function.
+//! The entry: the data segment with the program's arguments, and the code that passes them to the entry function.
 
 use pendula_isa::Ty;
 use pendula_isa::module::{Symbol, SymbolKind};
@@ -14,12 +13,12 @@ use crate::ir::{FunctionId, IrFunction, Mem, Operand, Program, Region, RegionInf
 pub(super) struct Data {
     pub(super) words: SparseWords,
     pub(super) symbols: Vec<Symbol>,
-    /// What the entry function is called with.
+    /// The arguments of the call of the entry function.
     operands: Vec<Operand>,
     regions: Vec<RegionInfo>,
 }
 
-/// The most words of data; objects hold no more.
+/// The most words of data that an object can hold.
 const MAX_DATA: u64 = 1 << 27;
 
 fn symbol(name: String, value: u64, kind: SymbolKind) -> Symbol {
@@ -34,7 +33,7 @@ impl Data {
         if program.stack > MAX_DATA {
             return Err(too_large());
         }
-        // The names of arguments are given; others make way for them.
+        // The names of arguments are fixed; other names must differ from them.
         for argument in arguments {
             if !matches!(argument.kind, ArgumentKind::Constant(_)) && !names.exact(&argument.name) {
                 return Err(LowerError::Name(argument.name.clone()));

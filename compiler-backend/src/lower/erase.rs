@@ -1,10 +1,7 @@
-//! Erasing instead of uncomputing, where it is asked for and where it forgets
-//! nothing but what the computation has written.
+//! Erasing instead of uncomputing, where the options ask for it and where it loses only what the computation has written.
 //!
-//! A word may be erased if it was zero before: it began its life within the
-//! computation, or is known to have been zero at its start. [`Known`] keeps track
-//! of the latter while a function is written out. A function that may be run
-//! backward never erases.
+//! A word may be erased if it was zero before: its life began within the computation, or it is known to have been zero at
+//! the start. [`KnownZeros`] tracks the latter while a function is lowered. A function that may run backward never erases.
 
 use std::collections::HashSet;
 
@@ -15,16 +12,16 @@ use super::ops::{Arg, Clear, Op, SP, VReg};
 use super::{Erase, LowerError};
 use crate::ir::{At, Mem, Operand, Program, Stmt};
 
-/// What each function writes in memory that is not its own.
+/// The memory that each function writes, apart from its own arrays.
 #[derive(Debug, Default)]
 pub(super) struct Writers {
-    /// For each parameter, whether it writes in the array whose address that is.
+    /// For each parameter, whether the function writes the array at the parameter's address.
     params: Vec<Vec<bool>>,
-    /// Whether it writes elsewhere.
+    /// Whether the function writes other memory.
     unknown: Vec<bool>,
 }
 
-/// An array that lives.
+/// An array that is alive.
 #[derive(Clone, Debug)]
 struct Array {
     base: VReg,
@@ -33,36 +30,36 @@ struct Array {
     zero: bool,
 }
 
-/// What is known to be zero.
+/// The words that are known to be zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     zero: HashSet<VReg>,
     arrays: Vec<Array>,
 }
 
-/// What is known where a function has been written out to.
-pub(super) struct Known<'a> {
-    wanted: &'a Erase,
+/// The words that are known to be zero at the present position of the lowering.
+pub(super) struct KnownZeros<'a> {
+    requested: &'a Erase,
     writers: &'a Writers,
     state: State,
 }
 
-impl<'a> Known<'a> {
-    /// For a function that is never run backward, if anything is to be erased.
-    pub(super) fn new(wanted: &'a Erase, writers: &'a Writers) -> Option<Known<'a>> {
-        (*wanted != Erase::Never).then(|| Known { wanted, writers, state: State::default() })
+impl<'a> KnownZeros<'a> {
+    /// The state at the beginning of a function that never runs backward; `None` if nothing is to be erased.
+    pub(super) fn new(requested: &'a Erase, writers: &'a Writers) -> Option<KnownZeros<'a>> {
+        (*requested != Erase::Never).then(|| KnownZeros { requested, writers, state: State::default() })
     }
 
     pub(super) fn state(&self) -> State {
         self.state.clone()
     }
 
-    /// Goes on with another state; returns the present one.
+    /// Replaces the state; returns the old one.
     pub(super) fn swap(&mut self, state: State) -> State {
         std::mem::replace(&mut self.state, state)
     }
 
-    /// Goes back to a state from before something that has been undone, but for arrays that have come or gone since.
+    /// Restores a state from before something that has been undone, except for arrays that have begun or ended since.
     pub(super) fn restore(&mut self, state: State) {
         self.state.zero.extend(state.zero);
         for array in &mut self.state.arrays {
@@ -70,7 +67,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What is known whichever of two ways was taken.
+    /// Keeps only what is known on both of two paths.
     pub(super) fn meet(&mut self, other: State) {
         self.state.zero.retain(|v| other.zero.contains(v));
         for (a, b) in self.state.arrays.iter_mut().zip(&other.arrays) {
@@ -94,7 +91,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// A call; `points` tells what an argument that is an address points into.
+    /// Notes a call; `points` gives the region that an argument points into.
     pub(super) fn called(&mut self, func: u32, args: &[Arg], points: &dyn Fn(VReg) -> Option<u32>) {
         let at = func as usize;
         if self.writers.unknown.get(at).copied().unwrap_or(true) {
@@ -108,7 +105,7 @@ impl<'a> Known<'a> {
                 let reached = |a: &Array| region.is_none_or(|r| r == a.region);
                 self.state.arrays.iter_mut().filter(|a| reached(a)).for_each(|a| a.zero = false);
             }
-            // Lent: whether it comes back changed does not matter here, but for the base of an array.
+            // An argument counts as written, unless it is the base of an array.
             if !self.state.arrays.iter().any(|a| arg == Arg::Reg(a.base)) {
                 self.written(arg);
             }
@@ -129,7 +126,7 @@ impl<'a> Known<'a> {
 }
 
 impl Builder<'_> {
-    /// What these effects leave changed is not known any more.
+    /// Forgets what is known about words that these effects leave changed.
     pub(super) fn forget(&mut self, effects: &Effects) {
         let lives: Vec<VReg> = effects.net.writes.iter().filter_map(|v| self.life(*v)).collect();
         let Some(known) = &self.known else { return };
@@ -141,19 +138,20 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether what a computation leaves is to be erased, and may be.
+    /// Whether the options ask to erase what a computation leaves, and erasing it is possible.
     pub(super) fn erases(&self, name: &str, compute: &[At], body: &[At]) -> Result<bool, LowerError> {
         let Some(known) = &self.known else { return Ok(false) };
-        let wanted = match known.wanted {
+        let requested = match known.requested {
             Erase::Never => false,
             Erase::Always => true,
             Erase::Some(names) => names.contains(name),
         };
-        if !wanted {
+        if !requested {
             return Ok(false);
         }
         let effects = Effects::of(self.program, compute);
-        // Undoing it gives back what the body changes of it, and only that: an exchange with memory around a loop, for example.
+        // If the body changes what the computation has written, undoing the computation has to move the changes back, as
+        // for an exchange with memory around a loop.
         let used = Effects::of(self.program, body);
         let apart = effects.net.writes.is_disjoint(&used.net.writes)
             && self.regions_changed(known, &effects).is_disjoint(&self.regions_changed(known, &used));
@@ -183,8 +181,8 @@ impl Builder<'_> {
         Ok(scalars && !ends && words && frees && calls)
     }
 
-    /// The regions that are left changed, by calls too: all that are known, if one of these may write anywhere.
-    fn regions_changed(&self, known: &Known<'_>, effects: &Effects) -> HashSet<u32> {
+    /// The regions that stay changed, also by calls: all regions, if a call may write anywhere.
+    fn regions_changed(&self, known: &KnownZeros<'_>, effects: &Effects) -> HashSet<u32> {
         let mut out = effects.net.regions.clone();
         let all = 0..self.function.regions.len() as u32;
         for (func, args) in &effects.net.calls {
@@ -206,7 +204,7 @@ impl Builder<'_> {
         out
     }
 
-    /// A computation and what it is for, and then what it has left is erased.
+    /// Lowers a computation and the body that uses it, and then erases what the computation has left.
     pub(super) fn with_erased(
         &mut self,
         name: String,
@@ -261,12 +259,12 @@ impl Builder<'_> {
 }
 
 impl Writers {
-    /// Of a program's functions.
+    /// The writers of a program's functions.
     pub(super) fn of(program: &Program) -> Writers {
         let count = program.functions.len();
         let mut out = Writers { params: Vec::new(), unknown: vec![false; count] };
         let mut calls: Vec<Vec<(u32, Vec<Operand>)>> = Vec::new();
-        // The arrays that each function makes.
+        // The arrays that each function allocates.
         let (mut bases, mut owns) = (Vec::new(), Vec::new());
         for (n, f) in program.functions.iter().enumerate() {
             let effects = Effects::of(program, &f.body);
@@ -291,7 +289,7 @@ impl Writers {
             out.params.push(params);
             calls.push(effects.calls);
         }
-        // Until nothing changes: at most once for each flag.
+        // Iterate to a fixed point; each round sets at least one flag.
         loop {
             let mut changed = false;
             for (n, f) in program.functions.iter().enumerate() {
@@ -336,7 +334,7 @@ impl Writers {
     }
 }
 
-/// The words that a block writes itself, or lends to be written.
+/// Visits the words of memory that a block writes itself, or passes to calls.
 fn written_words(block: &[At], visit: &mut impl FnMut(&Mem)) {
     for at in block {
         let words: Vec<Operand> = match &at.stmt {

@@ -1,8 +1,8 @@
-//! What is called from where, and how deep statements are nested.
+//! The call graph, and the nesting depth of statements.
 
 use crate::ir::{At, FunctionId, Program, Stmt};
 
-/// Which functions a run that begins with `entry` may call.
+/// For each function, whether a run that begins with `entry` may call it.
 pub(super) fn reached(program: &Program, entry: FunctionId) -> Vec<bool> {
     let mut out = vec![false; program.functions.len()];
     let mut todo = vec![entry.0 as usize];
@@ -24,7 +24,7 @@ fn collect(block: &[At], out: &mut Vec<usize>) {
     }
 }
 
-/// Whether statements are nested deeper than this.
+/// Whether statements are nested deeper than a limit.
 pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
     let mut todo: Vec<(&[At], usize)> = program.functions.iter().map(|f| (&f.body[..], 1)).collect();
     while let Some((block, depth)) = todo.pop() {

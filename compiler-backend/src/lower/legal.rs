@@ -1,10 +1,9 @@
-//! Operands that instructions take: at most one in memory, at most one constant or memory
-//! offset, and for many operands registers only.
+//! Legalization of operands: an instruction takes at most one operand in memory and at most one constant or memory
+//! offset, and many operands must be in registers.
 //!
-//! A memory word is brought into a register by `exch`, which is exact and takes
-//! its gradient word along. Of two words that may be one at run time only the
-//! last is: the others are copied before, and their copies cleared after. A
-//! copied logarithmic zero traps.
+//! `exch` brings a word of memory into a register; it is exact and also moves the gradient word. If two words may be the
+//! same at run time, only the last is exchanged: the others are copied before the instruction, and their copies are
+//! cleared after it. Copying a logarithmic zero traps.
 
 use pendula_isa::num::{Env, convert};
 use pendula_isa::operand::{Operand, OperandKind, Shape};
@@ -12,16 +11,17 @@ use pendula_isa::table::{Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
-use super::emit::{Emitter, Found, Half, Prep, plain, row};
+use super::emit::{Emitter, Half, plain, row};
 use super::linear::INT;
+use super::operands::{Found, Preparation};
 use super::ops::{Arg, Cmp, Word};
 
-/// Whether a jump takes this integer.
+/// Whether a jump can compare with this constant.
 pub(super) fn is_small(word: u64) -> bool {
     small(Format::default(), Ty::Int, word).is_some()
 }
 
-/// The whole number that a jump can compare with instead of this word.
+/// The small integer that a jump can compare with instead of this word.
 fn small(format: Format, ty: Ty, word: u64) -> Option<i16> {
     let env = Env { format, ieee: false };
     let k = match ty {
@@ -49,7 +49,7 @@ fn operand(found: Found, ty: Ty) -> Operand {
     }
 }
 
-/// Whether two operands may be the same word at run time, without being the same for sure.
+/// Whether two operands may be the same word at run time, but are not certain to be.
 fn may_be(a: &Arg, b: &Arg) -> bool {
     let pair: Option<(&Word, &Word)> = match (a, b) {
         (Arg::Mem(a), Arg::Mem(b)) => Some((a, b)),
@@ -59,8 +59,8 @@ fn may_be(a: &Arg, b: &Arg) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Where all operands are: those in memory first.
-    fn find_all(&mut self, mut prep: Prep, args: &[Arg]) -> Result<(Vec<Found>, Prep), LowerError> {
+    /// Finds the places of all operands, those in memory first.
+    fn find_all(&mut self, mut prep: Preparation, args: &[Arg]) -> Result<(Vec<Found>, Preparation), LowerError> {
         let mut found = vec![Found::Const(0); args.len()];
         for memory in [true, false] {
             for (n, arg) in args.iter().enumerate() {
@@ -72,23 +72,24 @@ impl Emitter<'_> {
         Ok((found, prep))
     }
 
-    /// Brings operands into registers: those that `wanted` says, of the types given. Operands that are only read may be one word.
+    /// Brings the operands that `requested` selects into registers, with these types. Operands that are only read may be the
+    /// same word.
     fn load(
         &mut self,
-        prep: &mut Prep,
+        prep: &mut Preparation,
         args: &[Arg],
         found: &mut [Found],
-        wanted: impl Fn(usize) -> bool,
+        requested: impl Fn(usize) -> bool,
         ty: impl Fn(usize) -> Ty,
         written: impl Fn(usize) -> bool,
     ) -> Result<(), LowerError> {
-        // First the copies, while all words are where they were; then the rest.
+        // Copies come first, while all words are in their places.
         for copies in [true, false] {
             for n in 0..args.len() {
                 let Found::Mem(m) = found[n] else { continue };
                 let later = |k: usize| !written(k) && may_be(&args[n], &args[k]);
                 let aliased = !written(n) && (n + 1..args.len()).any(later);
-                if !wanted(n) || aliased != copies {
+                if !requested(n) || aliased != copies {
                     continue;
                 }
                 let r = if copies { self.copy(prep, ty(n), m)? } else { self.bring(prep, found[n])? };
@@ -127,7 +128,7 @@ impl Emitter<'_> {
             Found::Mem(m) => alone(n) && (constants == 0 || (!m.frame && m.offset == 0)),
             Found::Reg(_) | Found::Const(_) => false,
         };
-        // The one that stays in memory: the destination, or else the last one.
+        // One operand stays in memory: the destination, or else the last one.
         let keep = if three { None } else { (0..args.len()).filter(|n| fits(*n)).max_by_key(|n| *n == 0) };
         self.load(&mut prep, args, &mut found, |n| keep != Some(n), ty, |n| n == 0)?;
         let mut left = if three { 0 } else { 1 };
@@ -145,7 +146,7 @@ impl Emitter<'_> {
         self.finish(prep, true)
     }
 
-    /// Whether an accumulate takes a constant in this place.
+    /// Whether an accumulate takes a constant as this operand.
     fn takes(&self, kind: Kind, count: usize, n: usize, c: u64) -> bool {
         let operand =
             |k: usize| if k == n { Operand::Imm(c, Ty::Int) } else { Operand::Reg(super::emit::reg(k as u8 + 1)) };
@@ -235,13 +236,13 @@ impl Emitter<'_> {
         self.finish(prep, true)
     }
 
-    /// A half of a pair. What both halves compare is brought into registers before each of them and back after it, so that a
-    /// jump finds it where it lands.
+    /// Emits a half of a pair. The operands that both halves compare are brought into registers before each half and back
+    /// after it, so that a jump finds them at its target.
     pub(super) fn half(&mut self, pair: u32, from: bool) -> Result<(), LowerError> {
         let missing = || LowerError::Internal("a pair is missing".into());
         let tests = *self.linear.pairs.get(pair as usize).ok_or_else(missing)?;
         let own = if from { tests.from } else { tests.jmp };
-        // A `from` without a condition is only jumped to, and a `jmp` without one only jumps.
+        // A `from` without a condition is reached only by its jump, and a `jmp` without one always jumps.
         let (falls_in, falls_out) = (!from || own.is_some(), from || own.is_some());
         if !falls_in {
             self.barrier = self.code.len();
@@ -295,7 +296,7 @@ impl Emitter<'_> {
                 }
             };
         }
-        let setup = self.taped(&prep).to_vec();
+        let setup = self.recorded(&prep).to_vec();
         if !falls_in {
             self.code.truncate(start);
         }

@@ -1,10 +1,9 @@
 //! A function as a list of operations over virtual registers.
 //!
-//! The structured statements are written out in the order of the code: loops and
-//! branches become halves of paired jumps, what is to be undone is walked
-//! backward. A virtual register is one life of a variable, from where it begins
-//! as zero to where it ends so; between these two places of the list nothing else
-//! may be where it is. [`control`](super::control) does loops and branches.
+//! Structured statements become operations in the order of the code: loops and branches become halves of paired jumps, and
+//! statements that are undone are lowered backward. A virtual register is one life of a variable, from where it begins as
+//! zero to where it ends as zero (`lifetimes`); between these two operations nothing else may be in its location.
+//! [`control`](super::control) lowers branches, [`loops`](super::loops) lowers loops.
 
 use std::collections::HashMap;
 
@@ -12,37 +11,37 @@ use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::LowerError;
-use super::erase::Known;
+use super::erase::KnownZeros;
 use super::names::SpanNames;
-use super::ops::{Arg, Args, Call, CheckReason, Clear, Cmp, Item, Life, Linear, Op, Pair, VReg, Word};
+use super::ops::{Arg, Args, Call, CheckReason, Clear, Cmp, Item, Linear, Op, Pair, VReg, Word};
 use crate::ir::effects::written_operands;
-use crate::ir::{At, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, Test, Var, permutes};
+use crate::ir::{At, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, Test, permutes};
 
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
 
-/// What stands for a statement that cannot be done: an assertion that fails. Words that may be one only for some
-/// arguments turn out to be one where a call is written out.
-pub(super) const NEVER: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
+/// An assertion that always fails. It stands for a statement that cannot run: inlining may show that two operands are the
+/// same word, although they must be different.
+pub(super) const ALWAYS_FAILS: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
 
-/// Writes a function out.
+/// Lowers one function to operations.
 pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) function: &'a IrFunction,
     pub(super) out: Linear,
     names: &'a mut SpanNames,
-    /// The life that each variable is in.
-    current: Vec<Option<VReg>>,
-    /// Lives that go on when their variable begins anew, since they did not end for all branches or turns.
-    sticky: HashMap<u32, VReg>,
-    /// What `current` was before each change.
-    log: Vec<(u32, Option<VReg>)>,
+    /// The present life of each variable.
+    pub(super) current: Vec<Option<VReg>>,
+    /// Lives that continue when their variable begins again, since they did not end on all branches or iterations.
+    pub(super) continuing: HashMap<u32, VReg>,
+    /// The old value of `current` for each change.
+    pub(super) log: Vec<(u32, Option<VReg>)>,
     pub(super) level: u32,
     pub(super) depth: u32,
     pub(super) loc: Loc,
-    pub(super) said: Option<CheckReason>,
-    /// What is known to be zero, where erasing is asked for.
-    pub(super) known: Option<Known<'a>>,
+    pub(super) check_reason: Option<CheckReason>,
+    /// The words that are known to be zero, if something is to be erased.
+    pub(super) known: Option<KnownZeros<'a>>,
 }
 
 pub(super) const INT: TableFn = TableFn::Int(int_fn::Name::Id);
@@ -52,7 +51,7 @@ impl<'a> Builder<'a> {
         program: &'a Program,
         function: &'a IrFunction,
         names: &'a mut SpanNames,
-        known: Option<Known<'a>>,
+        known: Option<KnownZeros<'a>>,
     ) -> Builder<'a> {
         let mut builder = Builder {
             program,
@@ -60,20 +59,20 @@ impl<'a> Builder<'a> {
             out: Linear::default(),
             names,
             current: vec![None; function.vars.len()],
-            sticky: HashMap::new(),
+            continuing: HashMap::new(),
             log: Vec::new(),
             level: 0,
             depth: 0,
             loc: function.loc,
-            said: None,
+            check_reason: None,
             known,
         };
-        // The stack pointer's own life.
+        // The life of the stack pointer.
         builder.fresh(None, None, false);
         builder
     }
 
-    /// Writes the whole function out.
+    /// Lowers the whole function.
     pub(super) fn run(mut self) -> Result<Linear, LowerError> {
         for (n, param) in self.function.params.iter().enumerate() {
             let life = self.fresh(Some(param.var), Some(n as u32), false);
@@ -102,20 +101,12 @@ impl<'a> Builder<'a> {
         Ok(self.out)
     }
 
-    /// An error about the statement at hand.
+    /// An error in the present statement.
     pub(super) fn bad(&self, what: &str) -> LowerError {
         LowerError::Malformed { function: self.function.name.clone(), line: self.loc.line, what: what.to_string() }
     }
 
-    fn fresh(&mut self, var: Option<Var>, param: Option<u32>, by_array: bool) -> VReg {
-        let start = self.out.ops.len() as u32;
-        let level = self.level;
-        let points = var.and_then(|v| self.function.points(v)).map(|r| r.0);
-        self.out.lives.push(Life { start, end: start, weight: 0, level, param, lent: Vec::new(), by_array, points });
-        VReg(self.out.lives.len() as u32 - 1)
-    }
-
-    /// What one use counts.
+    /// The weight of one use.
     fn unit(&self) -> u64 {
         10u64.pow(self.depth.min(9))
     }
@@ -142,10 +133,10 @@ impl<'a> Builder<'a> {
                     touch(&Arg::Reg(*v));
                 }
             }
-            // Both halves count when the pair is made; calls count their own.
+            // Pairs and calls count their uses when they are made.
             Op::Half { .. } | Op::Call(_) | Op::Print(_) | Op::Span { .. } => {}
         }
-        self.out.ops.push(Item { op, loc: self.loc, said: self.said });
+        self.out.ops.push(Item { op, loc: self.loc, check_reason: self.check_reason });
         Ok(())
     }
 
@@ -195,7 +186,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         if args.get().get(1..).is_some_and(|rest| rest.contains(&dst)) {
-            return self.push(NEVER);
+            return self.push(ALWAYS_FAILS);
         }
         self.written(dst);
         self.push(Op::Update { acc, inverse: inverse && !acc.self_inverse(), func, args })
@@ -206,72 +197,11 @@ impl<'a> Builder<'a> {
         self.update((Acc::Add, minus, INT), Arg::Reg(dst), &[arg])
     }
 
-    /// A word is no longer known to be zero.
+    /// Notes that a word is no longer known to be zero.
     pub(super) fn written(&mut self, arg: Arg) {
         if let Some(known) = &mut self.known {
             known.written(arg);
         }
-    }
-
-    /// A virtual register without a variable begins its life.
-    pub(super) fn temp(&mut self, how: Clear) -> Result<VReg, LowerError> {
-        let v = self.fresh(None, None, false);
-        self.push(Op::Begin(v, how))?;
-        Ok(v)
-    }
-
-    pub(super) fn end_temp(&mut self, v: VReg, how: Clear) -> Result<(), LowerError> {
-        self.out.lives[v.0 as usize].end = self.out.ops.len() as u32;
-        self.push(Op::End(v, how))
-    }
-
-    /// A variable begins its life.
-    pub(super) fn begin(&mut self, var: Var, how: Clear, by_array: bool) -> Result<VReg, LowerError> {
-        match self.current.get(var.0 as usize) {
-            Some(None) => {}
-            Some(Some(_)) => return Err(self.bad("a variable begins that has begun before")),
-            None => return Err(self.bad("there is no such variable")),
-        }
-        let v = match self.sticky.get(&var.0) {
-            Some(&v) => v,
-            None => self.fresh(Some(var), None, by_array),
-        };
-        self.log.push((var.0, None));
-        self.current[var.0 as usize] = Some(v);
-        if let Some(known) = &mut self.known {
-            known.begun(v);
-        }
-        self.push(Op::Begin(v, how))?;
-        Ok(v)
-    }
-
-    pub(super) fn end(&mut self, var: Var, how: Clear) -> Result<(), LowerError> {
-        let v = self.reg(var)?;
-        let life = &mut self.out.lives[v.0 as usize];
-        life.end = self.out.ops.len() as u32;
-        if self.level > life.level {
-            self.sticky.insert(var.0, v);
-        }
-        self.log.push((var.0, Some(v)));
-        self.current[var.0 as usize] = None;
-        if let Some(known) = &mut self.known {
-            known.written(Arg::Reg(v));
-        }
-        self.push(Op::End(v, how))
-    }
-
-    /// The life that a variable is in.
-    pub(super) fn reg(&self, var: Var) -> Result<VReg, LowerError> {
-        let life = self.current.get(var.0 as usize).copied().flatten();
-        life.ok_or_else(|| {
-            let name = self.function.vars.get(var.0 as usize).map_or("?", |v| v.name.as_str());
-            self.bad(&format!("the variable `{name}` is used before it begins or after it ends"))
-        })
-    }
-
-    /// The life that a variable is in, if in one.
-    pub(super) fn life(&self, var: u32) -> Option<VReg> {
-        self.current.get(var as usize).copied().flatten()
     }
 
     pub(super) fn word(&self, mem: &Mem) -> Result<Word, LowerError> {
@@ -302,51 +232,7 @@ impl<'a> Builder<'a> {
         Ok(Cmp { cond: test.cond, ty: test.ty, a: self.operand(&test.a)?, b: self.operand(&test.b)? })
     }
 
-    /// Where [`Builder::changed`] and [`Builder::back`] look back to.
-    pub(super) fn mark(&self) -> usize {
-        self.log.len()
-    }
-
-    /// The variables that live in another life than at the mark, with the life there.
-    pub(super) fn changed(&self, mark: usize) -> Vec<(u32, Option<VReg>)> {
-        let mut seen: HashMap<u32, Option<VReg>> = HashMap::new();
-        for (var, old) in self.log.get(mark..).unwrap_or(&[]) {
-            seen.entry(*var).or_insert(*old);
-        }
-        let mut out: Vec<_> = seen.into_iter().filter(|(v, old)| self.current[*v as usize] != *old).collect();
-        out.sort_unstable();
-        out
-    }
-
-    /// Goes back to the lives at the mark, for the other branch; returns what the first one left.
-    pub(super) fn back(&mut self, mark: usize) -> Vec<(u32, Option<VReg>)> {
-        let mut left = Vec::new();
-        for (var, old) in self.changed(mark) {
-            let now = self.current[var as usize];
-            if let Some(v) = now {
-                self.sticky.insert(var, v);
-            }
-            left.push((var, now));
-            self.current[var as usize] = old;
-        }
-        self.log.truncate(mark);
-        left
-    }
-
-    /// Checks that the second branch has left what the first one did.
-    pub(super) fn join(&mut self, mark: usize, left: &[(u32, Option<VReg>)]) -> Result<(), LowerError> {
-        let changed = self.changed(mark);
-        let same = changed.len() == left.len() && left.iter().all(|(var, now)| self.current[*var as usize] == *now);
-        if same { Ok(()) } else { Err(self.bad("the branches do not leave the same variables")) }
-    }
-
-    /// The variable whose life this is, if it is in one that began after the mark.
-    pub(super) fn begun_since(&self, mark: usize) -> Vec<Var> {
-        let changed = self.changed(mark);
-        changed.into_iter().filter(|(v, _)| self.current[*v as usize].is_some()).map(|(v, _)| Var(v)).collect()
-    }
-
-    /// A part that is marked as a span.
+    /// Lowers a part that is marked as a span.
     pub(super) fn span(
         &mut self,
         name: String,
@@ -364,7 +250,7 @@ impl<'a> Builder<'a> {
         self.names.fresh(name)
     }
 
-    /// Writes statements out, or (`back`) what undoes them.
+    /// Lowers statements, or (if `back`) their inverses.
     pub(super) fn block(&mut self, block: &[At], back: bool) -> Result<(), LowerError> {
         let outer = self.loc;
         if back {
@@ -372,20 +258,20 @@ impl<'a> Builder<'a> {
         } else {
             block.iter().try_for_each(|s| self.stmt(s, false))?;
         }
-        // What follows belongs to the statement around it.
+        // Operations that follow belong to the enclosing statement.
         self.loc = outer;
         Ok(())
     }
 
     fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {
         self.loc = at.loc;
-        let outer = std::mem::replace(&mut self.said, CheckReason::of(&at.stmt));
-        let done = self.written_out(&at.stmt, back);
-        self.said = outer;
+        let outer = std::mem::replace(&mut self.check_reason, CheckReason::of(&at.stmt));
+        let done = self.lower_stmt(&at.stmt, back);
+        self.check_reason = outer;
         done
     }
 
-    fn written_out(&mut self, stmt: &Stmt, back: bool) -> Result<(), LowerError> {
+    fn lower_stmt(&mut self, stmt: &Stmt, back: bool) -> Result<(), LowerError> {
         match stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let dst = self.place(dst)?;
@@ -464,7 +350,7 @@ impl<'a> Builder<'a> {
         let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;
         let written = written_operands(row).min(args.len());
         if (0..written).any(|n| args[n + 1..].contains(&args[n])) {
-            return self.push(NEVER);
+            return self.push(ALWAYS_FAILS);
         }
         args.iter().for_each(|a| self.written(*a));
         let args = Args::new(&args).ok_or_else(|| self.bad("a permutation has too many operands"))?;
@@ -486,7 +372,7 @@ impl<'a> Builder<'a> {
         let weight = self.unit();
         for (n, arg) in args.iter().enumerate() {
             if let Arg::Reg(v) = arg {
-                self.out.lives[v.0 as usize].lent.push((number, n as u32));
+                self.out.lives[v.0 as usize].passed_as.push((number, n as u32));
             }
             for v in arg.regs() {
                 let life = &mut self.out.lives[v.0 as usize];

@@ -1,13 +1,12 @@
-//! From the intermediate representation to the instruction set.
+//! Lowers the intermediate representation to the instruction set.
 //!
-//! [`lower`] makes a [`Module`] of a [`Program`]. Functions are written out over
-//! virtual registers (`linear`, `control`), these get their places (`alloc`), and
-//! operations become instructions with operands that these take (`emit`, `legal`,
-//! `call`). One invariant holds throughout: a register or stack word in which no
-//! live word is, is zero, gradient word included. How functions are called is
-//! described in the book, in the chapter on conventions.
+//! [`lower`] makes a [`Module`] of a [`Program`]. Functions become lists of operations over virtual registers (`linear`,
+//! `control`, `loops`), virtual registers get locations (`alloc`), and operations become instructions with legal operands
+//! (`emit`, `operands`, `legal`, `call`). One invariant holds throughout: a register or stack word that holds no live word
+//! is zero, and so is its gradient word. The book's chapter on conventions describes calls.
 
 mod alloc;
+mod arrays;
 mod call;
 mod control;
 mod effects;
@@ -16,10 +15,15 @@ mod entry;
 mod erase;
 mod graph;
 mod legal;
+mod lifetimes;
 mod linear;
+mod loops;
 mod names;
+mod operands;
 mod ops;
 mod reasons;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -33,23 +37,23 @@ use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Kind, Module, Profile, Reg, Ty};
 
 use crate::ir::{self, IrFunction, Program};
-use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
-use erase::{Known, Writers};
+use emit::{Context, EmittedInst, Emitter, FRAME, accumulate, plain, reg};
+use erase::{KnownZeros, Writers};
 use linear::Builder;
 use names::{Names, SpanNames};
 use ops::{CheckReason, Linear};
 
-/// Whether what a check says is that conditions disagree.
+/// Whether the message of a check says that conditions disagree.
 pub fn disagrees(says: &str) -> bool {
     reasons::disagrees(says)
 }
 
-/// Whether compiled code reaches words of the stack by a register: the stack pointer, or the frame pointer where there is one.
+/// Whether compiled code addresses words of the stack by a register: the stack pointer or the frame pointer.
 pub fn reaches_frame(r: Reg) -> bool {
     r == Reg::SP || r.index() == usize::from(FRAME)
 }
 
-/// What to do where a variable that the compiler has made does not end as zero, by what is said of it.
+/// Advice for a variable that the compiler made and that does not end as zero, by the message of its check.
 pub fn advice(says: &str) -> Option<&'static str> {
     reasons::advice(says)
 }
@@ -59,25 +63,25 @@ pub fn advice(says: &str) -> Option<&'static str> {
 pub struct Argument {
     /// The symbol's name.
     pub name: String,
-    /// What it is.
+    /// What is passed.
     pub kind: ArgumentKind,
 }
 
-/// What an argument of the program is.
+/// The kinds of arguments of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
-    /// A word in data that is lent to the entry's next parameter.
+    /// A word in data that is passed to the entry's next parameter.
     Word {
-        /// How it is read.
+        /// The type of the word.
         ty: Ty,
-        /// What is there before a run.
+        /// The word before a run.
         value: u64,
     },
-    /// An array in data: its address is the entry's next parameter, its lengths are the ones after that.
+    /// An array in data. Its address is passed to the entry's next parameter, and its lengths to the ones after that.
     Array {
-        /// How its words are read.
+        /// The type of the words.
         ty: Ty,
-        /// What is there before a run.
+        /// The words before a run.
         words: Vec<u64>,
         /// The lengths, integers.
         lens: Vec<i64>,
@@ -97,45 +101,45 @@ impl Argument {
     }
 }
 
-/// Which computations are erased instead of undone, where that forgets only what they have written.
+/// Which computations are erased instead of undone, where that loses only what they have written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Erase {
-    /// None.
+    /// No computation.
     #[default]
     Never,
-    /// All that may be.
+    /// All that can be erased.
     Always,
-    /// Those with these names.
+    /// The computations with these names.
     Some(BTreeSet<String>),
 }
 
-/// How to lower.
+/// Options of lowering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What is erased.
+    /// The computations that are erased.
     pub erase: Erase,
 }
 
 /// Why a program cannot be lowered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LowerError {
-    /// Other arguments than parameters.
+    /// The arguments do not fit the parameters.
     #[error("the parameters of `{function}` are {}, the arguments are {found}", plural(*expected, "word"))]
     Arguments {
         /// The entry.
         function: String,
-        /// How many words its parameters are.
+        /// The number of words of its parameters.
         expected: usize,
-        /// How many words are given.
+        /// The number of words of the arguments.
         found: usize,
     },
-    /// An argument's name is none that the assembler takes, or there are two of it.
+    /// The assembler does not accept an argument's name, or two arguments have it.
     #[error("`{0}` cannot name an argument: it is no name, or another's")]
     Name(String),
     /// Something does not fit the machine.
     #[error("the program is too large: {0}")]
     TooLarge(&'static str),
-    /// The representation breaks its own rules.
+    /// The program breaks the rules of the IR.
     #[error("malformed code in `{function}`, line {line}: {what}")]
     Malformed {
         /// The function.
@@ -145,17 +149,17 @@ pub enum LowerError {
         /// What is wrong.
         what: String,
     },
-    /// The compiler is wrong.
+    /// An error of the compiler.
     #[error("internal error: {0}")]
     Internal(String),
 }
 
-/// How deep statements may be nested.
+/// The greatest nesting depth of statements.
 const MAX_NESTING: usize = 300;
 
 /// A function's instructions.
 struct Compiled {
-    code: Vec<Coded>,
+    code: Vec<EmittedInst>,
     calls: Vec<(usize, u32)>,
     spans: Vec<(usize, usize, String, bool)>,
     slots: i64,
@@ -163,12 +167,12 @@ struct Compiled {
     erases: bool,
 }
 
-/// A name like this one that the assembler takes for that of data.
+/// A name for data that is like this one and that the assembler accepts.
 pub(crate) fn symbol_name(text: &str) -> String {
     names::valid(text)
 }
 
-/// The function that lends the arguments, which lie in data, to the entry.
+/// The function that passes the arguments, which are in data, to the entry.
 pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::FunctionId) -> Result<IrFunction, LowerError> {
     entry::Data::new(program, arguments, &mut Names::default())?.main(program, entry)
 }
@@ -187,11 +191,12 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
     let summaries = ir::effects::Summaries::new(program);
     let mut groups = ir::effects::callees_first(program);
     if let Some(entry) = program.entry {
-        // What is inlined everywhere, or never called, is not written.
+        // Functions that are inlined everywhere, or never called, are left out.
         let reached = graph::reached(program, entry);
         groups.iter_mut().for_each(|group| group.retain(|at| reached.get(*at) == Some(&true)));
     }
-    // Where something is erased, nothing runs backward but what the code so far does not spare: until that changes no more.
+    // Functions that run backward must not erase. Which functions those are depends on the code, so iterate until no further
+    // function runs backward.
     let mut backward = vec![false; program.functions.len()];
     let (clobbers, compiled) = loop {
         let mut clobbers = vec![u32::MAX; program.functions.len()];
@@ -201,7 +206,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
             let mut used = 0;
             for &at in group {
                 let Some(function) = program.functions.get(at) else { continue };
-                let known = if backward[at] { None } else { Known::new(&options.erase, &writers) };
+                let known = if backward[at] { None } else { KnownZeros::new(&options.erase, &writers) };
                 let context = Context { program, format: program.format, clobbers: &clobbers, summaries: &summaries };
                 let code = compile(&context, function, &mut spans, known)?;
                 used |= uses(&code, &clobbers, group);
@@ -209,7 +214,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
             }
             group.iter().for_each(|at| clobbers[*at] = used);
         }
-        if options.erase == Erase::Never || !spread(&compiled, &mut backward) {
+        if options.erase == Erase::Never || !propagate_backward(&compiled, &mut backward) {
             break (clobbers, compiled);
         }
         spans = SpanNames::default();
@@ -245,11 +250,11 @@ fn compile(
     context: &Context<'_>,
     function: &IrFunction,
     spans: &mut SpanNames,
-    known: Option<Known<'_>>,
+    known: Option<KnownZeros<'_>>,
 ) -> Result<Compiled, LowerError> {
     let linear = Builder::new(context.program, function, spans, known).run()?;
-    let homes = alloc::allocate(&linear, context.clobbers, |param| stack_slot(&linear, param));
-    let mut emitter = Emitter::new(context, &linear, function, homes);
+    let locations = alloc::allocate(&linear, context.clobbers, |param| stack_slot(&linear, param));
+    let mut emitter = Emitter::new(context, &linear, function, locations);
     emitter.run()?;
     let spans = emitter
         .spans
@@ -274,8 +279,8 @@ fn stack_slot(linear: &Linear, param: usize) -> i64 {
     param as i64 - count as i64 - below
 }
 
-/// Notes which functions the code runs backward. Says whether one of these erases, and must be compiled anew.
-fn spread(compiled: &[Option<Compiled>], backward: &mut [bool]) -> bool {
+/// Marks the functions that the code runs backward. Returns whether one of them erases and must be compiled again.
+fn propagate_backward(compiled: &[Option<Compiled>], backward: &mut [bool]) -> bool {
     let mut todo: Vec<usize> = Vec::new();
     for (at, code) in compiled.iter().enumerate() {
         let Some(code) = code else { continue };
@@ -297,8 +302,8 @@ fn spread(compiled: &[Option<Compiled>], backward: &mut [bool]) -> bool {
     erases
 }
 
-/// The registers that a function takes to be its own, or that one it calls does. One that is only read counts, too: it may be a variable's
-/// that stays zero.
+/// The registers that a function or one of its callees uses. A register that is only read counts, too: it may be that of a
+/// variable that stays zero.
 fn uses(compiled: &Compiled, clobbers: &[u32], group: &[usize]) -> u32 {
     let mut used = 0;
     for coded in &compiled.code {
@@ -311,19 +316,19 @@ fn uses(compiled: &Compiled, clobbers: &[u32], group: &[usize]) -> u32 {
             used |= clobbers.get(*callee as usize).copied().unwrap_or(u32::MAX);
         }
     }
-    // The frame pointer comes back from every call.
+    // Every call preserves the stack pointer and the frame pointer.
     used & !(1 << Reg::SP.index() | 1 << FRAME)
 }
 
-/// The module in the making.
+/// A module that is being built.
 struct Assembly<'m> {
     program: &'m Program,
     module: &'m mut Module,
-    /// What checks say, each text once.
+    /// The messages of checks, each text once.
     texts: HashSet<Arc<str>>,
-    /// Calls, and whom they call.
+    /// Calls, each with its callee.
     calls: Vec<(usize, u32)>,
-    /// Where procedures begin, those that are written.
+    /// The first instruction of each procedure; `None` if it is left out.
     procs: Vec<Option<usize>>,
 }
 
@@ -367,7 +372,7 @@ impl Assembly<'_> {
         module.code.push(build(plain(bound, false), &operands(begin))?);
         module.code.extend(&frame);
         module.locs.resize(first, loc);
-        // The stack pointer stands behind the frame, the frame pointer before it.
+        // The stack pointer is at the end of the frame, the frame pointer at its beginning.
         let base = if compiled.moves_sp { 0 } else { compiled.slots };
         for coded in &compiled.code {
             let mut inst = coded.inst;
@@ -377,8 +382,8 @@ impl Assembly<'_> {
                     return Err(LowerError::TooLarge("a stack frame has more than 2^27 words"));
                 }
             }
-            if let Some(said) = coded.said.or_else(|| CheckReason::of_divisor(self.program, coded)) {
-                let text = said.text(self.program, function);
+            if let Some(check_reason) = coded.check_reason.or_else(|| CheckReason::of_divisor(self.program, coded)) {
+                let text = check_reason.text(self.program, function);
                 let text = match self.texts.get(text.as_str()) {
                     Some(text) => Arc::clone(text),
                     None => {
@@ -408,7 +413,7 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// Gives calls their targets, and spans their order.
+    /// Sets the targets of calls, and sorts spans.
     fn link(&mut self) -> Result<(), LowerError> {
         for &(at, func) in &self.calls {
             let (Some(inst), Some(Some(to))) = (self.module.code.get_mut(at), self.procs.get(func as usize)) else {
@@ -425,7 +430,7 @@ fn location(loc: ir::Loc) -> Loc {
     Loc { file: loc.file, column: loc.column, line: loc.line }
 }
 
-/// Checks the whole module: what is found here is an error of the compiler.
+/// Verifies the whole module. An error here is an error of the compiler.
 fn check(module: &Module) -> Result<(), LowerError> {
     for (at, inst) in module.code.iter().enumerate() {
         inst.validate(Profile::Native).map_err(|e| LowerError::Internal(format!("instruction {at}: {e}")))?;

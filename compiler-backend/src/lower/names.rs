@@ -1,13 +1,13 @@
-//! Names that the assembler takes, each given once.
+//! Unique names that the assembler accepts.
 
 use std::collections::{HashMap, HashSet};
 
 use pendula_isa::Reg;
 
-/// The longest name that is kept as it is; objects take 1024 bytes.
+/// The length of the longest name that is used unchanged; objects take 1024 bytes.
 const LONGEST: usize = 1000;
 
-/// Whether the assembler takes a text for a name.
+/// Whether the assembler accepts a text as a name.
 pub(super) fn is_valid(text: &str) -> bool {
     let digits = text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit() || c == '!');
     let inside = !text.is_empty() && text.chars().all(is_inside);
@@ -18,7 +18,7 @@ fn is_inside(c: char) -> bool {
     matches!(c, '_' | '.' | '$' | '!') || pendula_isa::text::in_names(c)
 }
 
-/// The text, or a name that is like it.
+/// The text, or a valid name that is like it.
 pub(super) fn valid(text: &str) -> String {
     if is_valid(text) {
         return text.to_string();
@@ -33,12 +33,12 @@ pub(super) fn valid(text: &str) -> String {
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Takes exactly this name, if it is one and free.
+    /// Reserves exactly this name, if it is valid and free.
     pub(super) fn exact(&mut self, name: &str) -> bool {
         is_valid(name) && self.0.insert(name.to_string())
     }
 
-    /// A free name like this one.
+    /// Reserves a free name that is like this one.
     pub(super) fn like(&mut self, name: &str) -> String {
         let name = valid(name);
         let mut candidate = name.clone();
@@ -51,7 +51,7 @@ impl Names {
     }
 }
 
-/// Names for spans: one for each time that a computation is written out.
+/// Names for spans: one for each time that a computation is lowered.
 #[derive(Debug, Default)]
 pub(super) struct SpanNames {
     count: HashMap<String, u32>,
@@ -67,7 +67,7 @@ impl SpanNames {
         if *count == 1 { name } else { format!("{name}.{count}") }
     }
 
-    /// The name of a part that computes, or of one that undoes the latest that has not been undone.
+    /// The name of a span that computes, or (if `undo`) that of the latest one that has not been undone.
     pub(super) fn part(&mut self, name: &str, undo: bool) -> String {
         if undo && let Some(open) = self.open.get_mut(name).and_then(Vec::pop) {
             return open;

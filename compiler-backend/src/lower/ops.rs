@@ -1,4 +1,4 @@
-//! What a function is written out as: operations over virtual registers.
+//! Operations over virtual registers, to which a function is lowered.
 
 use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -22,7 +22,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Whether the two may be one word at run time.
+    /// Whether the two may be the same word at run time.
     pub(super) fn may_be(&self, other: &Word) -> bool {
         let same = |a: &Word, b: &Word| a.base == b.base && a.index == b.index;
         let swapped = Word { base: self.index, index: self.base, ..*self };
@@ -89,14 +89,14 @@ impl Cmp {
     }
 }
 
-/// A jump and where it lands: the comparison that each half makes, if any.
+/// A jump and its target: the comparison of each half, if there is one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pair {
     pub(super) jmp: Option<Cmp>,
     pub(super) from: Option<Cmp>,
 }
 
-/// How a word that ought to be zero is made sure of.
+/// How a word is checked to be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clear {
     /// Not at all.
@@ -149,25 +149,25 @@ pub(super) enum Op {
     Assert(Cmp),
     Show(Ty, Arg),
     Print(u32),
-    /// Where a span begins or ends: an index into [`Linear::spans`].
+    /// The beginning or end of a span: an index into [`Linear::spans`].
     Span {
         span: u32,
         end: bool,
     },
 }
 
-/// An operation, where it was written, and what is said of what it checks.
+/// An operation, its place in the source, and the reason of its check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) op: Op,
     pub(super) loc: Loc,
-    pub(super) said: Option<CheckReason>,
+    pub(super) check_reason: Option<CheckReason>,
 }
 
-/// What is wrong where a check fails; [`CheckReason::text`](super::reasons) puts it into words.
+/// Why a check fails; [`CheckReason::text`](super::reasons) makes a message of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CheckReason {
-    /// What an assertion says: an index into [`Program::reasons`](crate::ir::Program::reasons).
+    /// The message of an assertion: an index into [`Program::reasons`](crate::ir::Program::reasons).
     Text(u32),
     /// A variable does not end as zero.
     Variable(u32),
@@ -198,30 +198,30 @@ pub(super) struct Life {
     /// The first and the last operation of its life.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// How often it is used, by a guess at how often loops turn.
+    /// The estimated number of uses, with a fixed factor for each loop.
     pub(super) weight: u64,
-    /// How deep in branches and loops it begins.
+    /// The nesting depth in branches and loops at its beginning.
     pub(super) level: u32,
-    /// Which parameter it is.
+    /// The index of the parameter, if it is one.
     pub(super) param: Option<u32>,
-    /// The calls that it is lent to, and as which argument.
-    pub(super) lent: Vec<(u32, u32)>,
-    /// Begun by an array, and ended by it.
+    /// The calls that it is passed to, each with the index of the argument.
+    pub(super) passed_as: Vec<(u32, u32)>,
+    /// True if the beginning and end of an array begin and end it.
     pub(super) by_array: bool,
-    /// The region that it is known to hold an address in.
+    /// The region that it is known to point into.
     pub(super) points: Option<u32>,
 }
 
-/// A function written out.
+/// A function as a list of operations.
 #[derive(Debug, Default)]
 pub(super) struct Linear {
     pub(super) ops: Vec<Item>,
     pub(super) pairs: Vec<Pair>,
     pub(super) calls: Vec<Call>,
     pub(super) lives: Vec<Life>,
-    /// Name and whether it undoes.
+    /// The name of each span, and whether it undoes.
     pub(super) spans: Vec<(String, bool)>,
-    /// Whether the stack pointer moves: frame words are then addressed by the frame pointer.
+    /// True if the stack pointer moves, so that the frame pointer addresses the frame.
     pub(super) moves_sp: bool,
     pub(super) erases: bool,
 }

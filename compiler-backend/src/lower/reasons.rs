@@ -1,24 +1,25 @@
-//! What compiled code says where a check of it fails: which checks have something to say, and the words.
+//! The messages of checks in compiled code that fail.
 
 use pendula_isa::class::GateClass;
 use pendula_isa::scalar;
 use pendula_isa::table::{Flow, TableFn};
 use pendula_isa::{Env, Fault, Inst, Kind};
 
-use super::emit::Coded;
+use super::emit::EmittedInst;
 use super::ops::CheckReason;
 use crate::ir::{IrFunction, Program, Stmt};
 
 const BRANCH: &str = "the condition after the branches is not what the one before them was";
 const TURN: &str = "the condition after a turn must be false before the first one, and true after each";
 
-/// Whether it is conditions that disagree. A jump finds that out, or, where a condition is computed, a check of the flag that it leaves.
+/// Whether a message says that conditions disagree. A jump detects that or, if a condition computes something, a check of
+/// its flag.
 pub(super) fn disagrees(says: &str) -> bool {
     says == BRANCH || says == TURN
 }
 
 impl CheckReason {
-    /// What the checks of a statement say, those of statements within it aside.
+    /// The reason of a statement's checks, apart from those of statements within it.
     pub(super) fn of(stmt: &Stmt) -> Option<CheckReason> {
         match stmt {
             Stmt::Assert { says, .. } => says.map(CheckReason::Text),
@@ -37,8 +38,8 @@ impl CheckReason {
         }
     }
 
-    /// What is said where an instruction divides by 0.
-    pub(super) fn of_divisor(program: &Program, coded: &Coded) -> Option<CheckReason> {
+    /// The reason of an instruction that divides by 0.
+    pub(super) fn of_divisor(program: &Program, coded: &EmittedInst) -> Option<CheckReason> {
         match coded.inst.kind {
             Kind::Accumulate { func, .. } if divides(func) => {
                 program.divisors.get(&coded.loc).copied().map(CheckReason::Text)
@@ -47,7 +48,7 @@ impl CheckReason {
         }
     }
 
-    /// Whether an instruction makes a check that this is about.
+    /// Whether an instruction makes a check with this reason.
     pub(super) fn concerns(self, inst: &Inst) -> bool {
         match inst.kind.flow() {
             Flow::Straight => matches!(inst.kind, Kind::Row { row, .. } if row.info().class == GateClass::Check),
@@ -65,7 +66,7 @@ impl CheckReason {
         }
     }
 
-    /// In words.
+    /// The message.
     pub(super) fn text(self, program: &Program, function: &IrFunction) -> String {
         let region = |n: u32| function.regions.get(n as usize).map_or("", |r| r.name.as_str());
         match self {
@@ -79,20 +80,20 @@ impl CheckReason {
     }
 }
 
-/// Whether a function has no value where its second argument is 0, because it divides by it: what the table says when asked.
+/// Whether a function divides by its second argument, so that it has no value if that is 0. The table's definition decides.
 fn divides(func: TableFn) -> bool {
     func.info().args.len() == 2 && scalar::value(Env::default(), func, [1, 0, 0]) == Err(Fault::DivideByZero)
 }
 
-/// What to do about a loop that changes its range.
-pub(super) const STEADY: &str =
+/// Advice for a loop that changes its range.
+pub(super) const RANGE_ADVICE: &str =
     "a loop ends with the range that it began with: change a copy, or undo the change before the loop ends";
 
-/// What is wrong if a variable that the compiler has made does not end as zero: what its name ends in, what is said before and after the name
-/// of what it was made for, and what who wrote the program may do about it, if that is not to deallocate something with its value.
-const MADE: &[(&str, (&str, &str), Option<&str>)] = &[
-    ("bound", ("the loop over `", "` has changed its own bounds"), Some(STEADY)),
-    ("step", ("the loop over `", "` has changed its own step"), Some(STEADY)),
+/// Messages for variables that the compiler made and that do not end as zero: the end of the variable's name, the message
+/// before and after the name of what it was made for, and the advice, unless that is to deallocate something with its value.
+const GENERATED_VARIABLES: &[(&str, (&str, &str), Option<&str>)] = &[
+    ("bound", ("the loop over `", "` has changed its own bounds"), Some(RANGE_ADVICE)),
+    ("step", ("the loop over `", "` has changed its own step"), Some(RANGE_ADVICE)),
     ("words", ("the length of `", "` is computed from what has changed since"), None),
     (
         "size",
@@ -123,7 +124,7 @@ const MADE: &[(&str, (&str, &str), Option<&str>)] = &[
     ),
 ];
 
-/// What is wrong if a variable does not end as zero.
+/// The message for a variable that does not end as zero.
 fn variable(name: &str) -> String {
     let made = name.rsplit_once('.').and_then(|(of, part)| {
         let part = match part {
@@ -131,16 +132,16 @@ fn variable(name: &str) -> String {
             _ if part.starts_with("size") => "size",
             _ => part,
         };
-        // Of a loop's range the counter comes first, then what has changed.
+        // The names of a loop's range begin with the counter, followed by what has changed.
         let of = if matches!(part, "bound" | "step") { of.split('.').next().unwrap_or(of) } else { of };
-        let (_, (before, after), _) = MADE.iter().find(|(end, ..)| *end == part)?;
+        let (_, (before, after), _) = GENERATED_VARIABLES.iter().find(|(end, ..)| *end == part)?;
         Some(format!("{before}{of}{after}"))
     });
     made.unwrap_or_else(|| format!("`{name}` does not have the value that it is deallocated with"))
 }
 
-/// What to do about it.
+/// The advice for a message.
 pub(super) fn advice(says: &str) -> Option<&'static str> {
     let is = |(before, after): (&str, &str)| says.starts_with(before) && says.ends_with(after);
-    MADE.iter().find(|(_, words, _)| is(*words)).and_then(|(_, _, advice)| *advice)
+    GENERATED_VARIABLES.iter().find(|(_, words, _)| is(*words)).and_then(|(_, _, advice)| *advice)
 }

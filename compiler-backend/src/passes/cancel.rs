@@ -1,13 +1,17 @@
-//! Removes statements that undo each other at once, and what is computed and uncomputed for nothing.
+//! Removes neighbouring statements that undo each other, and computations that are undone without being used.
 //!
-//! Only what cannot trap goes, and nothing that adds to floating-point numbers: undone, they may have other bits than before.
+//! Only statements that cannot trap are removed, and none that add to floating-point numbers, since undoing those may
+//! leave other bits.
+
+#[cfg(test)]
+mod tests;
 
 use crate::ir::effects::{Effects, Summaries};
 use crate::ir::invert::invert;
 use crate::ir::{At, Block, Place, Program, Stmt};
 use crate::passes::rewrite::{Matcher, each_block, is_settled};
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         each_block(&mut function.body, &mut |block| cancel(block, summaries));
@@ -31,9 +35,9 @@ fn cancel(block: &mut Block, summaries: &Summaries) {
     }
 }
 
-/// Whether the second statement undoes the first one, and the two are nothing together.
+/// Whether the second statement undoes the first one, so that both can be removed.
 fn undoes(first: &Stmt, second: &At, summaries: &Summaries) -> bool {
-    // What can be told at a glance.
+    // Cheap tests come first.
     let alike = match (first, &second.stmt) {
         (Stmt::Update { dst, func, .. }, Stmt::Update { dst: dst2, func: func2, .. }) => dst == dst2 && func == func2,
         (Stmt::Ancilla { var, free, .. }, Stmt::Ancilla { var: var2, free: free2, .. }) => {

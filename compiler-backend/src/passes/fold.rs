@@ -5,14 +5,16 @@ mod constants;
 mod dead;
 mod floats;
 mod simplify;
+#[cfg(test)]
+mod tests;
 
 use crate::ir::Program;
 use crate::ir::effects::Summaries;
 
-/// How often what one step leaves is worked on by the others.
+/// The most rounds of all steps; each step may leave work for the others.
 const ROUNDS: usize = 2;
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     let format = program.format;
     for function in &mut program.functions {

@@ -1,12 +1,14 @@
-//! Computes before a loop what is the same in each turn.
+//! Computes loop-invariant values before the loop.
 //!
-//! What is moved are ancillas of a `with` in the loop's body, and in the bodies of such: those that depend on nothing that the loop changes.
-//! They then live through the loop, and are uncomputed after it. Of an integer that is a sum of which only some terms depend on
-//! the turn, the others are summed before the loop. Assertions of words that are the same in each turn are made before the first one, in both
-//! directions: they are computed with the ancillas. What may trap is moved only to where a turn is certain to follow: behind a branch that
-//! asks so, if need be.
+//! The pass moves ancillas of a `with` in the loop's body, or in the bodies of such a `with`, that depend on nothing that
+//! the loop changes. They then live through the loop and are uncomputed after it. If only some terms of an integer sum
+//! depend on the iteration, the other terms are summed before the loop. Loop-invariant assertions are computed with the
+//! ancillas, and so hold before the first iteration in either direction. Code that may trap is moved only where an
+//! iteration is certain to follow; if need be, a branch makes it certain.
 
 mod select;
+#[cfg(test)]
+mod tests;
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -16,10 +18,10 @@ use crate::ir::{
     AncillaChecks, At, Block, Condition, IrFunction, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
 };
 use crate::passes::rewrite::each_block;
-use crate::passes::table::Map;
+use crate::passes::table::FastMap;
 use select::{Choice, choose};
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, body, .. } = function;
@@ -33,14 +35,14 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     }
 }
 
-/// What makes sure that a `for` makes a turn: nothing, a comparison, or neither is known.
+/// What makes certain that a `for` has an iteration: nothing is needed, a comparison does, or neither is known.
 pub(super) enum Guard {
     Certain,
     Test(Test),
     Unknown,
 }
 
-/// What makes sure that a `for` makes a turn.
+/// What makes certain that a `for` has an iteration.
 pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
     if turns(first, last, step).is_some_and(|n| n > 0) {
         return Guard::Certain;
@@ -87,18 +89,18 @@ fn hoist(s: &mut At, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
     }
 }
 
-/// Takes what can be moved out of a loop's body.
+/// Moves what can be moved out of a loop's body.
 fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summaries, wild: bool) -> Block {
     let choice = choose(var, body, vars, summaries, wild);
     let mut out = Block::new();
     if !choice.is_empty() {
-        take(body, &choice, vars, &mut Map::default(), &mut out);
+        take(body, &choice, vars, &mut FastMap::default(), &mut out);
     }
     out
 }
 
-/// Takes what was chosen out of the computations of a block.
-fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut Map<Var, Var>, out: &mut Block) {
+/// Moves the chosen ancillas out of the computations of a block.
+fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut FastMap<Var, Var>, out: &mut Block) {
     let before = std::mem::take(block);
     for mut s in before {
         if choice.is_steady_assert(&s.stmt) {
@@ -121,7 +123,7 @@ fn take_compute(
     compute: &mut Block,
     choice: &Choice,
     vars: &mut Vec<VarInfo>,
-    sums: &mut Map<Var, Var>,
+    sums: &mut FastMap<Var, Var>,
     out: &mut Block,
 ) {
     let before = std::mem::take(compute);
@@ -135,7 +137,7 @@ fn take_compute(
                 out.push(s);
             }
             Stmt::Ancilla { var, free: false, care } if choice.split.contains(var) => {
-                // The sum of the terms that stay the same is added at once.
+                // The sum of the invariant terms is added in one update.
                 let (t, loc) = (*var, s.loc);
                 let VarInfo { name, points, .. } = &vars[t.0 as usize];
                 vars.push(VarInfo { name: format!("{name}.base"), ty: Ty::Int, points: *points });

@@ -1,49 +1,51 @@
-//! Puts the bodies of small functions, and of those that ask for it, in place of calls.
+//! Inlines small functions, and functions whose source asks for it.
 //!
-//! Callees come first, so that what is put in place has been worked on. A function that calls itself stays, and so does one that shows something
-//! itself: what is shown depends on the direction in which the machine runs, which a call may turn.
+//! Callees come before callers, so that inlined bodies have been inlined into already. Recursive functions stay, and so do
+//! functions that show something themselves: output depends on the machine's direction, which an uncall reverses.
 
 mod expand;
 mod regions;
+#[cfg(test)]
+mod tests;
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut, callees_first, walk};
 use crate::ir::{At, Block, FunctionId, IrFunction, Program, Stmt};
 use crate::passes::rewrite::each_stmt;
 use expand::expand;
 
-/// Bodies up to this size go in place of every call.
+/// The greatest size of a body that replaces every call.
 const SMALL: u32 = 24;
-/// Bodies up to this size go in place of the one call that there is.
+/// The greatest size of a body that replaces its only call.
 const ONCE: u32 = 200;
-/// Bodies up to this size go in place of every call if they ask for it.
-const ASKED: u32 = 4000;
-/// A function that has grown to this size grows no more.
+/// The greatest size of a body that replaces every call if the source asks for inlining.
+const REQUESTED: u32 = 4000;
+/// The greatest size to which a function grows.
 const LARGE: u32 = 20_000;
-/// A program grows by its own size, and by this.
+/// A program may grow by its own size and this.
 const GROWTH: u64 = 20_000;
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     let mut sizes: Vec<u32> = (0..program.functions.len()).map(|f| summaries.get(FunctionId(f as u32)).size).collect();
     let calls = call_counts(program);
     let shows: Vec<bool> = program.functions.iter().map(shows_itself).collect();
     let mut spans = 0;
-    let mut room = sizes.iter().map(|s| u64::from(*s)).sum::<u64>() + GROWTH;
+    let mut growth_left = sizes.iter().map(|s| u64::from(*s)).sum::<u64>() + GROWTH;
     for f in callees_first(program).into_iter().flatten() {
         let fits = |g: FunctionId, size: u32, sizes: &[u32]| {
             let n = g.0 as usize;
             let Some(callee) = program.functions.get(n) else { return false };
             let limit = match (callee.inline, calls[n]) {
-                (true, _) => ASKED,
+                (true, _) => REQUESTED,
                 (false, 1) => ONCE,
                 (false, _) => SMALL,
             };
             !summaries.get(g).recursive && !shows[n] && sizes[n] <= limit && size.saturating_add(sizes[n]) <= LARGE
         };
-        let wanted = |g: FunctionId, size: u32| g.0 as usize != f && fits(g, size, &sizes);
+        let is_inlined = |g: FunctionId, size: u32| g.0 as usize != f && fits(g, size, &sizes);
         let mut any = false;
         walk(&program.functions[f].body, &mut |s| {
-            any |= matches!(&s.stmt, Stmt::Call { func, .. } if wanted(*func, 0))
+            any |= matches!(&s.stmt, Stmt::Call { func, .. } if is_inlined(*func, 0))
         });
         if !any {
             continue;
@@ -54,11 +56,11 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
             caller: &mut function,
             program,
             summaries,
-            wanted: &wanted,
+            is_inlined: &is_inlined,
             sizes: &sizes,
             size: sizes[f],
             spans: &mut spans,
-            room: &mut room,
+            growth_left: &mut growth_left,
         };
         work.block(&mut body);
         function.body = body;
@@ -91,12 +93,12 @@ struct Work<'a> {
     caller: &'a mut IrFunction,
     program: &'a Program,
     summaries: &'a Summaries,
-    wanted: &'a dyn Fn(FunctionId, u32) -> bool,
+    is_inlined: &'a dyn Fn(FunctionId, u32) -> bool,
     sizes: &'a [u32],
     size: u32,
     spans: &'a mut usize,
-    /// How much the program may grow.
-    room: &'a mut u64,
+    /// How much more the program may grow.
+    growth_left: &'a mut u64,
 }
 
 impl Work<'_> {
@@ -115,15 +117,15 @@ impl Work<'_> {
 
     fn expanded(&mut self, s: &At) -> Option<Block> {
         let Stmt::Call { func, inverse, args } = &s.stmt else { return None };
-        if !(self.wanted)(*func, self.size) {
+        if !(self.is_inlined)(*func, self.size) {
             return None;
         }
         let callee = self.program.functions.get(func.0 as usize)?;
-        let room = self.room.checked_sub(u64::from(self.sizes[func.0 as usize]))?;
+        let growth_left = self.growth_left.checked_sub(u64::from(self.sizes[func.0 as usize]))?;
         let mut body = expand(self.caller, callee, *inverse, args, s.loc, self.summaries)?;
         self.size = self.size.saturating_add(self.sizes[func.0 as usize]);
-        *self.room = room;
-        // A span and the one that undoes it keep a name of their own.
+        *self.growth_left = growth_left;
+        // A span and the one that undoes it get a name of their own.
         *self.spans += 1;
         let n = *self.spans;
         each_stmt(&mut body, &mut |stmt| {

@@ -1,8 +1,11 @@
-//! Keeps a word of memory that every turn of a loop uses in a variable.
+//! Keeps a word of memory that every iteration of a loop uses in a variable (scalar promotion).
 //!
-//! The word and an ancilla are exchanged before the loop and back after it, so that nothing is computed, rounded or dropped, and the word may
-//! be written, too. That is done where the loop reaches no other word of the same stretch of memory, but for those next to it by the same
-//! address, and where an instruction would need two words of memory.
+//! The word and an ancilla are exchanged before the loop and back after it. Nothing is computed, rounded or dropped, and
+//! the word may be written, too. The pass requires that the loop accesses the word's region by one address only, apart
+//! from offsets, and that an instruction would need two words of memory.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 
@@ -16,10 +19,10 @@ use crate::ir::{
     AncillaChecks, At, Block, Condition, IrFunction, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
 };
 
-/// How many words are kept for one loop: registers are few.
+/// The most words that are kept for one loop, since registers are few.
 const MOST: usize = 4;
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, regions, body, .. } = function;
@@ -53,7 +56,7 @@ fn keep(s: &mut At, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: 
             points: None,
         });
         let t = Var(vars.len() as u32 - 1);
-        // What lies in memory meanwhile is zero, and so is its gradient word.
+        // Meanwhile the word in memory is zero, and so is its gradient word.
         let care = AncillaChecks { check: false, drop: false };
         compute.push(Stmt::Ancilla { var: t, free: false, care }.at(loc));
         let args = vec![Operand::Var(t), Operand::Mem(word)];
@@ -80,7 +83,7 @@ fn keep(s: &mut At, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: 
     }
 }
 
-/// The words that are worth it.
+/// The words that are worth keeping.
 fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     let changed = write_counts(body, summaries);
     let steady = |m: &Mem| [m.base, m.index].into_iter().flatten().all(|v| v != var && !changed.contains_key(&v));
@@ -105,7 +108,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     if calls {
         return Vec::new();
     }
-    // Of a stretch of memory that is reached by several addresses, no word is known to be another.
+    // If a region is accessed by several addresses, it is unknown which words are the same.
     for m in &all {
         let apart = |o: &Mem| o.region != m.region || (o.base, o.index) == (m.base, m.index);
         if !steady(m) || !all.iter().all(apart) {
@@ -127,7 +130,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     out
 }
 
-/// Visits the statements that every turn runs.
+/// Visits the statements that every iteration runs.
 fn certain<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
     for s in block {
         visit(s);

@@ -1,13 +1,17 @@
-//! Joins neighbours that compute and uncompute the same: `with c do a; with c do b` becomes `with c do a; b`.
+//! Joins neighbouring `with` statements that compute the same: `with c do a; with c do b` becomes `with c do a; b`.
 //!
-//! The first one must leave alone what the computation reads and writes: then uncomputing and computing again is nothing.
+//! The first body must not change anything that the computation reads or writes. Then uncomputing it and computing it
+//! again does nothing.
+
+#[cfg(test)]
+mod tests;
 
 use crate::ir::effects::{Effects, Summaries, walk};
 use crate::ir::{At, Block, Operand, Program, Stmt, Var};
 use crate::passes::rewrite::{Matcher, Slot, Substitution, each_block, is_exact, slots};
-use crate::passes::table::Bag;
+use crate::passes::table::FastSet;
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         each_block(&mut function.body, &mut |block| merge(block, summaries));
@@ -16,7 +20,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
 
 fn merge(block: &mut Block, summaries: &Summaries) {
     let before = std::mem::take(block);
-    // Of the last statement, if it computes: what that does.
+    // The effects of the last statement's computation, if it has one.
     let mut computes: Option<Effects> = None;
     for mut s in before {
         if let (Some(last), Some(done)) = (block.last_mut(), &computes)
@@ -44,7 +48,7 @@ fn merge(block: &mut Block, summaries: &Summaries) {
     }
 }
 
-/// The body of the second statement in the terms of the first one, if both compute the same.
+/// The body of the second statement with the variables of the first one, if both compute the same.
 fn joined(first: &At, second: &mut At, summaries: &Summaries) -> Option<Block> {
     let (Stmt::With { compute: c, .. }, Stmt::With { compute: d, body, .. }) = (&first.stmt, &mut second.stmt) else {
         return None;
@@ -57,8 +61,8 @@ fn joined(first: &At, second: &mut At, summaries: &Summaries) -> Option<Block> {
     if renamed.iter().all(|(b, a)| a == b) {
         return Some(std::mem::take(body));
     }
-    // A name taken over must not be in use.
-    let taken: Bag<Var> = renamed.iter().filter(|(b, a)| a != b).map(|(_, a)| *a).collect();
+    // A variable that replaces another must not be in use.
+    let taken: FastSet<Var> = renamed.iter().filter(|(b, a)| a != b).map(|(_, a)| *a).collect();
     if mentions(body, summaries, &|v| taken.contains(&v)) {
         return None;
     }
@@ -68,7 +72,7 @@ fn joined(first: &At, second: &mut At, summaries: &Summaries) -> Option<Block> {
     substitution.apply(&mut out, summaries).then_some(out)
 }
 
-/// Whether a block names one of these variables.
+/// Whether a block uses one of these variables.
 fn mentions(block: &[At], summaries: &Summaries, wanted: &impl Fn(Var) -> bool) -> bool {
     let mut found = false;
     walk(block, &mut |s| {

@@ -1,13 +1,14 @@
-//! Improvements of programs of the representation.
+//! Optimization passes over the IR.
 //!
-//! Each pass is a module with a function `run`, and has a switch. A pass leaves what a program computes as it is: values in both
-//! directions, bit for bit; gradients but for rounding where equal shares are added up in another order or together. It may take away a trap
-//! only where that cannot happen, and moves none to where it could not have happened; where of several traps one comes first
-//! may change. Runs with `--trap overflow`, which make a flag of fixed-point numbers a trap, may trap elsewhere or not at all.
+//! Each pass is a module with a function `run`, and has a switch. A pass does not change what a program computes: values
+//! stay the same bit for bit in both directions, and gradients stay the same up to the order in which equal shares are
+//! summed. A pass may remove a trap only if it cannot happen, and does not move a trap to where it could not have
+//! happened; which of several traps comes first may change. Runs with `--trap overflow`, which turns a flag of
+//! fixed-point numbers into a trap, may trap elsewhere or not at all.
 //!
-//! Floating-point words are restored to the last bit by undoing what was added to them only where one number was added to zero; on
-//! this everything here relies. With `--ieee` it does not hold of infinities and NaN: an ancilla that held one is then left as NaN where the
-//! check that would have trapped is gone.
+//! All passes rely on one fact about floating-point words: undoing what was added to a word restores it to the last bit
+//! if one number was added to zero, and not in general. With `--ieee` this does not hold for infinities and NaN: an
+//! ancilla that held one is left as NaN if the check that would have trapped has been removed.
 
 mod cancel;
 mod checks;
@@ -19,6 +20,8 @@ mod merge;
 mod rewrite;
 mod strength;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::ir::Program;
 use crate::ir::effects::Summaries;
@@ -41,7 +44,7 @@ macro_rules! passes {
                 match self { $( Pass::$Name => concat!($($doc),+).trim_ascii(), )* }
             }
 
-            /// The optimisation level from which on it runs.
+            /// The lowest optimization level at which it runs.
             pub const fn level(self) -> u8 { match self { $( Pass::$Name => $level, )* } }
 
             fn run_with(self, program: &mut Program, summaries: &Summaries) {
@@ -78,13 +81,13 @@ passes! {
     Turn "turn" 1 in_c;
 }
 
-/// What [`crate::c`] does itself while it writes.
+/// Passes that [`crate::c`] makes itself while it writes C.
 mod in_c {
     pub(super) fn run(_: &mut crate::ir::Program, _: &crate::ir::effects::Summaries) {}
 }
 
 impl Pass {
-    /// Whether it is one of C only, and does nothing to programs.
+    /// Whether it is a pass of the C backend only, which does not change programs.
     pub const fn is_of_c(self) -> bool {
         matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn)
     }
@@ -94,7 +97,7 @@ impl Pass {
         Pass::ALL.iter().copied().find(|p| p.name() == name)
     }
 
-    /// Runs it.
+    /// Runs the pass.
     pub fn run(self, program: &mut Program) {
         let summaries = Summaries::new(program);
         self.run_with(program, &summaries);
@@ -108,7 +111,7 @@ pub struct Switches {
 }
 
 impl Default for Switches {
-    /// All.
+    /// All passes.
     fn default() -> Switches {
         Switches::level(2)
     }
@@ -118,7 +121,7 @@ impl Switches {
     /// No pass.
     pub const NONE: Switches = Switches { on: [false; Pass::ALL.len()] };
 
-    /// The passes of an optimisation level: 0 none, 1 those that cost little time, 2 all.
+    /// The passes of an optimization level: 0 has none, 1 has those that take little time, 2 has all.
     pub fn level(level: u8) -> Switches {
         let mut switches = Switches::NONE;
         for pass in Pass::ALL {
@@ -132,13 +135,13 @@ impl Switches {
         self.on[pass as usize] = on;
     }
 
-    /// The same with a pass switched on.
+    /// These switches with a pass switched on.
     pub fn with(mut self, pass: Pass) -> Switches {
         self.set(pass, true);
         self
     }
 
-    /// The same with a pass switched off.
+    /// These switches with a pass switched off.
     pub fn without(mut self, pass: Pass) -> Switches {
         self.set(pass, false);
         self
@@ -150,7 +153,7 @@ impl Switches {
     }
 }
 
-/// In which order they run: what one leaves is more often than not what another looks for.
+/// The order of the passes: the results of one are often what another looks for.
 const ORDER: &[Pass] = &[
     Pass::Inline,
     Pass::Checks,
@@ -170,7 +173,7 @@ const ORDER: &[Pass] = &[
 
 /// Runs the passes that are switched on, some of them more than once.
 pub fn run(program: &mut Program, switches: &Switches) {
-    // What is known of the functions only gets better, so that it need not be found anew.
+    // Passes only improve what is known about functions, so the summaries stay valid.
     let mut summaries = Summaries::new(program);
     for pass in ORDER {
         if switches.has(*pass) {

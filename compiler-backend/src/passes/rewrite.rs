@@ -1,29 +1,29 @@
-//! What passes share: visiting what statements are made of, renaming, comparing.
+//! Helpers of the passes: visiting the parts of statements, renaming and comparing.
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut, is_inexact, written_operands};
 use crate::ir::{At, Block, Condition, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
-use crate::passes::table::{Bag, Map};
+use crate::passes::table::{FastMap, FastSet};
 
 macro_rules! slots {
     ($(#[$doc:meta])* $name:ident $Slot:ident $iter:ident $($mutable:tt)?) => {
         $(#[$doc])*
         pub(super) enum $Slot<'a> {
-            /// Something read.
+            /// An operand that is read.
             Read(&'a $($mutable)? Operand),
-            /// Something written by an update.
+            /// The place that an update writes.
             Place(&'a $($mutable)? Place),
-            /// Something written by a permutation or a call.
+            /// An operand that a permutation or a call writes.
             Written(&'a $($mutable)? Operand),
-            /// A variable whose life begins or ends, an array's base, or what a `for` counts with.
+            /// A variable whose life begins or ends, an array's base, or the variable of a `for`.
             Life(&'a $($mutable)? Var),
-            /// How a `for` steps.
+            /// The step of a `for`.
             Step(&'a $($mutable)? Step),
             /// An array's region.
             #[allow(dead_code, reason = "only who changes statements wants to know")]
             Region(&'a $($mutable)? Region),
         }
 
-        /// Visits what a statement itself names, not the blocks within it. Comparisons of conditions are its own.
+        /// Visits the parts of a statement, but not the blocks within it. The comparisons of its conditions are parts of it.
         pub(super) fn $name<'a>(stmt: &'a $($mutable)? Stmt, summaries: &Summaries, visit: &mut impl FnMut($Slot<'a>)) {
             match stmt {
                 Stmt::Update { acc: _, inverse: _, func: _, dst, args } => {
@@ -79,11 +79,11 @@ slots!(
     slots Slot iter
 );
 slots!(
-    /// A part of a statement, to be changed.
+    /// A part of a statement, mutably.
     slots_mut SlotMut iter_mut mut
 );
 
-/// Every block, inner ones first.
+/// Visits every block, inner ones first.
 pub(super) fn each_block(block: &mut Block, visit: &mut impl FnMut(&mut Block)) {
     for s in block.iter_mut() {
         for inner in blocks_mut(&mut s.stmt) {
@@ -93,7 +93,7 @@ pub(super) fn each_block(block: &mut Block, visit: &mut impl FnMut(&mut Block)) 
     visit(block);
 }
 
-/// Every statement, outer ones first.
+/// Visits every statement, outer ones first.
 pub(super) fn each_stmt(block: &mut Block, visit: &mut impl FnMut(&mut Stmt)) {
     for s in block.iter_mut() {
         visit(&mut s.stmt);
@@ -103,7 +103,7 @@ pub(super) fn each_stmt(block: &mut Block, visit: &mut impl FnMut(&mut Stmt)) {
     }
 }
 
-/// The variables that a part of a statement changes.
+/// The variable that a part of a statement changes.
 pub(super) fn written_var(slot: &Slot) -> Option<Var> {
     match *slot {
         Slot::Place(&Place::Var(v)) | Slot::Written(&Operand::Var(v)) | Slot::Life(&v) => Some(v),
@@ -115,9 +115,9 @@ pub(super) fn written_var(slot: &Slot) -> Option<Var> {
     }
 }
 
-/// In how many places each variable is changed, its lives' beginnings and ends counted.
-pub(super) fn write_counts(block: &[At], summaries: &Summaries) -> Map<Var, usize> {
-    let mut counts = Map::default();
+/// The number of places that change each variable, including the beginnings and ends of its lives.
+pub(super) fn write_counts(block: &[At], summaries: &Summaries) -> FastMap<Var, usize> {
+    let mut counts = FastMap::default();
     crate::ir::effects::walk(block, &mut |s| {
         slots(&s.stmt, summaries, &mut |slot| {
             if let Some(v) = written_var(&slot) {
@@ -128,16 +128,17 @@ pub(super) fn write_counts(block: &[At], summaries: &Summaries) -> Map<Var, usiz
     counts
 }
 
-/// What variables and regions become.
+/// A substitution of variables and regions.
 pub(super) struct Substitution<'a> {
-    /// Of a variable.
+    /// The replacement of a variable.
     pub(super) var: &'a dyn Fn(Var) -> Operand,
-    /// Of a region.
+    /// The replacement of a region.
     pub(super) region: &'a dyn Fn(Region) -> Region,
 }
 
 impl Substitution<'_> {
-    /// Replaces throughout a block. False if something is wanted that there is not: an address of a word of memory, or a constant to be written.
+    /// Substitutes throughout a block. Returns false if the result would not exist: an address in a word of memory, or a
+    /// constant that is written.
     #[must_use]
     pub(super) fn apply(&self, block: &mut Block, summaries: &Summaries) -> bool {
         let mut done = true;
@@ -228,23 +229,23 @@ impl Substitution<'_> {
     }
 }
 
-/// Compares statements but for where they were written, and for the names of what lives within them.
+/// Compares statements without their places in the source, and up to the names of variables that live within them.
 #[derive(Default)]
 pub(super) struct Matcher {
-    there: Map<Var, Var>,
-    back: Map<Var, Var>,
-    /// Whether variables whose lives begin within may differ.
+    there: FastMap<Var, Var>,
+    back: FastMap<Var, Var>,
+    /// True if variables whose lives begin within may differ.
     renames: bool,
 }
 
 impl Matcher {
-    /// One that lets variables whose lives begin within differ.
+    /// A matcher that lets variables differ whose lives begin within.
     pub(super) fn renaming() -> Matcher {
         Matcher { renames: true, ..Matcher::default() }
     }
 
-    /// The variables of the second one that correspond to others of the first.
-    pub(super) fn renamed(&self) -> &Map<Var, Var> {
+    /// The variables of the second statement, with the corresponding variables of the first.
+    pub(super) fn renamed(&self) -> &FastMap<Var, Var> {
         &self.back
     }
 
@@ -297,12 +298,12 @@ impl Matcher {
             && self.operands(&[a.test.a, a.test.b], &[b.test.a, b.test.b])
     }
 
-    /// Whether two blocks are alike.
+    /// Whether two blocks match.
     pub(super) fn block(&mut self, a: &[At], b: &[At]) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.stmt(&a.stmt, &b.stmt))
     }
 
-    /// Whether two statements are alike.
+    /// Whether two statements match.
     pub(super) fn stmt(&mut self, a: &Stmt, b: &Stmt) -> bool {
         match (a, b) {
             (
@@ -399,9 +400,9 @@ impl Matcher {
     }
 }
 
-/// The ancillas whose lives begin in a block itself, and in how many of its statements each variable is changed otherwise.
-fn births(compute: &[At], summaries: &Summaries) -> (Bag<Var>, Map<Var, usize>) {
-    let (mut born, mut writers) = (Bag::default(), Map::default());
+/// The ancillas whose lives begin in a block itself, and the number of its other statements that change each variable.
+fn births(compute: &[At], summaries: &Summaries) -> (FastSet<Var>, FastMap<Var, usize>) {
+    let (mut born, mut writers) = (FastSet::default(), FastMap::default());
     for s in compute {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
             born.insert(*var);
@@ -414,7 +415,7 @@ fn births(compute: &[At], summaries: &Summaries) -> (Bag<Var>, Map<Var, usize>) 
     (born, writers)
 }
 
-/// Whether undoing statements, all else being as it was, restores every bit.
+/// Whether undoing statements restores every bit, if nothing else has changed.
 pub(super) fn is_exact(compute: &[At], summaries: &Summaries) -> bool {
     let (born, writers) = births(compute, summaries);
     compute.iter().all(|s| match &s.stmt {
@@ -425,7 +426,7 @@ pub(super) fn is_exact(compute: &[At], summaries: &Summaries) -> bool {
     })
 }
 
-/// Whether computing and undoing at once certainly does nothing.
+/// Whether computing something and undoing it at once certainly has no effect.
 pub(super) fn is_settled(compute: &[At], summaries: &Summaries) -> bool {
     is_exact(compute, summaries)
         && compute.iter().all(|s| {

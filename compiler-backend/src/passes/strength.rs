@@ -1,8 +1,12 @@
-//! Steps addresses from turn to turn instead of multiplying.
+//! Strength reduction: steps integers from iteration to iteration instead of multiplying.
 //!
-//! An integer that a `with` in a loop's body computes as a sum, of a term that is the loop's variable times something and of others that do not change, lives
-//! through the loop instead: it begins one step before the first value, each turn adds a step, and from the last value it is uncomputed. The sums are
-//! the same modulo 2^64, whatever overflows. All this is done only where a turn is certain, behind a branch that asks so if need be.
+//! The pass applies to an integer that a `with` in a loop's body computes as a sum of a term with the loop's variable as a
+//! factor and of invariant terms. The integer lives through the loop instead: it begins one step before the first value,
+//! each iteration adds a step, and it is uncomputed from the last value. The sums are the same modulo 2^64. An iteration
+//! must be certain; if need be, a branch makes it certain.
+
+#[cfg(test)]
+mod tests;
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
@@ -13,9 +17,9 @@ use crate::ir::{
     AncillaChecks, At, Block, Condition, IrFunction, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo,
 };
 use crate::passes::rewrite::{each_block, write_counts};
-use crate::passes::table::Map;
+use crate::passes::table::FastMap;
 
-/// The whole program.
+/// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, body, .. } = function;
@@ -32,18 +36,18 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
 /// A term of a sum.
 #[derive(Clone)]
 enum Term {
-    /// It does not change.
+    /// An invariant term.
     Fixed { inverse: bool, func: TableFn, args: Vec<Operand> },
-    /// The loop's variable times something that does not change.
+    /// The loop's variable times an invariant factor.
     Linear { inverse: bool, factor: Operand },
 }
 
-/// Something to be stepped.
+/// A sum to be stepped.
 struct Sum {
     fit: bool,
     updates: usize,
     last: usize,
-    /// Whether a multiplication is saved.
+    /// True if a multiplication is saved.
     product: bool,
     terms: Vec<Term>,
 }
@@ -53,9 +57,9 @@ struct Scan<'a> {
     body: Effects,
     vars: &'a [VarInfo],
     summaries: &'a Summaries,
-    found: Map<Var, Sum>,
+    found: FastMap<Var, Sum>,
     /// Ancillas that are constants so far, or the loop's variable (`true`) plus a constant.
-    shifted: Map<Var, (bool, i64)>,
+    shifted: FastMap<Var, (bool, i64)>,
 }
 
 impl Scan<'_> {
@@ -85,7 +89,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What an update adds to a sum, and whether it multiplies something that changes.
+    /// The term that an update adds to a sum, and whether it multiplies something that changes.
     fn terms(&self, acc: Acc, inverse: bool, func: TableFn, args: &[Operand]) -> Option<(Vec<Term>, bool)> {
         if acc != Acc::Add || update_traps(acc, func, args) {
             return None;
@@ -114,7 +118,7 @@ impl Scan<'_> {
         Some((terms, product))
     }
 
-    /// Keeps track of ancillas that are the loop's variable plus a constant.
+    /// Tracks ancillas that are the loop's variable plus a constant.
     fn follow(&mut self, s: &At) {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
             self.shifted.insert(*var, (false, 0));
@@ -143,7 +147,7 @@ impl Scan<'_> {
     }
 
     fn compute(&mut self, compute: &[At]) {
-        let mut here: Map<Var, usize> = Map::default();
+        let mut here: FastMap<Var, usize> = FastMap::default();
         for (n, s) in compute.iter().enumerate() {
             self.follow(s);
             if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
@@ -181,7 +185,7 @@ impl Scan<'_> {
                 }
             }
         }
-        // What is read before it is complete stays.
+        // A sum that is read before it is complete stays.
         for (v, read) in here {
             if let Some(sum) = self.found.get_mut(&v) {
                 sum.fit &= read > sum.last;
@@ -206,8 +210,8 @@ fn step(s: &mut At, vars: &[VarInfo], summaries: &Summaries) {
         body: Effects::of_block(summaries, body),
         vars,
         summaries,
-        found: Map::default(),
-        shifted: Map::default(),
+        found: FastMap::default(),
+        shifted: FastMap::default(),
     };
     scan.block(body);
     let mut sums = scan.found;
@@ -224,7 +228,7 @@ fn step(s: &mut At, vars: &[VarInfo], summaries: &Summaries) {
     order.sort_unstable_by_key(|(v, _)| *v);
     let (mut compute, mut before, mut turn, mut after) = (Block::new(), Block::new(), Block::new(), Block::new());
     for (t, sum) in order {
-        // It is zero in the end because the bounds, the step and the factors are then as they were.
+        // It ends as zero because the bounds, the step and the factors have not changed.
         compute.push(Stmt::Ancilla { var: t, free: false, care: AncillaChecks { check: false, drop: false } }.at(loc));
         for term in sum.terms {
             match term {
@@ -297,7 +301,7 @@ impl Adder {
     }
 }
 
-/// Takes all that is done to some ancillas out of a block's computations.
+/// Removes everything that is done to some ancillas from a block's computations.
 fn take(block: &mut Block, wanted: &impl Fn(Var) -> bool) {
     let before = std::mem::take(block);
     for mut s in before {

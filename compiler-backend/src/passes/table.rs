@@ -1,6 +1,6 @@
-//! Tables of variables: hashing that is fast, which is safe because the numbers come from the compiler.
+//! Hash tables of variables. The fast hash is safe because the compiler chooses the keys.
 
 /// A map.
-pub(super) use rustc_hash::FxHashMap as Map;
+pub(super) use rustc_hash::FxHashMap as FastMap;
 /// A set.
-pub(super) use rustc_hash::FxHashSet as Bag;
+pub(super) use rustc_hash::FxHashSet as FastSet;

@@ -1,5 +1,7 @@
 //! Tests of lowering: the shapes of code, runs in both directions, gradients, random programs.
 
+mod arrays;
+mod calls;
 mod common;
 mod gradient;
 mod many;

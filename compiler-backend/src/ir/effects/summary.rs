@@ -1,42 +1,42 @@
-//! What calls of functions do.
+//! The effects of function calls.
 
 use super::{Effects, Set, walk};
 use crate::ir::{At, FunctionId, IrFunction, Program, Stmt};
 
-/// What a call of a function does, beside what it does to its arguments.
+/// The effects of a call of a function, apart from those on its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Which parameters it may leave changed.
+    /// For each parameter, true if the function may leave it changed.
     pub written: Vec<bool>,
-    /// Whether it reads memory other than arrays of its own.
+    /// True if it reads memory other than its own arrays.
     pub reads_memory: bool,
-    /// Whether it writes memory other than arrays of its own.
+    /// True if it writes memory other than its own arrays.
     pub writes_memory: bool,
-    /// Whether it may trap, or not come to an end.
+    /// True if it may trap or not terminate.
     pub traps: bool,
-    /// Whether it shows something.
+    /// True if it shows something.
     pub shows: bool,
-    /// Whether undoing it may not restore every bit.
+    /// True if undoing it may not restore every bit.
     pub inexact: bool,
-    /// Whether it calls itself, be it through others.
+    /// True if it calls itself, directly or through others.
     pub recursive: bool,
-    /// Of how many functions the longest chain of calls is that begins with it; calls of functions that call themselves end it.
+    /// The length of the longest chain of calls that begins with it. Calls of recursive functions end a chain.
     pub height: u32,
-    /// Whether it is for it to look at how much is left of a stack: it is recursive, or one of the functions that every long chain of calls has
-    /// some of.
-    pub looks: bool,
-    /// Roughly how many instructions its body makes.
+    /// True if the function must check how much room is left on the stack: it is recursive, or it is one of the functions
+    /// chosen so that every long chain of calls has some of them.
+    pub checks_stack: bool,
+    /// The approximate number of instructions of its body.
     pub size: u32,
 }
 
-/// What calls of a program's functions do.
+/// The summaries of a program's functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summaries(Vec<Summary>);
 
-/// How many calls there are at most between two functions of a chain that [look](Summary::looks).
+/// The most calls of a chain between two functions that [check the stack](Summary::checks_stack).
 const CHAIN: u32 = 32;
 
-/// What is assumed of a function that does not exist.
+/// What is assumed about a function that does not exist.
 static UNKNOWN: Summary = Summary {
     written: Vec::new(),
     reads_memory: true,
@@ -46,12 +46,12 @@ static UNKNOWN: Summary = Summary {
     inexact: true,
     recursive: true,
     height: 0,
-    looks: true,
+    checks_stack: true,
     size: u32::MAX,
 };
 
 impl Summaries {
-    /// Of every function of a program.
+    /// The summaries of all functions of a program.
     pub fn new(program: &Program) -> Summaries {
         let written = |f: &IrFunction| f.params.iter().map(|p| p.written).collect();
         let start = |f| Summary {
@@ -63,12 +63,12 @@ impl Summaries {
             inexact: false,
             recursive: false,
             height: 0,
-            looks: false,
+            checks_stack: false,
             size: 0,
         };
         let mut all = Summaries(program.functions.iter().map(start).collect());
         let order = callees_first(program);
-        // A function that calls itself does not come to an end for certain. What such functions do to memory takes some rounds.
+        // A recursive function may not terminate. Its effects on memory are found by iteration.
         for component in &order {
             let [first, ..] = component[..] else { continue };
             let recursive = component.len() > 1 || calls(program, first).contains(&first);
@@ -76,13 +76,13 @@ impl Summaries {
                 all.0[f].recursive = recursive;
                 all.0[f].traps = recursive;
                 if recursive {
-                    all.0[f].looks = true;
+                    all.0[f].checks_stack = true;
                 } else {
-                    // Along a chain of calls heights fall: where they come to the next lower multiple, somebody looks.
+                    // Heights fall along a chain of calls. The function where they pass a multiple of CHAIN checks the stack.
                     let heights = || calls(program, f).into_iter().map(|g| all.0[g].height);
                     let height = heights().max().map_or(0, |h| h + 1);
-                    let looks = heights().any(|h| h / CHAIN < height / CHAIN);
-                    (all.0[f].height, all.0[f].looks) = (height, looks);
+                    let checks_stack = heights().any(|h| h / CHAIN < height / CHAIN);
+                    (all.0[f].height, all.0[f].checks_stack) = (height, checks_stack);
                 }
             }
             loop {
@@ -100,7 +100,7 @@ impl Summaries {
         all
     }
 
-    /// What a call of this function does.
+    /// The summary of a function.
     pub fn get(&self, func: FunctionId) -> &Summary {
         self.0.get(func.0 as usize).unwrap_or(&UNKNOWN)
     }
@@ -121,7 +121,7 @@ impl Summaries {
             inexact: effects.inexact,
             recursive: old.recursive,
             height: old.height,
-            looks: old.looks,
+            checks_stack: old.checks_stack,
             size: effects.size,
         }
     }
@@ -137,7 +137,7 @@ fn mark_own(block: &[At], own: &mut [bool]) {
     });
 }
 
-/// The functions that a function calls, as indices that exist, each once.
+/// The existing functions that a function calls, as indices, each once.
 fn calls(program: &Program, f: usize) -> Vec<usize> {
     let mut out = Vec::new();
     walk(&program.functions[f].body, &mut |s| {

@@ -26,7 +26,7 @@ pub enum EvalError {
         name: String,
         /// The word.
         word: u64,
-        /// Of an array, which of its words.
+        /// The index of the word in an array.
         index: Option<u64>,
     },
     /// An assertion does not hold.
@@ -34,22 +34,22 @@ pub enum EvalError {
     Assert {
         /// Where.
         loc: Loc,
-        /// What it is there for.
+        /// Why it is asserted.
         why: Why,
-        /// What it says: an index into [`Program::reasons`](crate::ir::Program::reasons).
+        /// The message: an index into [`Program::reasons`](crate::ir::Program::reasons).
         says: Option<u32>,
         /// The left side.
         a: u64,
         /// The right side.
         b: u64,
     },
-    /// The run has come to where it was to stop.
+    /// The run has reached the point where it was to stop.
     #[error("stopped where it was to stop")]
     Visited {
         /// Where.
         loc: Loc,
     },
-    /// A statement runs oftener than until the moment at which the run was to stop.
+    /// A statement has run more often than it does until the point where the run was to stop.
     #[error("a statement runs oftener than until the moment to stop at")]
     Otherwise {
         /// Where.
@@ -60,18 +60,18 @@ pub enum EvalError {
     Branch {
         /// Where.
         loc: Loc,
-        /// Whether the first branch was run.
+        /// True if the first branch has run.
         first: bool,
     },
-    /// The condition after a `while`'s turn holds before the first, or not after one.
+    /// The second condition of a `while` holds before the first iteration, or does not hold after an iteration.
     #[error("the condition after a loop's turn holds before the first one, or not after one")]
     Loop {
         /// Where.
         loc: Loc,
-        /// Whether the loop is only entered.
+        /// True before the first iteration.
         entered: bool,
     },
-    /// The steps of a `for` do not meet its last value, or are zero.
+    /// The steps of a `for` do not reach its last value, or are zero.
     #[error("the steps from {first} to {last} by {step} do not meet the last value")]
     Range {
         /// Where.
@@ -83,7 +83,7 @@ pub enum EvalError {
         /// The step.
         step: i64,
     },
-    /// Something changed that may not: a loop's variable or bounds, a parameter that is not written.
+    /// Something has changed that must not: a loop's variable or bounds, or an unwritten parameter.
     #[error("`{name}` was changed")]
     Changed {
         /// Where.
@@ -91,7 +91,7 @@ pub enum EvalError {
         /// What.
         name: String,
     },
-    /// Two operands are one word, and written.
+    /// Two operands are the same word, and at least one is written.
     #[error("a word that is written is given twice")]
     Alias {
         /// Where.
@@ -131,7 +131,7 @@ pub enum EvalError {
         /// Where.
         loc: Loc,
     },
-    /// No program of the representation.
+    /// The program breaks the rules of the IR.
     #[error("malformed: {what}")]
     Malformed {
         /// Where.

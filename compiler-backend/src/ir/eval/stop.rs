@@ -1,7 +1,7 @@
 //! Where a run stopped: the calls under way, and the variables of the source.
 
-use super::bench::Location;
-use super::frame::{Ended, Machine};
+use super::machine::{EndedCall, Machine};
+use super::state::Location;
 use super::{Direction, EvalError};
 use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{Loc, Mem, Operand, Program, Var};
@@ -89,7 +89,7 @@ pub enum Held {
 
 /// The calls under way where a run stopped.
 pub(super) fn calls(program: &Program, machine: &Machine<'_>) -> Vec<Call> {
-    let call = |ended: &Ended| {
+    let call = |ended: &EndedCall| {
         let function = program.functions.get(ended.func.0 as usize)?;
         let view = View { machine, ended };
         let direction = if ended.back { Direction::Backward } else { Direction::Forward };
@@ -107,7 +107,7 @@ pub(super) fn calls(program: &Program, machine: &Machine<'_>) -> Vec<Call> {
 /// A frame and the words.
 struct View<'m, 'a> {
     machine: &'m Machine<'a>,
-    ended: &'m Ended,
+    ended: &'m EndedCall,
 }
 
 impl View<'_, '_> {

@@ -1,8 +1,8 @@
 //! A run statement by statement, as the source has them: which variables each changes.
 
 use super::Direction;
-use super::bench::Location;
-use super::frame::{Frame, Machine};
+use super::machine::{Frame, Machine};
+use super::state::Location;
 use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{At, Loc, Mem, Operand, Stmt, Var};
 

@@ -1,4 +1,4 @@
-//! Writing programs.
+//! Writes programs as text.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::ir::{
     Var, Why,
 };
 
-/// How things are called: by their names where these are unambiguous.
+/// The names of declarations as text, with numbers where they are ambiguous.
 struct Names {
     texts: Vec<String>,
 }
@@ -90,7 +90,7 @@ fn care(care: AncillaChecks) -> &'static str {
     }
 }
 
-/// A function of the table.
+/// The name of a function of the instruction table.
 pub(super) fn func(func: TableFn) -> String {
     let info = func.info();
     let name = if info.name.is_empty() { "id" } else { info.name };
@@ -98,17 +98,17 @@ pub(super) fn func(func: TableFn) -> String {
     format!("{name}.{}{from}", info.ty.letter())
 }
 
-/// A row of the table.
+/// The name of a row of the instruction table.
 pub(super) fn row(row: Row) -> String {
     format!("{row:?}").to_lowercase()
 }
 
-/// The type by which a constant operand of a row is read.
+/// The type of a constant operand of a row.
 pub(super) fn row_type(row: Row, ty: Ty) -> Ty {
     if row == Row::Rol { Ty::Int } else { ty }
 }
 
-/// What a reason is called.
+/// The words for why something is asserted.
 pub(super) const REASONS: [(Why, &str); 4] =
     [(Why::User, "user"), (Why::Bounds, "bounds"), (Why::Alias, "alias"), (Why::Shape, "shape")];
 
@@ -220,7 +220,7 @@ impl Printer<'_> {
         format!("{} {}.{} {}", self.operand(t.a, t.ty), t.cond.name(), t.ty.letter(), self.operand(t.b, t.ty))
     }
 
-    /// A condition after something that begins the line.
+    /// Writes a condition between the beginning and the end of a line.
     fn condition(&mut self, before: &str, c: &Condition, after: &str) {
         if c.compute.is_empty() {
             return self.line(&format!("{before} {}{after}", self.test(&c.test)));
@@ -335,7 +335,7 @@ impl Printer<'_> {
     }
 }
 
-/// A constant: a number that begins with a digit or a minus sign.
+/// A constant as a number, which begins with a digit or a minus sign.
 fn constant(word: u64, ty: Ty, format: Format) -> String {
     let text = number(word, ty, format);
     let digits = text.strip_prefix('-').unwrap_or(&text);

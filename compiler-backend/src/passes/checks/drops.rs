@@ -1,17 +1,18 @@
-//! Gradient words that are always zero need not be dropped.
+//! Removes drops of gradient words that are always zero.
 //!
-//! An integer has none, unless it is exchanged with another number. Another ancilla's is dropped where its life ends in a
-//! run with gradients. From the entry these run backward, so that a life ends where it is written that it begins; in a function that such a
-//! run also takes the other way, and in what is computed and undone again, either place may be the end.
+//! An integer has no gradient word, unless it is exchanged with another number. The gradient word of any other ancilla is
+//! dropped where its life ends in a run with gradients. Such runs run the entry backward, so a life ends where the text
+//! begins it. In a function that such a run also runs forward, and in code that is computed and undone, either place may
+//! be the end.
 
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
 use crate::ir::effects::{Summaries, blocks, blocks_mut, walk};
 use crate::ir::{At, Block, IrFunction, Operand, Program, Stmt, Var};
-use crate::passes::table::Bag;
+use crate::passes::table::FastSet;
 
-/// Ways in which a function is run with gradients.
+/// The directions in which a function runs with gradients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ways {
     forward: bool,
@@ -49,7 +50,7 @@ fn ways(program: &Program) -> Vec<Ways> {
         way.backward = true;
         queue.push(entry.0 as usize);
     }
-    // Each function comes up again only if it has gained a way.
+    // A function is visited again only if it has gained a direction.
     while let Some(f) = queue.pop() {
         let way = ways[f];
         calls(&program.functions[f].body, way, &mut |g, way| {
@@ -61,7 +62,7 @@ fn ways(program: &Program) -> Vec<Ways> {
             }
         });
     }
-    // What is not reached from the entry may be run by whoever wants to.
+    // A function that the entry does not reach may be called from outside, in either direction.
     ways.into_iter().map(|w| if w == Ways::default() { Ways::BOTH } else { w }).collect()
 }
 
@@ -94,9 +95,9 @@ fn is_undone(stmt: &Stmt, n: usize) -> bool {
     }
 }
 
-/// Variables that another number's word may come to be in.
-fn exchanged(function: &IrFunction, summaries: &Summaries) -> Bag<Var> {
-    let mut out = Bag::default();
+/// Variables that may receive another number's word by an exchange.
+fn exchanged(function: &IrFunction, summaries: &Summaries) -> FastSet<Var> {
+    let mut out = FastSet::default();
     walk(&function.body, &mut |s| match &s.stmt {
         Stmt::Permute { row: Row::Swap, args, .. } => out.extend(args.iter().flat_map(var)),
         Stmt::Call { func, args, .. } => {

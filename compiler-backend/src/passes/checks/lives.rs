@@ -1,8 +1,8 @@
-//! Ancillas that are certainly zero where they end need not be checked.
+//! Removes checks of ancillas that are certainly zero at their ends.
 //!
-//! Undoing statements from the last to the first restores everything that they change, as long as what they read is as it was. What
-//! is not is followed here: what was written in between, and in turn what depends on it. Floating-point words are restored only
-//! where one number was added to zero.
+//! Undoing statements from the last to the first restores everything that they change, if what they read has not changed.
+//! The pass tracks what has changed: words written in between, and everything that depends on them. Floating-point words
+//! are restored only if one number was added to zero.
 
 use pendula_isa::table::TableFn;
 use pendula_isa::{Acc, Ty};
@@ -10,10 +10,11 @@ use pendula_isa::{Acc, Ty};
 use crate::ir::effects::{Effects, Set, Summaries, is_inexact};
 use crate::ir::{At, Block, IrFunction, Operand, Place, Region, Stmt, Var};
 use crate::passes::rewrite::each_block;
-use crate::passes::table::{Bag, Map};
+use crate::passes::table::{FastMap, FastSet};
 
 pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
-    let floats: Bag<Var> = (0u32..).zip(&function.vars).filter(|(_, v)| v.ty == Ty::F).map(|(n, _)| Var(n)).collect();
+    let floats: FastSet<Var> =
+        (0u32..).zip(&function.vars).filter(|(_, v)| v.ty == Ty::F).map(|(n, _)| Var(n)).collect();
     each_block(&mut function.body, &mut |block| {
         for s in block.iter_mut() {
             match &mut s.stmt {
@@ -41,11 +42,11 @@ pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
     });
 }
 
-/// What may be other than it was.
+/// The words that may have changed.
 #[derive(Default)]
 struct Disturbed {
-    vars: Bag<u32>,
-    regions: Bag<u32>,
+    vars: FastSet<u32>,
+    regions: FastSet<u32>,
     memory: bool,
 }
 
@@ -80,14 +81,14 @@ impl Disturbed {
     }
 }
 
-/// Takes away the checks of what `compute` allocates, where it is certainly restored when undone after something else.
-fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats: &Bag<Var>) {
+/// Removes the checks of ancillas that `compute` allocates, if undoing it after `between` certainly restores them.
+fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats: &FastSet<Var>) {
     if compute.is_empty() {
         return;
     }
     let effects: Vec<Effects> = compute.iter().map(|s| Effects::of_stmt(summaries, &s.stmt)).collect();
-    let mut writers: Map<u32, u32> = Map::default();
-    let mut born: Bag<Var> = Bag::default();
+    let mut writers: FastMap<u32, u32> = FastMap::default();
+    let mut born: FastSet<Var> = FastSet::default();
     for (s, e) in compute.iter().zip(&effects) {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
             born.insert(*var);
@@ -102,7 +103,7 @@ fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats:
             if !*free && !disturbed.vars.contains(&var.0) {
                 care.check = false;
             }
-            // A word is zero before its life, and after it.
+            // A word is zero before and after its life.
             disturbed.vars.remove(&var.0);
         } else if let Stmt::Array { base, len, region, free, care, .. } = &mut s.stmt {
             let moved = disturbed.vars.contains(&base.0) || len.vars().any(|v| disturbed.vars.contains(&v.0));
@@ -117,7 +118,7 @@ fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats:
             }
         } else if disturbed.has_any(&e.writes) || disturbed.has_any_region(&e.regions_written) || disturbed.has_read(e)
         {
-            // Something exchanged carries what is disturbed elsewhere.
+            // An exchange moves changed words elsewhere.
             disturbed.add_written(e);
         } else if e.inexact {
             disturbed.vars.extend(e.writes.iter().filter(|v| floats.contains(&Var(*v))));
@@ -132,25 +133,25 @@ struct Pending {
     inverse: bool,
     func: TableFn,
     args: Vec<Operand>,
-    /// The versions of what the arguments name.
+    /// The versions of the arguments.
     versions: Vec<u64>,
-    /// The version of the variable before it.
+    /// The version of the variable before the update.
     before: u64,
 }
 
 #[derive(Default)]
 struct Track {
-    /// Where its life began, if it did so here and nothing but what is pending has happened since.
+    /// Where its life began, if it began here and only the pending updates have happened since.
     born: Option<usize>,
     pending: Vec<Pending>,
 }
 
-/// What the words of a block are, by number: the same number, the same word.
+/// Version numbers of the words of a block: the same number means the same value.
 #[derive(Default)]
 struct Versions {
-    vars: Map<u32, u64>,
-    regions: Map<u32, u64>,
-    /// Of all memory: raised by calls.
+    vars: FastMap<u32, u64>,
+    regions: FastMap<u32, u64>,
+    /// The version of all memory, which calls raise.
     memory: u64,
     next: u64,
 }
@@ -182,13 +183,13 @@ impl Versions {
     }
 }
 
-/// Lives that begin and end in one block.
+/// Removes checks of lives that begin and end in one block.
 fn straight(block: &mut Block, summaries: &Summaries) {
     if !block.iter().any(|s| matches!(&s.stmt, Stmt::Ancilla { free: true, care, .. } if care.check)) {
         return;
     }
     let mut versions = Versions::default();
-    let mut tracks: Map<Var, Track> = Map::default();
+    let mut tracks: FastMap<Var, Track> = FastMap::default();
     let mut sure: Vec<usize> = Vec::new();
     for (n, s) in block.iter().enumerate() {
         if let Stmt::Ancilla { var, free, .. } = &s.stmt {

@@ -9,7 +9,7 @@ use pendula_isa::{Acc, Ty};
 use crate::ir::effects::{Effects, Summaries, walk};
 use crate::ir::{At, Block, IrFunction, Mem, Operand, Place, Step, Stmt, Var};
 use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
-use crate::passes::table::Map;
+use crate::passes::table::FastMap;
 
 /// Offsets beyond this fit no instruction.
 const FAR: u64 = 1 << 26;
@@ -34,7 +34,7 @@ struct Sum {
     early: bool,
 }
 
-/// Says whether it has changed anything.
+/// Returns whether anything has changed.
 pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) -> bool {
     let mut changed = false;
     let types: Vec<Ty> = function.vars.iter().map(|v| v.ty).collect();
@@ -55,7 +55,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
     }
     let between = Effects::of_block(summaries, body);
     let counts = write_counts(compute, summaries);
-    let mut last_write: Map<u32, usize> = Map::default();
+    let mut last_write: FastMap<u32, usize> = FastMap::default();
     for (n, s) in compute.iter().enumerate() {
         let e = Effects::of_stmt(summaries, &s.stmt);
         e.writes.iter().for_each(|v| {
@@ -75,7 +75,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
         });
     }
     walk(body, &mut |s| read(&s.stmt, summaries, &mut sums, None));
-    let folds: Map<Var, Sum> = sums.into_iter().filter(|(_, s)| is_foldable(s)).collect();
+    let folds: FastMap<Var, Sum> = sums.into_iter().filter(|(_, s)| is_foldable(s)).collect();
     if folds.is_empty() {
         return false;
     }
@@ -102,8 +102,8 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
 }
 
 /// The ancillas of a computation that are such sums.
-fn sums(compute: &[At], types: &[Ty]) -> Map<Var, Sum> {
-    let mut sums: Map<Var, Sum> = Map::default();
+fn sums(compute: &[At], types: &[Ty]) -> FastMap<Var, Sum> {
+    let mut sums: FastMap<Var, Sum> = FastMap::default();
     for (n, s) in compute.iter().enumerate() {
         match &s.stmt {
             Stmt::Ancilla { var, free: false, .. } => {
@@ -150,7 +150,7 @@ fn sums(compute: &[At], types: &[Ty]) -> Map<Var, Sum> {
 }
 
 /// Notes how a statement reads such sums. Of a computation, `at` is the statement's number.
-fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut Map<Var, Sum>, at: Option<usize>) {
+fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut FastMap<Var, Sum>, at: Option<usize>) {
     let mut note = |v: Var, how: fn(&mut Sum) -> &mut usize| {
         if let Some(sum) = sums.get_mut(&v) {
             *how(sum) += 1;
@@ -194,10 +194,10 @@ fn is_foldable(s: &Sum) -> bool {
 
 /// Sums in terms of what is not taken apart itself. What one is made of comes before it, and is a copy if it is taken apart, too: it is read
 /// otherwise than in addresses.
-fn resolved(folds: Map<Var, Sum>) -> Map<Var, Sum> {
+fn resolved(folds: FastMap<Var, Sum>) -> FastMap<Var, Sum> {
     let mut order: Vec<(Var, Sum)> = folds.into_iter().collect();
     order.sort_unstable_by_key(|(_, s)| s.first);
-    let mut resolved: Map<Var, Sum> = Map::default();
+    let mut resolved: FastMap<Var, Sum> = FastMap::default();
     for (v, mut sum) in order {
         for term in &mut sum.vars {
             if let Some(original) = resolved.get(term).and_then(|s| s.vars.first()) {
@@ -209,7 +209,7 @@ fn resolved(folds: Map<Var, Sum>) -> Map<Var, Sum> {
     resolved
 }
 
-fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &Map<Var, Sum>) {
+fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &FastMap<Var, Sum>) {
     let operand = |o: &mut Operand| match o {
         Operand::Var(v) => {
             if let Some(Sum { vars, .. }) = folds.get(v)
@@ -233,7 +233,7 @@ fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &Map<Var, Sum>) {
     });
 }
 
-fn address(m: &mut Mem, folds: &Map<Var, Sum>) {
+fn address(m: &mut Mem, folds: &FastMap<Var, Sum>) {
     let mut vars: Vec<Var> = Vec::new();
     for v in m.vars() {
         match folds.get(&v) {

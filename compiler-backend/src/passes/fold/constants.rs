@@ -14,18 +14,18 @@ use super::floats::Floats;
 use crate::ir::effects::{Effects, Set, Summaries};
 use crate::ir::{Block, Condition, IrFunction, Operand, Place, Stmt, Test, Var};
 use crate::passes::rewrite::{SlotMut, Substitution, slots_mut};
-use crate::passes::table::Map;
+use crate::passes::table::FastMap;
 
-/// Says whether it has changed anything.
+/// Returns whether anything has changed.
 pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summaries) -> bool {
     let env = Env { format, ieee: false };
     let mut constants = Constants {
         summaries,
         env,
-        values: Map::default(),
+        values: FastMap::default(),
         floats: Floats::of(function, env, summaries),
         log: Vec::new(),
-        blocked: Map::default(),
+        blocked: FastMap::default(),
         changed: Cell::new(false),
     };
     constants.block(&mut function.body);
@@ -59,12 +59,12 @@ pub(super) fn computed(env: Env, func: TableFn, args: &[Operand]) -> Option<u64>
 struct Constants<'a> {
     summaries: &'a Summaries,
     env: Env,
-    values: Map<Var, u64>,
+    values: FastMap<Var, u64>,
     floats: Floats,
     /// What variables were, to be taken back.
     log: Vec<(Var, Option<u64>)>,
     /// How many reasons there are not to replace a variable.
-    blocked: Map<Var, usize>,
+    blocked: FastMap<Var, usize>,
     changed: Cell<bool>,
 }
 

@@ -8,7 +8,7 @@ use super::constants::updated;
 use crate::ir::effects::{Summaries, update_traps, walk};
 use crate::ir::{At, IrFunction, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, each_block, slots};
-use crate::passes::table::{Bag, Map};
+use crate::passes::table::{FastMap, FastSet};
 
 /// What is done to a variable.
 #[derive(Default)]
@@ -23,9 +23,9 @@ struct Use {
     traps: bool,
 }
 
-/// Says whether it has changed anything.
+/// Returns whether anything has changed.
 pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summaries) -> bool {
-    let mut uses: Map<Var, Use> = Map::default();
+    let mut uses: FastMap<Var, Use> = FastMap::default();
     for param in &function.params {
         uses.entry(param.var).or_default().other = true;
     }
@@ -33,7 +33,7 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
     if !uses.values().any(|u| u.lives > 0 && !u.other) {
         return false;
     }
-    let mut constant: Bag<Var> = Bag::default();
+    let mut constant: FastSet<Var> = FastSet::default();
     let env = Env { format, ieee: false };
     walk(&function.body, &mut |s| match &s.stmt {
         Stmt::With { compute, .. } => constants(compute, env, &uses, &mut constant),
@@ -79,7 +79,7 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
     true
 }
 
-fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut Map<Var, Use>) {
+fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut FastMap<Var, Use>) {
     let own = match stmt {
         Stmt::Ancilla { var, care, .. } => {
             let u = uses.entry(*var).or_default();
@@ -120,9 +120,9 @@ fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut Map<Var, Use>) {
 }
 
 /// Ancillas that are given constants in a computation and nowhere else, all of which can be undone.
-fn constants(compute: &[At], env: Env, uses: &Map<Var, Use>, found: &mut Bag<Var>) {
+fn constants(compute: &[At], env: Env, uses: &FastMap<Var, Use>, found: &mut FastSet<Var>) {
     // What each is so far, and how often it has been changed.
-    let mut words: Map<Var, (Option<u64>, usize, bool)> = Map::default();
+    let mut words: FastMap<Var, (Option<u64>, usize, bool)> = FastMap::default();
     for s in compute {
         match &s.stmt {
             Stmt::Ancilla { var, free: false, .. } => {

@@ -10,13 +10,13 @@ use super::constants::updated;
 use crate::ir::effects::{Summaries, blocks};
 use crate::ir::{At, IrFunction, Place, Stmt, Var};
 use crate::passes::rewrite::{slots, written_var};
-use crate::passes::table::Map;
+use crate::passes::table::FastMap;
 
 /// The floating-point variables of a function that are not parameters.
 #[derive(Default)]
 pub(super) struct Floats {
     /// Those that are known somewhere, perhaps; of all others nothing is known.
-    changes: Map<Var, Changes>,
+    changes: FastMap<Var, Changes>,
     is_float: Vec<bool>,
 }
 
@@ -39,7 +39,7 @@ struct Changes {
 /// Statements that change floating-point variables, in order.
 #[derive(Default)]
 struct Scan<'a> {
-    changes: Map<Var, (Changes, Vec<&'a Stmt>)>,
+    changes: FastMap<Var, (Changes, Vec<&'a Stmt>)>,
     blocks: usize,
 }
 

@@ -9,7 +9,7 @@ use crate::ir::effects::{Effects, Summaries, turns};
 use crate::ir::{At, Block, Condition, IrFunction, Operand, Stmt, Test, Var};
 use crate::passes::rewrite::{Substitution, each_block};
 
-/// Says whether it has changed anything.
+/// Returns whether anything has changed.
 pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summaries) -> bool {
     let env = Env { format, ieee: false };
     let mut changed = false;

@@ -1,4 +1,4 @@
-//! Which ancillas of a loop's body are the same in each turn.
+//! Selects the loop-invariant ancillas of a loop's body.
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
@@ -6,15 +6,15 @@ use pendula_isa::{Acc, Ty};
 use crate::ir::effects::{Effects, Summaries, is_inexact, update_traps};
 use crate::ir::{At, Mem, Operand, Place, Stmt, Var, VarInfo};
 use crate::passes::rewrite::write_counts;
-use crate::passes::table::{Bag, Map};
+use crate::passes::table::{FastMap, FastSet};
 
-/// What is to be moved.
+/// The ancillas and assertions to be moved.
 pub(super) struct Choice {
-    /// Ancillas, with all that is done to them.
-    pub(super) whole: Bag<Var>,
-    /// Integers of which some terms are to be moved.
-    pub(super) split: Bag<Var>,
-    /// Whether assertions are to be moved.
+    /// Ancillas that move with all updates of them.
+    pub(super) whole: FastSet<Var>,
+    /// Integer sums of which some terms move.
+    pub(super) split: FastSet<Var>,
+    /// True if assertions move.
     pub(super) asserts: bool,
     body: Effects,
     counter: Var,
@@ -23,7 +23,7 @@ pub(super) struct Choice {
 
 /// An ancilla of a computation.
 struct Candidate {
-    /// In which computation it is.
+    /// The computation that it belongs to.
     place: usize,
     fit: bool,
     updates: usize,
@@ -34,14 +34,14 @@ struct Candidate {
     check: bool,
     inexact: bool,
     traps: bool,
-    /// Whether all that is done to it is adding to an integer, one after the other.
+    /// True if all updates add to an integer, one after the other.
     sums: bool,
-    /// How many terms are the same in each turn, and whether one of them is more than a variable or a constant.
+    /// The number of invariant terms, and whether one of them is more than a variable or a constant.
     terms: Vec<Vec<Operand>>,
     rich: Vec<bool>,
 }
 
-/// A computation's update of a candidate: which one, which ones it reads, and where.
+/// A computation's update of a candidate: the candidate, the candidates that it reads, and its position.
 struct Edge {
     to: Var,
     from: Var,
@@ -50,14 +50,14 @@ struct Edge {
 
 #[derive(Default)]
 struct Scan {
-    found: Map<Var, Candidate>,
+    found: FastMap<Var, Candidate>,
     edges: Vec<Edge>,
     places: usize,
 }
 
-/// Chooses from a loop's body. What may trap is chosen only if that is said to be all right.
+/// Selects from a loop's body. Code that may trap is selected only if the caller allows it.
 pub(super) fn choose(counter: Var, body: &[At], vars: &[VarInfo], summaries: &Summaries, wild: bool) -> Choice {
-    let (whole, split) = (Bag::default(), Bag::default());
+    let (whole, split) = (FastSet::default(), FastSet::default());
     let mut choice = Choice { whole, split, asserts: false, body: Effects::default(), counter, wild };
     if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. } | Stmt::Assert { .. })) {
         return choice;
@@ -95,8 +95,8 @@ impl Choice {
         self.whole.is_empty() && self.split.is_empty() && !self.asserts
     }
 
-    /// Whether a statement is an assertion that is to be moved: it compares the same words in each turn, a turn is certain, and nothing has been
-    /// shown before that would not be if it trapped at once.
+    /// Whether a statement is an assertion to be moved: it compares the same words in each iteration, an iteration is
+    /// certain, and nothing is shown before it that would not be shown if it trapped at once.
     pub(super) fn is_steady_assert(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Assert { test, .. } => self.wild && !self.body.shows && self.is_steady(&[test.a, test.b]),
@@ -113,7 +113,7 @@ impl Choice {
         })
     }
 
-    /// Whether arguments are the same in each turn, given what is moved, and reading them does not trap.
+    /// Whether arguments are invariant, given what is moved, and reading them does not trap.
     pub(super) fn is_steady(&self, args: &[Operand]) -> bool {
         args.iter().all(|a| {
             (self.wild || !matches!(a, Operand::Mem(_)))
@@ -122,7 +122,7 @@ impl Choice {
         })
     }
 
-    /// Whether the loop leaves a variable alone.
+    /// Whether the loop does not change a variable.
     fn fixed(&self, v: Var) -> bool {
         v != self.counter && !self.body.writes.has(v)
     }
@@ -215,10 +215,11 @@ impl Scan {
         self.found.get(&v).is_some_and(|c| c.place == place)
     }
 
-    /// What depends on something that is not moved is not moved; nor is what such a thing reads before it is complete.
+    /// Removes candidates that depend on something that is not moved, and candidates that such code reads before they are
+    /// complete.
     fn settle(&mut self) {
-        let mut readers: Map<Var, Vec<Var>> = Map::default();
-        let mut early: Map<Var, Vec<Var>> = Map::default();
+        let mut readers: FastMap<Var, Vec<Var>> = FastMap::default();
+        let mut early: FastMap<Var, Vec<Var>> = FastMap::default();
         for e in &self.edges {
             readers.entry(e.from).or_default().push(e.to);
             if let (Some(from), Some(to)) = (self.found.get(&e.from), self.found.get(&e.to))
@@ -228,7 +229,7 @@ impl Scan {
                 early.entry(e.to).or_default().push(e.from);
             }
         }
-        // Terms may be summed elsewhere, so that what is read early is no sum that can be split.
+        // Terms may be summed elsewhere, so a sum that is read early cannot be split.
         for from in early.values().flatten() {
             if let Some(c) = self.found.get_mut(from) {
                 c.sums = false;

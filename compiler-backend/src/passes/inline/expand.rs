@@ -1,4 +1,4 @@
-//! One call: the body of the function in the terms of its caller.
+//! Expands one call: rewrites the callee's body with the caller's variables.
 
 use pendula_isa::num::log;
 use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
@@ -8,24 +8,24 @@ use super::regions::{Origin, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
 use crate::ir::{AncillaChecks, At, Block, IrFunction, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
 use crate::passes::rewrite::{Slot, Substitution, slots};
-use crate::passes::table::{Bag, Map};
+use crate::passes::table::{FastMap, FastSet};
 
-/// How often a word of memory may be named in place of a parameter.
+/// How often a word of memory may replace a parameter.
 const USES: usize = 2;
-/// How much a use in a loop counts.
+/// The weight of a use in a loop.
 const LOOP: usize = 100;
 
-/// What stands in the caller for a parameter.
+/// What replaces a parameter in the caller.
 enum Stand {
     /// The argument.
     Argument(Operand),
-    /// A variable of its own that holds the argument for the time of the call.
+    /// A new variable that holds a copy of the argument during the call.
     Copy(Operand),
-    /// A variable of its own that the word of memory is exchanged with.
+    /// A new variable that is exchanged with the word of memory.
     Lent(Mem),
 }
 
-/// The body of a function in place of a call of it; `None` if that cannot be.
+/// The body that replaces a call of a function; `None` if the call cannot be inlined.
 pub(super) fn expand(
     caller: &mut IrFunction,
     callee: &IrFunction,
@@ -39,7 +39,7 @@ pub(super) fn expand(
         return None;
     }
     let effects = Effects::of_block(summaries, &callee.body);
-    let written: Bag<Var> = callee
+    let written: FastSet<Var> = callee
         .params
         .iter()
         .zip(args)
@@ -49,7 +49,7 @@ pub(super) fn expand(
     let uses = uses(callee, summaries);
     let mut stands = Vec::new();
     for (n, (param, arg)) in callee.params.iter().zip(args).enumerate() {
-        // Addresses must stay what they are, and what is written must have one name.
+        // Addresses must not change, and a word that is written must have one name.
         let free = |v: Var| !written.contains(&v);
         let ok = match arg {
             Operand::Const(_) => !param.written,
@@ -66,7 +66,7 @@ pub(super) fn expand(
         stands.push(stand(param.written, *arg, ty, touched, repeated(arg), used)?);
     }
     let regions = map_regions(caller, callee, args, summaries)?;
-    let mut vars: Map<Var, Operand> = Map::default();
+    let mut vars: FastMap<Var, Operand> = FastMap::default();
     let mut wraps = Vec::new();
     for (param, stand) in callee.params.iter().zip(stands) {
         let info = &callee.vars[param.var.0 as usize];
@@ -96,7 +96,7 @@ pub(super) fn expand(
     Some(body)
 }
 
-/// A variable of the caller for one of the callee.
+/// A new variable of the caller for one of the callee.
 fn local(caller: &mut IrFunction, info: &VarInfo, regions: &[Option<Region>]) -> Var {
     let points = info.points.and_then(|r| regions.get(r.0 as usize).copied().flatten());
     caller.vars.push(VarInfo { points, ..info.clone() });
@@ -106,21 +106,21 @@ fn local(caller: &mut IrFunction, info: &VarInfo, regions: &[Option<Region>]) ->
 /// How a parameter is used.
 #[derive(Clone, Copy, Default)]
 struct Uses {
-    /// How often, where a use in a loop counts for many.
+    /// The number of uses, weighted by loops.
     weight: usize,
-    /// Whether in an address, or a step: where no word of memory can stand.
+    /// True if it is used in an address or a step, where a word of memory is not possible.
     address: bool,
-    /// Whether to multiply or divide logarithmic numbers, where no zero can stand.
+    /// True if logarithmic numbers are multiplied or divided by it, where a zero is not possible.
     factor: bool,
 }
 
-fn uses(callee: &IrFunction, summaries: &Summaries) -> Map<Var, Uses> {
-    let mut out = Map::default();
+fn uses(callee: &IrFunction, summaries: &Summaries) -> FastMap<Var, Uses> {
+    let mut out = FastMap::default();
     count(&callee.body, 1, summaries, &mut out);
     out
 }
 
-fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut Map<Var, Uses>) {
+fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut FastMap<Var, Uses>) {
     for s in block {
         let factor = matches!(&s.stmt, Stmt::Update { func: TableFn::L(_), .. });
         slots(&s.stmt, summaries, &mut |slot| {
@@ -168,7 +168,7 @@ fn stand(written: bool, arg: Operand, ty: Ty, touched: bool, repeated: bool, use
         (_, Operand::Var(_)) if written || !touched => Stand::Argument(arg),
         (true, Operand::Mem(m)) if uses.address || uses.weight > USES => Stand::Lent(m),
         (true, arg) => Stand::Argument(arg),
-        // A parameter that is changed for a time: the argument is as it was afterwards, unless it is a floating-point number.
+        // A parameter that is changed temporarily: afterwards the argument has its old value, unless it is a float.
         (false, Operand::Var(_)) if plain && !repeated => Stand::Argument(arg),
         (false, Operand::Var(_)) if ty == Ty::L => return None,
         (false, Operand::Var(_)) => Stand::Copy(arg),
@@ -191,12 +191,12 @@ fn identity(ty: Ty) -> TableFn {
     }
 }
 
-/// A body in which a variable stands for an argument.
+/// Wraps a body in which a variable holds an argument.
 fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
     match stand {
         Stand::Argument(_) => body,
         Stand::Copy(arg) => {
-            // A constant is brought in by its bits, and no gradient flows to it.
+            // A constant is added by its bits, and no gradient flows to it.
             let acc = if matches!(arg, Operand::Const(_)) { Acc::Xor } else { Acc::Add };
             let (func, dst, args) = (identity(ty), Place::Var(v), vec![*arg]);
             let compute = vec![
@@ -218,7 +218,7 @@ fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
     }
 }
 
-/// What the callee's regions are in the caller.
+/// The caller's regions that correspond to the callee's.
 fn map_regions(
     caller: &mut IrFunction,
     callee: &IrFunction,
@@ -241,7 +241,7 @@ fn map_regions(
                 let regions: Option<Vec<Region>> = given.collect();
                 let regions = regions?;
                 let first = *regions.first()?;
-                // Of several, all point into one region.
+                // If there are several, all must point into one region.
                 Some(regions.iter().all(|r| *r == first).then_some(first)?)
             }
             Origin::Unknown => return None,

@@ -1,6 +1,6 @@
-//! What the regions of a function are in its caller.
+//! Maps the regions of a function to those of its caller.
 //!
-//! Regions are told apart within a function only. One that a function was given is known by the parameters that point into it.
+//! Regions belong to a function. A region that the caller passed is identified by the parameters that point into it.
 
 use crate::ir::effects::{Summaries, walk};
 use crate::ir::{At, IrFunction, Mem, Operand, Place, Stmt, Var};
@@ -23,9 +23,9 @@ fn each_mem(body: &[At], summaries: &Summaries, visit: &mut impl FnMut(Mem)) {
 
 /// Where a function's region comes from.
 pub(super) enum Origin {
-    /// Nothing in it is used.
+    /// No word of it is used.
     Unused,
-    /// An array of its own.
+    /// An array of the function's own.
     Own,
     /// Parameters that point into it.
     Given(Vec<Var>),
@@ -33,7 +33,7 @@ pub(super) enum Origin {
     Unknown,
 }
 
-/// Where each of a function's regions comes from.
+/// The origin of each region of a function.
 pub(super) fn origins(function: &IrFunction, summaries: &Summaries) -> Vec<Origin> {
     let mut out: Vec<Origin> = function.regions.iter().map(|_| Origin::Unused).collect();
     for param in &function.params {
@@ -51,7 +51,7 @@ pub(super) fn origins(function: &IrFunction, summaries: &Summaries) -> Vec<Origi
             && let Some(origin) = out.get_mut(region.0 as usize)
         {
             *origin = match origin {
-                // A word of it may be one that was given, or one of the function's own.
+                // A word of it may be one that was passed, or one of the function's own.
                 Origin::Given(_) | Origin::Unknown => Origin::Unknown,
                 Origin::Unused | Origin::Own => Origin::Own,
             };

@@ -4,7 +4,7 @@
 use pendula_compiler::ir::*;
 use pendula_isa::num::Env;
 use pendula_isa::scalar;
-use pendula_isa::table::Row;
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond};
 
 pub struct Interp<'p> {
@@ -90,41 +90,9 @@ impl Interp<'_> {
     fn stmt(&mut self, stmt: &Stmt, frame: &mut [u64]) -> Done {
         match stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
-                let mut x = [0; 3];
-                for (x, a) in x.iter_mut().zip(args) {
-                    *x = self.get(a, frame)?;
-                }
-                let f = scalar::value(Env::default(), *func, x).map_err(|e| format!("{e:?}"))?;
-                let dst: Operand = (*dst).into();
-                let y = self.get(&dst, frame)?;
-                let y = match (acc, inverse) {
-                    (Acc::Xor, _) => y ^ f,
-                    (Acc::Add, false) => y.wrapping_add(f),
-                    (Acc::Add, true) => y.wrapping_sub(f),
-                    (Acc::Mul, _) => return Err("mul".into()),
-                };
-                self.set(&dst, y, frame)
+                self.update((*acc, *inverse, *func), (*dst).into(), args, frame)
             }
-            Stmt::Permute { row, inverse, ty: _, args } => {
-                let a = self.get(&args[0], frame)?;
-                let new = match (row, inverse) {
-                    (Row::Swap, _) => {
-                        let b = self.get(&args[1], frame)?;
-                        self.set(&args[1], a, frame)?;
-                        b
-                    }
-                    (Row::Neg, _) => a.wrapping_neg(),
-                    (Row::Not, _) => !a,
-                    (Row::Inc, false) => a.wrapping_add(1),
-                    (Row::Inc, true) => a.wrapping_sub(1),
-                    (Row::Rol, inverse) => {
-                        let n = (self.get(&args[1], frame)? & 63) as u32;
-                        if *inverse { a.rotate_right(n) } else { a.rotate_left(n) }
-                    }
-                    _ => return Err("row".into()),
-                };
-                self.set(&args[0], new, frame)
-            }
+            Stmt::Permute { row, inverse, ty: _, args } => self.permute(*row, *inverse, args, frame),
             Stmt::Ancilla { var, .. } => {
                 if frame[var.0 as usize] == 0 {
                     Ok(())
@@ -132,24 +100,7 @@ impl Interp<'_> {
                     Err("an ancilla is not zero".into())
                 }
             }
-            Stmt::Array { base, len, free, .. } => {
-                let len = self.get(len, frame)? as usize;
-                if *free {
-                    self.top -= len;
-                    if frame[base.0 as usize] != self.top as u64 {
-                        return Err("arrays out of order".into());
-                    }
-                    frame[base.0 as usize] = 0;
-                } else {
-                    frame[base.0 as usize] = self.top as u64;
-                    self.top += len;
-                    if self.memory.len() < self.top {
-                        self.memory.resize(self.top, 0);
-                    }
-                }
-                let words = self.memory.get(self.top..).unwrap_or(&[]);
-                if words.iter().all(|w| *w == 0) { Ok(()) } else { Err("an array is not zero".into()) }
-            }
+            Stmt::Array { base, len, free, .. } => self.array(*base, len, *free, frame),
             Stmt::Call { func, inverse, args } => {
                 let mut words = args.iter().map(|a| self.get(a, frame)).collect::<Result<Vec<_>, _>>()?;
                 self.call(*func, *inverse, &mut words)?;
@@ -181,31 +132,8 @@ impl Interp<'_> {
                 }
             }
             Stmt::For { var, first, last, step, body } => {
-                let (first, last) = (self.get(first, frame)?.cast_signed(), self.get(last, frame)?.cast_signed());
-                let step = match step {
-                    Step::Const(k) => *k,
-                    Step::Var { var, negated } => {
-                        let k = frame[var.0 as usize].cast_signed();
-                        if *negated { -k } else { k }
-                    }
-                };
-                if (last - first) * step.signum() < 0 {
-                    return Ok(());
-                }
-                let mut i = first;
-                loop {
-                    frame[var.0 as usize] = i.cast_unsigned();
-                    self.block(body, frame)?;
-                    if i == last {
-                        break;
-                    }
-                    i += step;
-                    if (last - i) * step.signum() < 0 {
-                        return Err("last is missed".into());
-                    }
-                }
-                frame[var.0 as usize] = 0;
-                Ok(())
+                let bounds = (self.get(first, frame)?.cast_signed(), self.get(last, frame)?.cast_signed());
+                self.for_loop(*var, bounds, step, body, frame)
             }
             Stmt::With { compute, body, .. } => {
                 self.block(compute, frame)?;
@@ -222,5 +150,95 @@ impl Interp<'_> {
             }
             Stmt::Show { .. } | Stmt::Print(_) => Ok(()),
         }
+    }
+
+    fn update(
+        &mut self,
+        (acc, inverse, func): (Acc, bool, TableFn),
+        dst: Operand,
+        args: &[Operand],
+        frame: &mut [u64],
+    ) -> Done {
+        let mut x = [0; 3];
+        for (x, a) in x.iter_mut().zip(args) {
+            *x = self.get(a, frame)?;
+        }
+        let f = scalar::value(Env::default(), func, x).map_err(|e| format!("{e:?}"))?;
+        let y = self.get(&dst, frame)?;
+        let y = match (acc, inverse) {
+            (Acc::Xor, _) => y ^ f,
+            (Acc::Add, false) => y.wrapping_add(f),
+            (Acc::Add, true) => y.wrapping_sub(f),
+            (Acc::Mul, _) => return Err("mul".into()),
+        };
+        self.set(&dst, y, frame)
+    }
+
+    fn permute(&mut self, row: Row, inverse: bool, args: &[Operand], frame: &mut [u64]) -> Done {
+        let a = self.get(&args[0], frame)?;
+        let new = match (row, inverse) {
+            (Row::Swap, _) => {
+                let b = self.get(&args[1], frame)?;
+                self.set(&args[1], a, frame)?;
+                b
+            }
+            (Row::Neg, _) => a.wrapping_neg(),
+            (Row::Not, _) => !a,
+            (Row::Inc, false) => a.wrapping_add(1),
+            (Row::Inc, true) => a.wrapping_sub(1),
+            (Row::Rol, inverse) => {
+                let n = (self.get(&args[1], frame)? & 63) as u32;
+                if inverse { a.rotate_right(n) } else { a.rotate_left(n) }
+            }
+            _ => return Err("row".into()),
+        };
+        self.set(&args[0], new, frame)
+    }
+
+    fn array(&mut self, base: Var, len: &Operand, free: bool, frame: &mut [u64]) -> Done {
+        let len = self.get(len, frame)? as usize;
+        if free {
+            self.top -= len;
+            if frame[base.0 as usize] != self.top as u64 {
+                return Err("arrays out of order".into());
+            }
+            frame[base.0 as usize] = 0;
+        } else {
+            frame[base.0 as usize] = self.top as u64;
+            self.top += len;
+            if self.memory.len() < self.top {
+                self.memory.resize(self.top, 0);
+            }
+        }
+        let words = self.memory.get(self.top..).unwrap_or(&[]);
+        if words.iter().all(|w| *w == 0) { Ok(()) } else { Err("an array is not zero".into()) }
+    }
+
+    fn for_loop(&mut self, var: Var, bounds: (i64, i64), step: &Step, body: &[At], frame: &mut [u64]) -> Done {
+        let (first, last) = bounds;
+        let step = match step {
+            Step::Const(k) => *k,
+            Step::Var { var, negated } => {
+                let k = frame[var.0 as usize].cast_signed();
+                if *negated { -k } else { k }
+            }
+        };
+        if (last - first) * step.signum() < 0 {
+            return Ok(());
+        }
+        let mut i = first;
+        loop {
+            frame[var.0 as usize] = i.cast_unsigned();
+            self.block(body, frame)?;
+            if i == last {
+                break;
+            }
+            i += step;
+            if (last - i) * step.signum() < 0 {
+                return Err("last is missed".into());
+            }
+        }
+        frame[var.0 as usize] = 0;
+        Ok(())
     }
 }

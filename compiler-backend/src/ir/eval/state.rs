@@ -1,4 +1,4 @@
-//! The words that the evaluator works on, and [`Bench`], an instruction at work on them: its [`Domain`] and [`Carrier`].
+//! The words that the evaluator works on, and [`OperandDomain`], the [`Domain`] and [`Carrier`] of an instruction's operands.
 
 use pendula_isa::adjoint::{Carrier, GRADIENT, VALUE};
 use pendula_isa::domain::Domain;
@@ -9,7 +9,7 @@ use pendula_isa::{Env, Fault, Ty};
 /// Where a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// Nowhere: a constant.
+    /// A constant, which is nowhere.
     Const(u64),
     /// A variable's word, among those of all frames.
     Slot(usize),
@@ -21,7 +21,7 @@ pub(super) enum Location {
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pub(super) values: Vec<u64>,
-    /// As many as values, or none.
+    /// As many as the values, or empty.
     pub(super) gradients: Vec<u64>,
 }
 
@@ -41,10 +41,10 @@ pub(super) struct State {
     pub(super) memory: Words,
     pub(super) env: Env,
     /// Whether words carry gradient words.
-    pub(super) level: bool,
+    pub(super) has_gradients: bool,
     /// Whether a fixed-point number has wrapped since this was cleared.
     pub(super) overflowed: bool,
-    /// The words of values that were written, each with what it was, where that is kept.
+    /// The locations that were written, each with its old value, if a trace records them.
     pub(super) written: Option<Vec<(Location, u64)>>,
 }
 
@@ -92,15 +92,15 @@ impl State {
 }
 
 /// An instruction's operands, and the lane that they are taken from.
-pub(super) struct Bench<'a> {
+pub(super) struct OperandDomain<'a> {
     pub(super) state: &'a mut State,
     pub(super) at: [Location; 4],
     pub(super) lane: usize,
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn new(state: &'a mut State, at: [Location; 4]) -> Bench<'a> {
-        Bench { state, at, lane: VALUE }
+impl<'a> OperandDomain<'a> {
+    pub(super) fn new(state: &'a mut State, at: [Location; 4]) -> OperandDomain<'a> {
+        OperandDomain { state, at, lane: VALUE }
     }
 
     fn place(&self, n: usize) -> Location {
@@ -113,7 +113,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-impl Domain for Bench<'_> {
+impl Domain for OperandDomain<'_> {
     type V = u64;
     type Stop = Fault;
 
@@ -210,7 +210,7 @@ impl Domain for Bench<'_> {
     fn print(&mut self, _: usize) {}
 }
 
-impl Carrier for Bench<'_> {
+impl Carrier for OperandDomain<'_> {
     fn carries(&self, n: usize) -> bool {
         !matches!(self.place(n), Location::Const(_))
     }
@@ -229,8 +229,8 @@ impl Carrier for Bench<'_> {
         if c == 0 { Ok(()) } else { f(self) }
     }
     fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, _: u64) -> Result<(), Fault> {
-        let mut bench = Bench { state: self.state, at: self.at, lane };
-        if back { I::undo(&mut bench, v) } else { I::run(&mut bench, v) }
+        let mut operands = OperandDomain { state: self.state, at: self.at, lane };
+        if back { I::undo(&mut operands, v) } else { I::run(&mut operands, v) }
     }
     fn drop_lanes(&mut self, n: usize) {
         self.state.set_gradient(self.place(n), 0);
