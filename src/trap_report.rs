@@ -226,6 +226,24 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
     })
 }
 
+/// The instructions that a trap is about, by their addresses; of a compiled program the direction of the run alone.
+fn address_notes(trap: &Trap, module: &Module) -> Vec<String> {
+    let names = ModuleNames(module);
+    let nil = is_compiled(module, trap.at);
+    let mut notes = match nil {
+        true => vec![running(trap.direction, trap.ad_mode).trim().to_string()],
+        false => vec![
+            format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
+            primary_text(trap, module),
+        ],
+    };
+    if let (Some((at, other)), false) = (&trap.other, nil) {
+        notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
+        notes.push(other_text(trap, module));
+    }
+    notes
+}
+
 /// Writes a trap as a diagnostic.
 pub fn report(
     trap: &Trap,
@@ -322,18 +340,7 @@ pub fn report(
             reporter.noted(&d, sources, &beside);
         }
         None => {
-            let names = ModuleNames(module);
-            let mut notes = match nil {
-                true => vec![running(trap.direction, trap.ad_mode).trim().to_string()],
-                false => vec![
-                    format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
-                    primary_text(trap, module),
-                ],
-            };
-            if let (Some((at, other)), false) = (&trap.other, nil) {
-                notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
-                notes.push(other_text(trap, module));
-            }
+            let mut notes = address_notes(trap, module);
             notes.extend(beside);
             notes.retain(|n| !n.is_empty());
             let (path, line, column) =

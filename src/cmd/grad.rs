@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use crate::Status;
 use crate::answer::answer;
 use crate::cli::Grad;
-use crate::cmd::batch::save::{Asked, Files, Writers};
+use crate::cmd::batch::save::{Files, SaveOptions, Writers};
 use crate::cmd::run::Wanted;
 use crate::cmd::{self, Intended, Program, as_json, load, report};
 use crate::drift::drift;
@@ -202,15 +202,7 @@ fn saving(
     }
     let (loss, wrt) = places(module, options)?;
     let results = super::batch::grad::results(&loss, &wrt, options, layouts);
-    let asked = Asked {
-        save: &args.many.save,
-        raw: args.hex,
-        json: args.json,
-        format: module.flags.format,
-        read: std::slice::from_ref(&args.source.file),
-        items: None,
-        names: "--wrt",
-    };
+    let asked = SaveOptions::of_grad(args, module, std::slice::from_ref(&args.source.file), None);
     Ok(Files::new(&asked, results).map(Some))
 }
 

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use crate::Status;
 use crate::answer::{answer, array, nested};
 use crate::cli::{Run, Trace};
-use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
+use crate::cmd::batch::save::{Files, SaveOptions, Saved, Words, Writers};
 use crate::cmd::{self, Intended, Program, as_json, load};
 use crate::drift::{Drift, drift};
 use crate::interrupt::Heed;
@@ -241,15 +241,7 @@ impl Saving {
         }
         let module = program.module();
         let places = results(args, shown, module, store);
-        let asked = Asked {
-            save: &args.many.save,
-            raw: args.hex,
-            json: args.json,
-            format: module.flags.format,
-            read: std::slice::from_ref(&args.source.file),
-            items: None,
-            names: "--show",
-        };
+        let asked = SaveOptions::of_run(args, module, std::slice::from_ref(&args.source.file), None);
         let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, layouts)).collect())?;
         let printed = places.iter().enumerate().filter(|(n, _)| !files.has(*n)).map(|(_, p)| p.clone()).collect();
         Ok(Some(Saving { places, files, writers, printed }))

@@ -14,12 +14,12 @@ use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::alone::{self, Alone, Unfinished};
-use super::close::{Close, Cut, ran};
+use super::close::{Close, Collected, Cut, collect, unless_interrupted};
 use super::given::Given;
 use super::inputs::load;
-use super::save::{Asked, Files, Saved, Words, Writers};
-use super::tell::{BatchReport, Failure, Notes, Noticed, rests_of};
-use super::{JsonItems, Progress, Steps, Table, Totals, ended};
+use super::save::{Files, SaveOptions, Saved, Words};
+use super::tell::{Failure, Noticed, rests_of};
+use super::{Progress, Steps, Totals, ended};
 use crate::cli::Grad;
 use crate::cmd::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
@@ -103,15 +103,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok((loss, wrt)) => results(&loss, &wrt, &options, &layouts),
         Err(error) => return refused(error),
     };
-    let asked = Asked {
-        save: &args.many.save,
-        raw: args.hex,
-        json: args.json,
-        format: module.flags.format,
-        read: &inputs.files,
-        items: Some(inputs.count),
-        names: "--wrt",
-    };
+    let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, results)?;
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
@@ -122,13 +114,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut output = Output {
         common: &common,
         alone: Alone::new(&loaded, &program, given),
-        count,
-        table: Table::new(count),
-        json: JsonItems::default(),
-        notes: Notes::default(),
-        told: BatchReport::default(),
-        writers,
-        done: 0,
+        collected: Collected::new(count, writers),
     };
     let heed = Heed::begin(reporter);
     let progress = Progress::new(count);
@@ -137,21 +123,9 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         args.many.jobs,
         |items| Ok(inputs.part(items)?),
         |machine, room, given: &Given, item| {
-            if interrupt::came() {
-                return None;
-            }
-            let out = common.item(machine, room, given, item);
-            if !room.is_short() {
-                progress.one();
-            }
-            Some(out)
+            unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
         },
-        |items, given, found| {
-            for (begin, found) in ran(items.start, found) {
-                output.part(begin, given, found, &first)?;
-            }
-            if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
-        },
+        |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
     );
     drop(heed);
     let elapsed = progress.finish();
@@ -160,30 +134,22 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Err(Ended::Refused(error)) => return refused(error),
         Err(Ended::Trouble(error)) if error.is::<Cut>() => true,
         Err(Ended::Trouble(error)) => {
-            let status = ended(&mut output.json, Err(error))?;
+            let status = ended(&mut output.collected.json, Err(error))?;
             return Ok(status.unwrap_or(Status::Usage));
         }
     };
-
-    let Output { json: items, notes, told, writers, done, .. } = output;
-    if !cut {
-        writers.finish(&common.files)?;
-    }
     let close = Close {
+        collected: output.collected,
+        files: &common.files,
         first: args.json.then_some(&first),
-        items,
-        notes,
-        told,
         totals: &common.totals,
         stats: args.stats.then(Technology::default_technology),
         drift: args.drift,
-        done: (done, count),
         cut,
-        saves: !common.files.is_empty(),
         elapsed,
         engine: config.engine,
     };
-    close.tell((module, &loaded.sources), given.max_steps, reporter)
+    close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
 
 /// Why a batch ended before its end.
@@ -203,14 +169,7 @@ impl<E: Into<anyhow::Error>> From<E> for Ended {
 struct Output<'a> {
     common: &'a Common<'a>,
     alone: Alone<'a>,
-    count: usize,
-    table: Table,
-    json: JsonItems,
-    notes: Notes,
-    told: BatchReport,
-    writers: Writers,
-    /// How many items have been run to where they end.
-    done: usize,
+    collected: Collected,
 }
 
 impl Output<'_> {
@@ -227,27 +186,27 @@ impl Output<'_> {
             return Err(Ended::Refused(error));
         }
         for (n, item) in items.iter_mut().enumerate() {
-            self.told.failed |= item.wrong;
-            self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
+            self.collected.report.failed |= item.wrong;
+            self.collected.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
                 let stopped = std::mem::take(&mut item.stopped);
                 let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results: false });
                 let why = || self.common.why(&mut self.alone, (given, begin + n));
-                alone::failed(&mut self.told, (begin + n, failure), json, why);
+                alone::failed(&mut self.collected.report, (begin + n, failure), json, why);
             }
-            self.told.noticed(begin + n, item.noticed);
+            self.collected.report.noticed(begin + n, item.noticed);
         }
         if !files.is_empty() && !interrupt::came() {
             let words = |item: &Item| item.failure.as_ref().map(Failure::title);
             let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
-            self.writers.part(files, begin, &saved)?;
+            self.collected.writers.part(files, begin, &saved)?;
         }
         if args.json {
-            return Ok(self.json.part(first, items.into_iter().map(|item| item.json))?);
+            return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
         }
         print(&if *blocks { blocks_text(begin, &items) } else { self.lines_text(begin, items) })?;
-        if self.notes.are_many() {
-            print(&self.notes.take(self.count))?;
+        if self.collected.notes.are_many() {
+            print(&self.collected.notes.take(self.collected.count))?;
         }
         Ok(())
     }
@@ -260,11 +219,11 @@ impl Output<'_> {
         let mut rows = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
             for note in item.notes {
-                self.notes.add(begin + n, note);
+                self.collected.notes.add(begin + n, note);
             }
             rows.push(item.failure.map_or(Ok(item.cells), |failure| Err(failure.title())));
         }
-        if none { String::new() } else { self.table.part(begin, names, rows) }
+        if none { String::new() } else { self.collected.table.part(begin, names, rows) }
     }
 }
 

@@ -21,12 +21,12 @@ use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::alone::{self, Alone, Unfinished};
-use super::close::{Close, Cut, ran};
+use super::close::{Close, Collected, Cut, collect, unless_interrupted};
 use super::given::Given;
 use super::inputs::load;
-use super::save::{Asked, Files, Saved, Words, Writers};
-use super::tell::{BatchReport, Failure, Notes, of_values};
-use super::{JsonItems, Progress, Steps, Table, Totals, ended};
+use super::save::{Files, SaveOptions, Saved, Words};
+use super::tell::{Failure, of_values};
+use super::{Progress, Steps, Totals, ended};
 use crate::cli::Run;
 use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
 use crate::cmd::{Intended, as_json};
@@ -108,15 +108,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let store = loaded.variables();
     let places = results(args, &shown(args, module, store)?, module, store);
     let layouts = Layouts::of(loaded.compiled.as_ref());
-    let asked = Asked {
-        save: &args.many.save,
-        raw: args.hex,
-        json: args.json,
-        format: module.flags.format,
-        read: &inputs.files,
-        items: Some(inputs.count),
-        names: "--show",
-    };
+    let asked = SaveOptions::of_run(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, &layouts)).collect())?;
     // What is saved is not printed, too.
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
@@ -140,12 +132,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         alone: Alone::new(&loaded, &program, given),
         start: batch.start().regs,
         module,
-        table: Table::new(count),
-        json: JsonItems::default(),
-        notes: Notes::default(),
-        told: BatchReport::default(),
-        writers,
-        done: 0,
+        collected: Collected::new(count, writers),
     };
     let heed = Heed::begin(reporter);
     let progress = Progress::new(count);
@@ -155,48 +142,28 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         args.many.jobs,
         |items| inputs.part(items),
         |machine, room, given: &Given, item| {
-            if interrupt::came() {
-                return None;
-            }
-            let out = common.item(machine, room, given, item);
-            if !room.is_short() {
-                progress.one();
-            }
-            Some(out)
+            unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
         },
-        |items, given, found| {
-            for (begin, found) in ran(items.start, found) {
-                output.part(begin, given, found, &first)?;
-            }
-            if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
-        },
+        |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
     );
     drop(heed);
     let elapsed = progress.finish();
     let cut = streamed.as_ref().is_err_and(|error| error.is::<Cut>());
-    if !cut && let Some(status) = ended(&mut output.json, streamed)? {
+    if !cut && let Some(status) = ended(&mut output.collected.json, streamed)? {
         return Ok(status);
     }
-
-    let Output { json: items, notes, told, writers, done, .. } = output;
-    if !cut {
-        writers.finish(&common.files)?;
-    }
     let close = Close {
+        collected: output.collected,
+        files: &common.files,
         first: args.json.then_some(&first),
-        items,
-        notes,
-        told,
         totals: &common.totals,
         stats: args.stats.then(|| technology.unwrap_or_else(Technology::default_technology)),
         drift: args.drift,
-        done: (done, count),
         cut,
-        saves: !common.files.is_empty(),
         elapsed,
         engine: config.engine,
     };
-    close.tell((module, &loaded.sources), given.max_steps, reporter)
+    close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
 
 /// Whether a program may show anything on the way.
@@ -236,13 +203,7 @@ struct Output<'a> {
     /// What the registers of every run begin with.
     start: [u64; Reg::COUNT],
     module: &'a Module,
-    table: Table,
-    json: JsonItems,
-    notes: Notes,
-    told: BatchReport,
-    writers: Writers,
-    /// How many items have been run to where they end.
-    done: usize,
+    collected: Collected,
 }
 
 impl Output<'_> {
@@ -256,15 +217,15 @@ impl Output<'_> {
     ) -> anyhow::Result<()> {
         let Common { args, files, count, .. } = self.common;
         for (n, item) in items.iter_mut().enumerate() {
-            self.told.failed |= item.wrong;
-            self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
+            self.collected.report.failed |= item.wrong;
+            self.collected.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
                 let (stopped, results) = (std::mem::take(&mut item.stopped), item.ended);
                 let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results });
                 let why = || self.common.why(&mut self.alone, (given, begin + n), results);
-                alone::failed(&mut self.told, (begin + n, failure), json, why);
+                alone::failed(&mut self.collected.report, (begin + n, failure), json, why);
             }
-            self.told.noticed(begin + n, of_values(item.flags));
+            self.collected.report.noticed(begin + n, of_values(item.flags));
         }
         if !files.is_empty() && !interrupt::came() {
             let saved: Vec<Result<&Words, String>> = items
@@ -274,14 +235,14 @@ impl Output<'_> {
                     _ => Ok(&item.words),
                 })
                 .collect();
-            self.writers.part(files, begin, &saved)?;
+            self.collected.writers.part(files, begin, &saved)?;
         }
         if args.json {
-            return Ok(self.json.part(first, items.into_iter().map(|item| item.json))?);
+            return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
         }
         print(&self.text(begin, given, items))?;
-        if self.notes.are_many() {
-            print(&self.notes.take(*count))?;
+        if self.collected.notes.are_many() {
+            print(&self.collected.notes.take(*count))?;
         }
         Ok(())
     }
@@ -304,7 +265,7 @@ impl Output<'_> {
         let mut rows: Vec<Result<Vec<String>, String>> = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
             for note in item.notes {
-                self.notes.add(begin + n, note);
+                self.collected.notes.add(begin + n, note);
             }
             if let (Some(failure), false) = (&item.failure, item.ended) {
                 rows.push(Err(failure.title()));
@@ -324,7 +285,7 @@ impl Output<'_> {
         }
         // Why items failed stands in the files, too.
         if !names.is_empty() || (files.is_empty() && rows.iter().any(Result::is_err)) {
-            out.push_str(&self.table.part(begin, Some(names), rows));
+            out.push_str(&self.collected.table.part(begin, Some(names), rows));
         }
         out
     }
