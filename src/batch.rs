@@ -196,6 +196,7 @@ impl<'p> Batch<'p> {
         jobs: Option<NonZeroUsize>,
         work: impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
+        let _span = tracing::debug_span!("batch", items).entered();
         threads(items, jobs)?.install(|| self.part(0..items, &work))
     }
 
@@ -215,6 +216,7 @@ impl<'p> Batch<'p> {
         work: impl Fn(&mut Machine<'p>, &mut MemoryBudget, &I, usize) -> T + Sync,
         mut take: impl FnMut(Range<usize>, &I, Vec<T>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let _span = tracing::debug_span!("batch", items).entered();
         let (pool, all) = (threads(items, jobs)?, items);
         let part_at = |begin: usize| begin..items.min(begin.saturating_add(size.get()));
         let mut done: Option<(Range<usize>, I, Vec<T>)> = None;
@@ -264,6 +266,7 @@ impl<'p> Batch<'p> {
         item: usize,
         work: &impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T,
     ) -> Result<T, Error> {
+        let _span = tracing::debug_span!("item", number = item).entered();
         let machine = match &mut lent.machine {
             Some(machine) => machine,
             none => none.insert(Machine::new(self.program, &self.config)?),

@@ -138,6 +138,7 @@ pub enum LoadError {
 
 /// Reads a file's bytes, as many as the budget allows at most; `-` is standard input.
 pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
+    let _span = tracing::debug_span!("read", file = display_name(path)).entered();
     let fail = |error| LoadError::Read { path: path.to_string(), error };
     let mut bytes = Vec::new();
     let most = budget.bytes.saturating_add(1);

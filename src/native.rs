@@ -76,6 +76,7 @@ impl NativeProgram {
     }
 
     fn compile(&self, course: RunKind) -> Result<Code, NativeError> {
+        let _span = tracing::debug_span!("compile to C", kind = ?course).entered();
         let mode = match course {
             RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
             RunKind::ThereAndBack => Mode::ThereAndBack,

@@ -248,6 +248,7 @@ impl Compiler {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
         let stem = format!("{plain}-{:032x}", xxhash_rust::xxh3::xxh3_128(key.as_bytes()));
         let kept = directory.has(&stem, &key);
+        let _span = tracing::debug_span!("C compiler", name = plain, bytes = source.len(), cached = kept).entered();
         if !kept {
             self.make(&directory, &stem, &key, source, options)?;
         }

@@ -496,6 +496,7 @@ pub struct Bill {
 impl Bill {
     /// Prices what a run did.
     pub fn new(device: &Device<'_>, module: &Module, activities: &[Activity]) -> Bill {
+        let _span = tracing::debug_span!("price", instructions = module.code.len()).entered();
         let mut items = Vec::new();
         let bits = u64::from(module.flags.profile.width());
         for Activity { phase, counts, words_in, words_out } in activities {

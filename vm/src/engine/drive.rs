@@ -18,6 +18,8 @@ pub(crate) struct Local {
     /// The tables in use, without and with a budget, by AD mode.
     tables: [[Option<Table>; AdMode::ALL.len()]; 2],
     given_up: Vec<u32>,
+    /// How often code has been left within a block.
+    side_exits: u64,
     /// For each unit, how often drafts may still be entered and come to its heads before it is compiled for good; less than 0 where that is so.
     heat: Vec<i64>,
     tier_up: u64,
@@ -33,6 +35,7 @@ impl Local {
             counters: Default::default(),
             tables: Default::default(),
             given_up: Vec::new(),
+            side_exits: 0,
             heat: Vec::new(),
             tier_up: config.tier_up,
             cold: config.warm_up,
@@ -73,7 +76,10 @@ impl Machine<'_> {
             let heat = |unit: &Unit| unit.heat(code, self.local.tier_up);
             self.local.heat = plan.units.iter().map(heat).collect();
         }
+        let span = tracing::debug_span!("compiled code", side_exits = tracing::field::Empty).entered();
+        let before = self.local.side_exits;
         let outcome = self.alternate(plan, limit.is_some(), budget);
+        span.record("side_exits", self.local.side_exits - before);
         self.settle(plan);
         outcome
     }
@@ -135,6 +141,7 @@ impl Machine<'_> {
                         continue;
                     }
                     SideExit::At { block, k } => {
+                        self.local.side_exits += 1;
                         self.tally(&plan.partial, block);
                         if metered {
                             // It took the whole block.

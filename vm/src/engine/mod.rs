@@ -225,6 +225,7 @@ impl EngineCode {
         if compiler.is_none() {
             *compiler = clif::Compiler::new();
         }
+        let _span = tracing::debug_span!("compile unit", unit, optimised = hot).entered();
         let n = unit as usize;
         let parts = (&program.module, &program.decoded, self.plan(program));
         let job = |draft| job::Job::new(parts, n, mode, draft);
