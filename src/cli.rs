@@ -1,6 +1,7 @@
 //! The command line's types. No behaviour: each subcommand's is in `cmd`.
 
 mod bench;
+pub(crate) mod chrome_trace;
 mod conditions;
 mod energy;
 mod examples;
@@ -40,7 +41,7 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Log more: -v information, -vv debugging (also RUST_LOG).
+    /// Log more: -v information, -vv debugging, with the times of what was done (also RUST_LOG).
     #[arg(short, long, help_heading = GENERAL, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
     /// When to colour diagnostics; NO_COLOR is respected.
@@ -53,6 +54,9 @@ pub(crate) struct Cli {
         value_name = "WHEN"
     )]
     pub(crate) color: Colour,
+    /// Write what was done and when as a file of Chrome trace events, for Perfetto or chrome://tracing.
+    #[arg(long, help_heading = GENERAL, global = true, value_name = "FILE")]
+    pub(crate) trace_json: Option<String>,
     /// End with an error when the process takes more memory: 512M, 4G [default: half of what the host has].
     #[arg(long, help_heading = GENERAL, value_parser = parse_size, global = true, value_name = "SIZE")]
     pub(crate) memory_limit: Option<u64>,

@@ -33,18 +33,23 @@ pub(crate) struct Heed(());
 impl Heed {
     /// Begins to heed Ctrl-C. Where a run cannot, the program ends, and says so.
     pub(crate) fn begin(reporter: &Reporter) -> Heed {
-        static LISTENS: Once = Once::new();
-        LISTENS.call_once(|| {
-            let reporter = reporter.clone();
-            // Where the signal is ignored or handled already, as that of a program in the background may be, it stays so.
-            if let Err(error) = ctrlc::try_set_handler(move || pressed(&reporter)) {
-                tracing::debug!("Ctrl-C is not heeded: {error}");
-            }
-        });
+        listen(reporter);
         HEEDED.fetch_add(1, Ordering::Relaxed);
         tracing::debug!("from here on, Ctrl-C ends the run and not the program");
         Heed(())
     }
+}
+
+/// Has Ctrl-C end the runs that heed it, and where there is none, the program.
+pub(crate) fn listen(reporter: &Reporter) {
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| {
+        let reporter = reporter.clone();
+        // Where the signal is ignored or handled already, as that of a program in the background may be, it stays so.
+        if let Err(error) = ctrlc::try_set_handler(move || pressed(&reporter)) {
+            tracing::debug!("Ctrl-C is not heeded: {error}");
+        }
+    });
 }
 
 impl Drop for Heed {
@@ -85,7 +90,7 @@ pub(crate) fn came() -> bool {
 
 /// Ends the program.
 fn leave() -> ! {
-    std::process::exit(Status::Interrupted as i32)
+    crate::exit(Status::Interrupted)
 }
 
 fn pressed(reporter: &Reporter) {

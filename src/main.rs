@@ -23,8 +23,11 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 use pendula::visible::visible;
 use pendula::{report, trap_report};
+use tracing_subscriber::filter::{EnvFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
-use cli::{Cli, Colour, Command};
+use cli::{Cli, Colour, Command, chrome_trace};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,13 +66,12 @@ fn run() -> ExitCode {
         1 => "info",
         _ => "debug",
     };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
     let styled = is_styled(cli.color);
-    let log = tracing_subscriber::fmt().with_ansi(styled);
-    log.with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
     let (name, json) = asked(&cli.command);
     let reporter = report::Reporter::new(styled).of(name, json);
-    let result = memory::watch(cli.memory_limit, &reporter).and_then(|()| command(&cli.command, &reporter));
+    let result = log(level, styled, cli.trace_json.as_deref(), &reporter)
+        .and_then(|()| memory::watch(cli.memory_limit, &reporter))
+        .and_then(|()| command(&cli.command, &reporter));
     let status = match result {
         Ok(status) => status,
         Err(error) if broken_pipe(&error) => Status::Done,
@@ -78,7 +80,46 @@ fn run() -> ExitCode {
             Status::Usage
         }
     };
-    ExitCode::from(status as u8)
+    ExitCode::from(traced(status) as u8)
+}
+
+/// Begins to log to standard error, and to the file of `--trace-json`.
+fn log(level: &str, styled: bool, trace_json: Option<&str>, reporter: &report::Reporter) -> anyhow::Result<()> {
+    use tracing_subscriber::fmt;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
+    // Of spans, their ends are logged, with the times that they took; of events no times are.
+    let text =
+        fmt::layer().with_ansi(styled).with_writer(std::io::stderr).with_span_events(fmt::format::FmtSpan::CLOSE);
+    let text = text.event_format(fmt::format().without_time()).with_filter(filter);
+    let registry = tracing_subscriber::registry().with(text);
+    let Some(path) = trace_json else {
+        registry.init();
+        return Ok(());
+    };
+    let trace = chrome_trace::begin(path);
+    let own = Targets::new().with_target("pendula", tracing::Level::DEBUG);
+    match trace {
+        Ok(trace) => registry.with(trace.with_filter(own)).init(),
+        Err(error) => {
+            registry.init();
+            return Err(error);
+        }
+    }
+    // Whatever ends the process completes the file.
+    interrupt::listen(reporter);
+    Ok(())
+}
+
+/// Completes the file of `--trace-json`. Gives the status to end with.
+fn traced(status: Status) -> Status {
+    let Err(error) = chrome_trace::finish() else { return status };
+    let _ = writeln!(std::io::stderr().lock(), "error: {}", visible(&format!("{error:#}")));
+    status.max(Status::Usage)
+}
+
+/// Ends the process.
+pub(crate) fn exit(status: Status) -> ! {
+    std::process::exit(traced(status) as i32)
 }
 
 fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Status> {

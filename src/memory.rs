@@ -48,7 +48,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
             std::thread::sleep(PERIOD);
         }
         answer::failure(&reporter, &anyhow::anyhow!(message()));
-        std::process::exit(Status::Fault as i32)
+        crate::exit(Status::Fault)
     })?;
     Ok(())
 }

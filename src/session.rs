@@ -221,10 +221,10 @@ pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, 
 /// Ends the program where what it shows cannot be written: there is nothing left to run for. That nobody listens any more is no error.
 fn unheard(error: &std::io::Error) -> ! {
     if error.kind() == ErrorKind::BrokenPipe {
-        std::process::exit(Status::Done as i32);
+        crate::exit(Status::Done);
     }
     let _ = writeln!(std::io::stderr().lock(), "error: {error}");
-    std::process::exit(Status::Usage as i32)
+    crate::exit(Status::Usage)
 }
 
 /// Whether what a program printed ended within a line.

@@ -2,15 +2,12 @@
 
 use std::borrow::Cow;
 
-use pendula_compiler::nil::sema::Argument;
-use pendula_isa::budget::Budget;
 use pendula_isa::module::{Module, SymbolKind};
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_isa::types::{Reg, Ty};
 use pendula_vm::Machine;
 
-use crate::arguments;
 use crate::arrays::{self, Number};
 use crate::pisa;
 
@@ -19,6 +16,7 @@ mod number;
 mod parts;
 mod place;
 mod variables;
+mod written;
 
 pub use error::ValueError;
 use error::bad;
@@ -105,49 +103,25 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
 
 /// Sets a place to what a value says.
 pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) -> Result<(), ValueError> {
-    let most = place.count();
-    if let Some(numbers) = as_argument(place, value)? {
-        let words = words_of(place, &numbers, machine.program().module().flags.format)?;
-        put(machine, place, &words);
-        return Ok(());
-    }
-    let numbers = numbers(value, usize::try_from(most).unwrap_or(usize::MAX))?;
-    if numbers.len() as u64 > most
-        && let Some(path) = value.strip_prefix('@')
-    {
-        return Err(ValueError::TooMany { name: place.name.clone(), len: most, path: path.to_string() });
-    }
-    let mut words = words_of(place, &numbers, machine.program().module().flags.format)?;
-    if let (Some(source), true) = (&place.source, value.starts_with('@')) {
-        words = by_column(&source.dims, words);
-    }
+    let format = machine.program().module().flags.format;
+    let words = match (&place.source, value.strip_prefix('@')) {
+        (Some(source), None) => words_of(place, &written::argument(place, source, value)?, format)?,
+        (None, None) => words_of(place, &written::list(value)?, format)?,
+        (source, Some(path)) => {
+            let most = place.count();
+            let numbers = arrays::read(path, usize::try_from(most).unwrap_or(usize::MAX))?;
+            if numbers.len() as u64 > most {
+                return Err(ValueError::TooMany { name: place.name.clone(), len: most, path: path.to_string() });
+            }
+            let words = words_of(place, &numbers, format)?;
+            match source {
+                Some(source) => by_column(&source.dims, words),
+                None => words,
+            }
+        }
+    };
     put(machine, place, &words);
     Ok(())
-}
-
-/// The numbers of a value in a program of Nil that is written as its arguments are: a matrix, the parts of a struct, `zeros(3)`, `1:3`. `None` of any other:
-/// a number, a list, a file.
-fn as_argument(place: &Place, value: &str) -> Result<Option<Vec<Number>>, ValueError> {
-    let inner = value.strip_prefix('[').and_then(|v| v.strip_suffix(']')).unwrap_or(value);
-    let lists = inner.contains(['[', '(', ':', ';'])
-        || inner.len() < value.len() && inner.trim().contains(' ') && !inner.contains(',');
-    let Some(source) = place.source.as_ref().filter(|_| lists && !value.starts_with('@')) else { return Ok(None) };
-    let budget = Budget { words: place.count().saturating_add(1), ..Budget::default() };
-    let wrong = |why: String| bad(&place.name, value.chars().take(40).collect(), place.ty, format!(": {why}"));
-    let mut arguments = arguments::parse_within(value, &budget).map_err(|e| wrong(e.to_string()))?;
-    let (Some(argument), true) = (arguments.pop(), arguments.is_empty()) else {
-        return Err(wrong("one value is wanted, in brackets if it is an array".to_string()));
-    };
-    if let Argument::Array(shape, _) = &argument
-        && shape.len() > 1
-        && source.dims.len() > 1
-        && !shape.iter().map(|n| *n as u64).eq(source.dims.iter().copied())
-    {
-        let sizes = |dims: &mut dyn Iterator<Item = u64>| dims.map(|n| n.to_string()).collect::<Vec<_>>().join("×");
-        let (own, given) = (sizes(&mut source.dims.iter().copied()), sizes(&mut shape.iter().map(|n| *n as u64)));
-        return Err(wrong(format!("it is {given}, and `{}` is {own}", place.name)));
-    }
-    Ok(arguments::flat(argument).map(|numbers| numbers.into_iter().map(Number::from).collect()))
 }
 
 /// The words of an array of Nil, whose elements lie column by column, from those that a file has row by row.
@@ -219,7 +193,10 @@ pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
 pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
     let format = Format::default();
     let range = if pisa::is_pisa(module) { NARROW } else { WORDS };
-    let numbers = numbers(value, arrays::MOST)?;
+    let numbers = match value.strip_prefix('@') {
+        Some(path) => arrays::read(path, arrays::MOST)?,
+        None => written::list(value)?,
+    };
     if numbers.len() > arrays::MOST {
         let (name, path) = ("the tape".to_string(), value.trim_start_matches('@').to_string());
         return Err(ValueError::TooMany { name, len: arrays::MOST as u64, path });
@@ -228,18 +205,6 @@ pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
         .iter()
         .map(|n| word(n, Ty::Int, format, range).map_err(|(text, why)| bad("the tape", text, Ty::Int, why)))
         .collect()
-}
-
-/// The numbers of a value: one, a list, or a file's, of which no more than one beyond `most` are read.
-fn numbers(value: &str, most: usize) -> Result<Vec<Number>, ValueError> {
-    if let Some(path) = value.strip_prefix('@') {
-        return Ok(arrays::read(path, most)?);
-    }
-    let inner = value.strip_prefix('[').and_then(|v| v.strip_suffix(']')).unwrap_or(value);
-    if inner.trim().is_empty() {
-        return if inner.len() == value.len() { Err(ValueError::Syntax(value.to_string())) } else { Ok(Vec::new()) };
-    }
-    Ok(inner.split(',').map(|t| Number::Text(t.trim().to_string())).collect())
 }
 
 /// The words of a place.
