@@ -17,8 +17,8 @@ pub(crate) use bench::{Bench, BenchChild};
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, Energy};
 pub(crate) use source::{
-    Alias, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf, SourcesOf,
-    Uncompute,
+    Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
+    SourcesOf, Uncompute,
 };
 
 /// Headings of the help.
@@ -320,16 +320,9 @@ pub(crate) struct Import {
     /// How many cells there are before address 0, from 0xFFFFFFFF down.
     #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = cells)]
     pub(crate) below: u32,
-    /// Refuse sources of more bytes [default: 2^28].
-    #[arg(
-        long,
-        help_heading = GENERAL,
-        value_name = "BYTES",
-        default_value_t = 1 << 28,
-        hide_default_value = true,
-        value_parser = size
-    )]
-    pub(crate) max_source: usize,
+    /// How much is read.
+    #[command(flatten)]
+    pub(crate) limit: Limit,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
 //! `--trace-json`: the spans of the libraries as a file in Chrome's trace event format, which Perfetto and `chrome://tracing` open.
 //!
-//! The file is an array of events in the order of time: `B` and `E` where a thread enters and leaves a span, `i` for what is logged.
+//! The file is an array of events in the order of time: `M` is the name of the process, `B` and `E` where a thread enters and leaves a span, `i` for what is logged.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -26,7 +26,6 @@ struct Trace {
     started: Instant,
     /// The number of spans that each thread is in.
     open: BTreeMap<u64, usize>,
-    events: usize,
     /// The first error of writing, which is reported at the end.
     failed: io::Result<()>,
 }
@@ -36,9 +35,11 @@ struct Trace {
 /// # Errors
 /// A file that cannot be written.
 pub(crate) fn begin(path: &str) -> anyhow::Result<ChromeTrace> {
-    let file = Output::create(path).with_context(|| format!("cannot write {path}"))?;
-    let (path, started) = (path.to_string(), Instant::now());
-    *lock() = Some(Trace { path, file, started, open: BTreeMap::new(), events: 0, failed: Ok(()) });
+    let mut file = Output::create(path).with_context(|| format!("cannot write {path}"))?;
+    let process =
+        json!({ "ph": "M", "name": "process_name", "pid": std::process::id(), "args": { "name": "pendula" } });
+    let (path, failed) = (path.to_string(), write!(file, "[\n{process}"));
+    *lock() = Some(Trace { path, file, started: Instant::now(), open: BTreeMap::new(), failed });
     Ok(ChromeTrace)
 }
 
@@ -51,9 +52,8 @@ pub(crate) fn finish() -> anyhow::Result<()> {
     for (thread, open) in std::mem::take(&mut trace.open) {
         (0..open).for_each(|_| trace.event(json!({ "ph": "E", "tid": thread })));
     }
-    let Trace { path, mut file, events, failed, .. } = trace;
-    let end = if events == 0 { "[]\n" } else { "\n]\n" };
-    let written = failed.and_then(|()| file.write_all(end.as_bytes())).and_then(|()| file.finish());
+    let Trace { path, mut file, failed, .. } = trace;
+    let written = failed.and_then(|()| file.write_all(b"\n]\n")).and_then(|()| file.finish());
     written.with_context(|| format!("cannot write {path}"))
 }
 
@@ -66,10 +66,8 @@ impl Trace {
     fn event(&mut self, mut event: Value) {
         event["ts"] = json!(self.started.elapsed().as_nanos() as f64 / 1000.0);
         event["pid"] = json!(std::process::id());
-        let begin = if self.events == 0 { '[' } else { ',' };
-        self.events += 1;
         if self.failed.is_ok() {
-            self.failed = write!(self.file, "{begin}\n{event}");
+            self.failed = write!(self.file, ",\n{event}");
         }
     }
 }
@@ -143,18 +141,12 @@ struct Arguments<'a>(&'a mut Map<String, Value>);
 
 impl Visit for Arguments<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        self.0.insert(field.name().to_string(), format!("{value:?}").into());
+        // Numbers, `true` and `false` are JSON as they are.
+        let text = format!("{value:?}");
+        self.0.insert(field.name().to_string(), serde_json::from_str(&text).unwrap_or(Value::String(text)));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.0.insert(field.name().to_string(), value.into());
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        self.0.insert(field.name().to_string(), value.into());
-    }
-
-    fn record_bool(&mut self, field: &Field, value: bool) {
         self.0.insert(field.name().to_string(), value.into());
     }
 }

@@ -13,7 +13,7 @@ use crate::report::Reporter;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
     let file = &args.file;
-    let budget = Budget { bytes: args.max_source as u64, ..Budget::default() };
+    let budget = Budget { bytes: args.limit.max_source as u64, ..Budget::default() };
     let bytes = load::read_source(file, &budget)?;
     if load::kind_of(file, &bytes) != FileKind::Pisa {
         bail!("{} is no program in PISA", load::display_name(file));
