@@ -15,8 +15,8 @@ use pendula_isa::budget::{Budget, Exceeded, Resource};
 
 use crate::arrays;
 
+mod constructors;
 mod grammar;
-mod made;
 mod rows;
 
 use grammar::{
@@ -54,7 +54,7 @@ impl ArgumentError {
         ArgumentError::Text { number: 0, text: shown(text), why: why.into() }
     }
 
-    /// The same of the argument with this number.
+    /// The same error, with the number of the argument that it is in.
     fn of(self, own: usize) -> ArgumentError {
         match self {
             ArgumentError::Text { text, why, .. } => ArgumentError::Text { number: own, text, why },
@@ -71,7 +71,7 @@ pub fn parse(text: &str) -> Result<Vec<Argument>, ArgumentError> {
     parse_within(text, &Budget::default())
 }
 
-/// The same, as far as a budget goes.
+/// Like [`parse`], within a budget.
 ///
 /// # Errors
 /// Those of [`parse`]; text that is larger than the budget allows, arguments that are nested deeper, or that stand for more numbers.

@@ -3,15 +3,15 @@
 use std::io::BufRead;
 use std::path::Path;
 
+mod error;
 mod npy;
 mod rows;
-mod trouble;
 
+pub(crate) use error::ReadError;
 pub(crate) use npy::NpyHead;
 use npy::npy_numbers;
 pub use npy::{Column, NpyOutput, write_npy};
 pub(crate) use rows::Rows;
-pub(crate) use trouble::Trouble;
 
 use pendula_compiler::nil::sema as argument;
 use pendula_isa::budget::{Exceeded, Resource};
@@ -214,7 +214,7 @@ fn unreadable(e: &std::io::Error) -> String {
     format!("cannot be read: {e}")
 }
 
-fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, Trouble> {
+fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, ReadError> {
     let mut rows = Rows::new(input).within(ROW.saturating_add(most.saturating_mul(CELL)), LIMIT);
     let (mut out, mut row) = (Vec::new(), Vec::new());
     let (mut columns, mut count, mut ragged) = (None, 0, false);

@@ -197,7 +197,7 @@ pub struct Check {
     pub agrees: bool,
 }
 
-/// What came of it.
+/// The result of the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The loss or losses with their gradients.

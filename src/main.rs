@@ -42,7 +42,7 @@ pub(crate) enum Status {
     Interrupted = 130,
 }
 
-/// The stack that parsers, compilers and engines count on, which is what systems give a program unless they are told otherwise (`ulimit -s`).
+/// The stack size that parsers, compilers and engines count on: the usual default of systems (`ulimit -s`).
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
     match std::thread::Builder::new().stack_size(STACK).spawn(run) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        // There is not even room for that: what is small runs all the same.
+        // No room for a thread: small programs run all the same.
         Err(_) => run(),
     }
 }
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(said) => return told(&said),
+        Err(error) => return print_parser_error(&error),
     };
     let level = match cli.verbose {
         0 => "warn",
@@ -67,7 +67,7 @@ fn run() -> ExitCode {
         _ => "debug",
     };
     let styled = is_styled(cli.color);
-    let (name, json) = asked(&cli.command);
+    let (name, json) = answer_name(&cli.command);
     let reporter = report::Reporter::new(styled).of(name, json);
     let result = log(level, styled, cli.trace_json.as_deref(), &reporter)
         .and_then(|()| memory::watch(cli.memory_limit, &reporter))
@@ -143,8 +143,8 @@ fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Sta
     }
 }
 
-/// The name of what a command answers, by which its schema goes, and whether it is to answer in JSON.
-fn asked(command: &Command) -> (&'static str, bool) {
+/// The name of the schema of a command's answer, and whether it answers in JSON.
+fn answer_name(command: &Command) -> (&'static str, bool) {
     match command {
         Command::Run(args) if args.many.batch.is_empty() => ("run", args.json),
         Command::Run(args) => ("run.batch", args.json),
@@ -179,7 +179,7 @@ fn is_styled(colour: Colour) -> bool {
     }
 }
 
-/// The command that arguments name which cannot be read, if they ask for JSON; an empty one if they name none that has it.
+/// The command that invalid arguments name, if they ask for JSON; an empty name if they name no command with `--json`.
 fn in_json() -> Option<String> {
     let given: Vec<_> = std::env::args_os().skip(1).take_while(|arg| arg != "--").collect();
     let cli = Cli::command();
@@ -189,32 +189,32 @@ fn in_json() -> Option<String> {
     given.iter().any(|arg| arg == "--json").then(|| named.unwrap_or_default().to_string())
 }
 
-/// Tells what the command line's parser says: what is wrong, or the help or version that is asked for.
-fn told(said: &clap::Error) -> ExitCode {
-    let text = said.render().to_string();
-    if let (true, Some(command)) = (said.use_stderr(), in_json())
+/// Prints what the command line's parser says: an error, or the help or version that was asked for.
+fn print_parser_error(output: &clap::Error) -> ExitCode {
+    let text = output.render().to_string();
+    if let (true, Some(command)) = (output.use_stderr(), in_json())
         && answer::usage(&report::Reporter::new(false).of(command, true), &text).is_ok()
     {
         return ExitCode::from(Status::Usage as u8);
     }
     // A list that an option asks for comes as an error, too.
-    let list = text.strip_prefix("error: ").filter(|_| said.kind() == clap::error::ErrorKind::DisplayHelp);
+    let list = text.strip_prefix("error: ").filter(|_| output.kind() == clap::error::ErrorKind::DisplayHelp);
     let written = match visible(&text) {
         _ if list.is_some() => report::print(list.unwrap_or_default()),
-        // It repeats what it was given.
-        Cow::Owned(text) if said.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
-        Cow::Owned(_) | Cow::Borrowed(_) => said.print().and_then(|()| std::io::stdout().flush()),
+        // The message repeats arguments, which may hold control characters.
+        Cow::Owned(text) if output.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
+        Cow::Owned(_) | Cow::Borrowed(_) => output.print().and_then(|()| std::io::stdout().flush()),
     };
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe && !said.use_stderr() => {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe && !output.use_stderr() => {
             let _ = writeln!(std::io::stderr().lock(), "error: cannot write to standard output: {error}");
             ExitCode::from(Status::Usage as u8)
         }
-        Ok(()) | Err(_) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(Status::Usage as u8)),
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(output.exit_code()).unwrap_or(Status::Usage as u8)),
     }
 }
 
-/// Whether the error is that nobody reads our output any more, which is no error.
+/// True if the error is a closed pipe: the reader of our output has ended, which is no failure.
 pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

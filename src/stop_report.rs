@@ -37,7 +37,7 @@ pub struct StopReport {
     pub message: String,
     /// Where.
     pub place: Option<Place>,
-    /// What there is to say of the place: the values of the variables named there.
+    /// The label of the place: the values of the variables named there.
     pub label: String,
     /// Other places, and what they have to do with it.
     pub others: Vec<(Place, String)>,
@@ -49,7 +49,7 @@ pub struct StopReport {
     pub same: Vec<[String; 2]>,
     /// What to do about it.
     pub help: &'static str,
-    /// What the run has come to, where it was stopped on its way.
+    /// The moment that the run had reached, if it was stopped before its end.
     pub reached: Option<Reached>,
     /// The words of the data, as they are there.
     pub data: Vec<u64>,
@@ -66,13 +66,13 @@ pub struct Reached {
     pub shares_line: bool,
     /// Whether the run goes back at this moment.
     pub back: bool,
-    /// Whether that is the way back of a run there and back, which `before` and `of` then count alone.
+    /// True on the way back of a run there and back; `before` and `of` then count the way back alone.
     pub turned: bool,
     /// Whether the run itself has turned since, and this is a moment of its way forward: it was run once more only as far as there was time.
     pub way_forward: bool,
     /// How often the run has come there before, if that is counted.
     pub before: Option<u64>,
-    /// How often it has come there in all, where it was run once more only as far as there was time.
+    /// How often it came there in all, if the second run was cut short for lack of time.
     pub of: Option<u64>,
 }
 
@@ -96,7 +96,7 @@ pub struct ActiveCall {
     pub variables: Vec<(String, String)>,
 }
 
-/// Tells why a program stopped.
+/// Explains why a program stopped.
 pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> StopReport {
     let teller = Teller { program, sources, language, format: program.format };
     let inner = stop.calls.first();
@@ -113,7 +113,7 @@ pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Languag
     told
 }
 
-/// Has words for what happened.
+/// Finds the words for what happened.
 struct Teller<'a> {
     program: &'a Program,
     sources: &'a Sources,
@@ -147,7 +147,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The conditions of a branch disagree.
+    /// The report of a branch whose conditions disagree.
     fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let (decides, fails) = if back { (&clauses.post, &clauses.pre) } else { (&clauses.pre, &clauses.post) };
@@ -170,7 +170,7 @@ impl Teller<'_> {
         self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..told })
     }
 
-    /// Those of a loop do.
+    /// The report of a loop whose conditions disagree.
     fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let fails = if back { &clauses.pre } else { &clauses.post };
@@ -216,7 +216,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A variable ends with another value than it should.
+    /// The report of a variable that does not end with the value that it should have.
     fn left(
         &self,
         (loc, name, word, index): (Loc, &str, u64, Option<u64>),
@@ -266,7 +266,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A loop has changed what its range is made of: by the difference of the two values, the first one less the second.
+    /// The report of a loop that has changed a bound or the step of its own range. `difference` is the first value less the present one.
     fn range(
         &self,
         (loc, of, part): (Loc, &str, &str),
@@ -369,7 +369,7 @@ impl StopReport {
         self.reached.as_ref().is_some_and(|reached| reached.of.is_some())
     }
 
-    /// What there is to say beside the message, a line each.
+    /// Notes beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(Reached { place: Some((file, line)), before: Some(before), of: Some(of), way_forward, .. }) =

@@ -206,7 +206,7 @@ fn nil_title(fault: Fault) -> &'static str {
     }
 }
 
-/// What there is to say of a fault to who wrote Janus, beside its title, and what to do about it.
+/// The words for a fault in a program in Janus, beside its title, and the advice.
 fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'static str)> {
     Some(match fault {
         Fault::Memory => (
@@ -317,7 +317,7 @@ pub fn report(
         Some(reason) if fault == Fault::NotZero && (is_janus(module, trap.at) || advice(reason).is_some()) => {
             reason.to_string()
         }
-        // Who wrote Nil or Janus knows no addresses.
+        // Authors of Nil and Janus do not see addresses.
         Some(reason) if nil && fault == Fault::Memory => reason.to_string(),
         Some(reason) if nil && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),
         Some(reason) => format!("{title}: {reason}"),
@@ -325,7 +325,7 @@ pub fn report(
     };
     let mut d = Diagnostic::error(code, title);
     if !help.is_empty() {
-        // Who wrote Nil or Janus guards by branches of another name.
+        // Nil and Janus have other names for branches.
         let help = if nil { in_source_words(help) } else { help.to_string() };
         d = d.help(format!("{help}{derivative}"));
     }

@@ -29,7 +29,7 @@ use place::{NARROW, TRUTH, WORDS};
 /// names and indices are Nil's: `x[1]` is the first element, `A[2,1]` one of a matrix, `z[3].im` a part of one.
 ///
 /// # Errors
-/// What there is not.
+/// A name that the module does not have, or an index out of range.
 pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     if let Some(place) = variables::find(module, name)? {
         return Ok(place);
@@ -50,7 +50,7 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     if pisa::is_pisa(module) {
         return pisa::find(module, name, base, index);
     }
-    // Where code that is compiled from Nil holds what, is its own affair.
+    // The registers of code that is compiled from Nil have no names for users.
     if index.is_none()
         && module.variables.is_empty()
         && let Some(reg) = Reg::parse(base)

@@ -127,7 +127,7 @@ fn matrix(rows: Vec<Row>) -> Result<Argument, &'static str> {
     Ok(Argument::Array(shape, by_column))
 }
 
-/// An array of these arrays, its rows; of whose elements the first index runs fastest.
+/// The array whose rows these arrays are; its first index runs fastest.
 fn stacked(items: Vec<Argument>) -> Result<Argument, &'static str> {
     let mut rows = Vec::with_capacity(items.len());
     for item in items {

@@ -8,7 +8,7 @@ use pendula::load::{self, FileKind};
 
 use crate::Status;
 use crate::cli::Import;
-use crate::cmd::{give, reading, report};
+use crate::cmd::{output_text, reading, report};
 use crate::report::Reporter;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
         return Ok(Status::Fault);
     };
     let told = (&imported.diagnostics[..], &imported.sources);
-    give((file, args.output.as_deref()), translation, told, args.json, reporter)?;
+    output_text((file, args.output.as_deref()), translation, told, args.json, reporter)?;
     if !args.json {
         report(&imported.diagnostics, &imported.sources, false, reporter)?;
     }

@@ -47,7 +47,7 @@ fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     Ok(k as u64)
 }
 
-/// The same of a word's bits: those of a negative number count as it, where the range has such.
+/// Like [`in_range`] for the bits of a word: where the range has negative numbers, the bits of one stand for it.
 fn word_in_range(k: i128, range: (i128, i128)) -> Result<u64, String> {
     let signed = u64::try_from(k).ok().map(|word| i128::from(word.cast_signed()));
     in_range(k, range).or_else(|why| in_range(signed.ok_or_else(|| why.clone())?, range).map_err(|_| why))

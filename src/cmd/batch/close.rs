@@ -10,8 +10,8 @@ use pendula::isa::module::Module;
 use pendula::vm::Engine;
 use serde_json::{Value, json};
 
+use super::report::{BatchReport, Notes};
 use super::save::{Files, Writers};
-use super::tell::{BatchReport, Notes};
 use super::{JsonItems, Progress, Table, Totals};
 use crate::interrupt;
 use crate::report::{Reporter, print};
@@ -47,12 +47,12 @@ impl Collected {
 }
 
 /// Runs an item and counts it, unless Ctrl-C came before.
-pub(crate) fn unless_interrupted<T>(
+pub(crate) fn run_unless_interrupted<T>(
     progress: &Progress,
     room: &mut MemoryBudget,
     run: impl FnOnce(&mut MemoryBudget) -> T,
 ) -> Option<T> {
-    if interrupt::came() {
+    if interrupt::is_requested() {
         return None;
     }
     let out = run(room);
@@ -65,8 +65,8 @@ pub(crate) fn unless_interrupted<T>(
 /// Hands on the items that have been run, which begin with number `start`, each piece with the number of its first.
 ///
 /// # Errors
-/// Those of `part`; [`Cut`] if Ctrl-C came.
-pub(crate) fn collect<T, E: From<Cut>>(
+/// Those of `part`; [`Interrupted`] if Ctrl-C came.
+pub(crate) fn collect<T, E: From<Interrupted>>(
     start: usize,
     items: Vec<Option<T>>,
     mut part: impl FnMut(usize, Vec<T>) -> Result<(), E>,
@@ -74,7 +74,7 @@ pub(crate) fn collect<T, E: From<Cut>>(
     for (begin, items) in ran(start, items) {
         part(begin, items)?;
     }
-    if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
+    if interrupt::is_requested() { Err(Interrupted.into()) } else { Ok(()) }
 }
 
 /// The end of a batch: what is reported when its items have been run, and how.
@@ -137,7 +137,7 @@ impl Close<'_> {
 /// Why a batch ends before all items have been run: Ctrl-C.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
-pub(crate) struct Cut;
+pub(crate) struct Interrupted;
 
 /// The items that have been run, by the number of the first: those that Ctrl-C came before are `None`, and lie anywhere.
 fn ran<T>(start: usize, items: Vec<Option<T>>) -> Vec<(usize, Vec<T>)> {

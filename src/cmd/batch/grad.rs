@@ -13,22 +13,22 @@ use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use super::alone::{self, Alone, Unfinished};
-use super::close::{Close, Collected, Cut, collect, unless_interrupted};
-use super::given::Given;
+use super::close::{Close, Collected, Interrupted, collect, run_unless_interrupted};
 use super::inputs::load;
+use super::item_inputs::ItemInputs;
+use super::report::{Failure, Noticed, rests_of};
+use super::rerun::{self, ItemRerun, Unfinished};
 use super::save::{Files, SaveOptions, Saved, Words};
-use super::tell::{Failure, Noticed, rests_of};
 use super::{Progress, Steps, Totals, ended};
 use crate::cli::Grad;
 use crate::cmd::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
     to_object, uses_floats,
 };
-use crate::cmd::run::{State, Wanted};
-use crate::cmd::{Intended, as_json};
+use crate::cmd::run::{State, StateOptions};
+use crate::cmd::{RunConditions, as_json};
 use crate::drift::drift;
-use crate::interrupt::{self, Heed};
+use crate::interrupt::{self, InterruptGuard};
 use crate::outcome::{outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::rerun::there;
@@ -38,7 +38,7 @@ use crate::{Status, answer};
 /// What one item gives.
 #[derive(Default)]
 struct Item {
-    /// What is wrong with what is asked for: no item can give it.
+    /// An error in the request, which holds for every item.
     error: Option<GradError<Stop>>,
     failure: Option<Failure>,
     /// The names of the loss and of the derivatives, and what they are.
@@ -50,7 +50,7 @@ struct Item {
     noticed: Noticed,
     wrong: bool,
     json: String,
-    /// What there is for JSON of a program that stopped: why is told in the order of items.
+    /// The JSON of a program that stopped. Its reason is added later, in the order of items.
     stopped: Map<String, Value>,
     words: Words,
 }
@@ -71,7 +71,7 @@ struct Common<'a> {
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let intended = Intended { given, input: args.input.as_deref() };
+    let intended = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
     let loaded = load(&args.many.batch, &source, intended, false, (args.json, reporter))?;
     let (loaded, inputs) = match loaded {
@@ -113,26 +113,26 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
-        alone: Alone::new(&loaded, &program, given),
+        alone: ItemRerun::new(&loaded, &program, given),
         collected: Collected::new(count, writers),
     };
-    let heed = Heed::begin(reporter);
+    let guard = InterruptGuard::begin(reporter);
     let progress = Progress::new(count);
     let streamed = batch.stream(
         (count, inputs.part_size(common.files.words())),
         args.many.jobs,
         |items| Ok(inputs.part(items)?),
-        |machine, room, given: &Given, item| {
-            unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
+        |machine, room, given: &ItemInputs, item| {
+            run_unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
         },
         |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
     );
-    drop(heed);
+    drop(guard);
     let elapsed = progress.finish();
     let cut = match streamed {
         Ok(()) => false,
         Err(Ended::Refused(error)) => return refused(error),
-        Err(Ended::Trouble(error)) if error.is::<Cut>() => true,
+        Err(Ended::Trouble(error)) if error.is::<Interrupted>() => true,
         Err(Ended::Trouble(error)) => {
             let status = ended(&mut output.collected.json, Err(error))?;
             return Ok(status.unwrap_or(Status::Usage));
@@ -154,7 +154,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
 
 /// Why a batch ended before its end.
 enum Ended {
-    /// What is asked for no item can give.
+    /// The request is wrong for every item.
     Refused(GradError<Stop>),
     Trouble(anyhow::Error),
 }
@@ -165,10 +165,10 @@ impl<E: Into<anyhow::Error>> From<E> for Ended {
     }
 }
 
-/// What becomes of items that are done.
+/// Prints and saves the results of items.
 struct Output<'a> {
     common: &'a Common<'a>,
-    alone: Alone<'a>,
+    alone: ItemRerun<'a>,
     collected: Collected,
 }
 
@@ -177,7 +177,7 @@ impl Output<'_> {
     fn part(
         &mut self,
         begin: usize,
-        given: &Given,
+        given: &ItemInputs,
         mut items: Vec<Item>,
         first: &[(&str, Value)],
     ) -> Result<(), Ended> {
@@ -192,11 +192,11 @@ impl Output<'_> {
                 let stopped = std::mem::take(&mut item.stopped);
                 let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results: false });
                 let why = || self.common.why(&mut self.alone, (given, begin + n));
-                alone::failed(&mut self.collected.report, (begin + n, failure), json, why);
+                rerun::failed(&mut self.collected.report, (begin + n, failure), json, why);
             }
             self.collected.report.noticed(begin + n, item.noticed);
         }
-        if !files.is_empty() && !interrupt::came() {
+        if !files.is_empty() && !interrupt::is_requested() {
             let words = |item: &Item| item.failure.as_ref().map(Failure::title);
             let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
             self.collected.writers.part(files, begin, &saved)?;
@@ -263,7 +263,7 @@ fn blocks_text(begin: usize, items: &[Item]) -> String {
 
 impl Common<'_> {
     /// Differentiates for an item as would be done alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &Given, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         let before = *machine.registers();
@@ -281,7 +281,7 @@ impl Common<'_> {
         if args.stats {
             self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
         }
-        // Of a comparison that is not to be had for want of steps nothing can be said.
+        // A comparison that ran out of steps says nothing.
         let stop = match found {
             Ok(_) if seen.limit => Outcome::Limit,
             Ok(found) => return self.results(machine, &found, item),
@@ -310,20 +310,20 @@ impl Common<'_> {
         }
     }
 
-    fn wanted(&self) -> Wanted<'_> {
+    fn wanted(&self) -> StateOptions<'_> {
         let hex = self.args.hex;
-        Wanted { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
+        StateOptions { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
     }
 
     /// Why an item stopped, in the source's terms, and its state there, if that is known.
-    fn why(&self, alone: &mut Alone<'_>, item: (&Given, usize)) -> Option<alone::Found> {
+    fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize)) -> Option<rerun::Found> {
         let loaded = alone.loaded;
-        let run = |run: &mut alone::Run<'_, '_>| {
+        let run = |run: &mut rerun::Run<'_, '_>| {
             let (mut seen, mut last) = (Seen::default(), None);
             let (steps, until) = (&mut run.steps, run.until);
             let _: Result<_, GradError<Stop>> = grad(run.machine, &self.options, |m| {
                 seen.begins(m, loaded);
-                last = alone::go(m, steps, until).map(|outcome| (outcome, there(m)));
+                last = rerun::go(m, steps, until).map(|outcome| (outcome, there(m)));
                 let outcome = last.as_ref().map_or(Outcome::Limit, |(outcome, _)| outcome.clone());
                 seen.ended(outcome, m.ad_mode(), m)
             });

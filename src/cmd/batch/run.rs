@@ -20,18 +20,18 @@ use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use super::alone::{self, Alone, Unfinished};
-use super::close::{Close, Collected, Cut, collect, unless_interrupted};
-use super::given::Given;
+use super::close::{Close, Collected, Interrupted, collect, run_unless_interrupted};
 use super::inputs::load;
+use super::item_inputs::ItemInputs;
+use super::report::{Failure, of_values};
+use super::rerun::{self, ItemRerun, Unfinished};
 use super::save::{Files, SaveOptions, Saved, Words};
-use super::tell::{Failure, of_values};
 use super::{Progress, Steps, Totals, ended};
 use crate::cli::Run;
-use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
-use crate::cmd::{Intended, as_json};
+use crate::cmd::run::{self, ELEMENTS, State, StateOptions, results, shown};
+use crate::cmd::{RunConditions, as_json};
 use crate::drift::drift;
-use crate::interrupt::{self, Heed};
+use crate::interrupt::{self, InterruptGuard};
 use crate::outcome::{flags_json, outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::session::{self, EVENTS, event_text};
@@ -52,7 +52,7 @@ struct Item {
     wrong: bool,
     flags: Flags,
     json: String,
-    /// What there is for JSON of a compiled program that stopped: why is told in the order of items.
+    /// The JSON of a compiled program that stopped. Its reason is added later, in the order of items.
     stopped: Map<String, Value>,
     words: Words,
 }
@@ -77,7 +77,7 @@ struct Common<'a> {
 
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let intended = Intended { given, input: args.input.as_deref() };
+    let intended = RunConditions { given, input: args.input.as_deref() };
     let loaded = load(&args.many.batch, &args.source, intended, args.reverse, (args.json, reporter))?;
     let (loaded, inputs) = match loaded {
         Ok(found) => found,
@@ -129,26 +129,26 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
-        alone: Alone::new(&loaded, &program, given),
+        alone: ItemRerun::new(&loaded, &program, given),
         start: batch.start().regs,
         module,
         collected: Collected::new(count, writers),
     };
-    let heed = Heed::begin(reporter);
+    let guard = InterruptGuard::begin(reporter);
     let progress = Progress::new(count);
     let results: usize = common.places.iter().map(|p| p.count() as usize).sum();
     let streamed = batch.stream(
         (count, inputs.part_size(results)),
         args.many.jobs,
         |items| inputs.part(items),
-        |machine, room, given: &Given, item| {
-            unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
+        |machine, room, given: &ItemInputs, item| {
+            run_unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
         },
         |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
     );
-    drop(heed);
+    drop(guard);
     let elapsed = progress.finish();
-    let cut = streamed.as_ref().is_err_and(|error| error.is::<Cut>());
+    let cut = streamed.as_ref().is_err_and(|error| error.is::<Interrupted>());
     if !cut && let Some(status) = ended(&mut output.collected.json, streamed)? {
         return Ok(status);
     }
@@ -196,10 +196,10 @@ fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<
     heard
 }
 
-/// What becomes of items that have run.
+/// Prints and saves the results of items.
 struct Output<'a> {
     common: &'a Common<'a>,
-    alone: Alone<'a>,
+    alone: ItemRerun<'a>,
     /// What the registers of every run begin with.
     start: [u64; Reg::COUNT],
     module: &'a Module,
@@ -211,7 +211,7 @@ impl Output<'_> {
     fn part(
         &mut self,
         begin: usize,
-        given: &Given,
+        given: &ItemInputs,
         mut items: Vec<Item>,
         first: &[(&str, Value)],
     ) -> anyhow::Result<()> {
@@ -223,11 +223,11 @@ impl Output<'_> {
                 let (stopped, results) = (std::mem::take(&mut item.stopped), item.ended);
                 let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results });
                 let why = || self.common.why(&mut self.alone, (given, begin + n), results);
-                alone::failed(&mut self.collected.report, (begin + n, failure), json, why);
+                rerun::failed(&mut self.collected.report, (begin + n, failure), json, why);
             }
             self.collected.report.noticed(begin + n, of_values(item.flags));
         }
-        if !files.is_empty() && !interrupt::came() {
+        if !files.is_empty() && !interrupt::is_requested() {
             let saved: Vec<Result<&Words, String>> = items
                 .iter()
                 .map(|item| match &item.failure {
@@ -248,7 +248,7 @@ impl Output<'_> {
     }
 
     /// What was shown, and the table of results.
-    fn text(&mut self, begin: usize, given: &Given, items: Vec<Item>) -> String {
+    fn text(&mut self, begin: usize, given: &ItemInputs, items: Vec<Item>) -> String {
         let Common { args, places, printed, files, .. } = self.common;
         let mut out = String::new();
         for (n, item) in items.iter().enumerate() {
@@ -293,7 +293,7 @@ impl Output<'_> {
 
 impl Common<'_> {
     /// Runs an item as it would be run alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &Given, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
@@ -377,14 +377,14 @@ impl Common<'_> {
     }
 
     /// Why an item stopped, in the source's terms, and its state there, if that is known.
-    fn why(&self, alone: &mut Alone<'_>, item: (&Given, usize), turned: bool) -> Option<alone::Found> {
+    fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize), turned: bool) -> Option<rerun::Found> {
         let first = if self.args.reverse { Direction::Backward } else { Direction::Forward };
-        let run = |run: &mut alone::Run<'_, '_>| {
+        let run = |run: &mut rerun::Run<'_, '_>| {
             let (mut ways, mut outcome) = (vec![first], Outcome::Finished);
             ways.extend(turned.then_some(Direction::Backward));
             for way in &ways {
                 run.machine.begin(*way);
-                outcome = alone::go(run.machine, &mut run.steps, run.until)?;
+                outcome = rerun::go(run.machine, &mut run.steps, run.until)?;
             }
             Some((outcome, (ways, Vec::new())))
         };
@@ -396,14 +396,14 @@ impl Common<'_> {
         State::of(machine, before, &self.wanted())
     }
 
-    fn wanted(&self) -> Wanted<'_> {
+    fn wanted(&self) -> StateOptions<'_> {
         let shown: &[Place] = if self.args.show.is_empty() { &[] } else { &self.places };
         let (store, layouts) = &self.program;
         let (hex, reverse) = (self.args.hex, self.args.reverse);
-        Wanted { shown, store: *store, layouts, printed: None, hex, reverse }
+        StateOptions { shown, store: *store, layouts, printed: None, hex, reverse }
     }
 
-    /// Notes what a run has come to.
+    /// Takes down the results of a run.
     fn results(
         &self,
         machine: &Machine<'_>,
