@@ -323,8 +323,11 @@ impl Session {
         if interrupt::is_requested() {
             return Ok(Outcome::Limit);
         }
-        if self.whole && self.left.is_none() && machine.run_as_whole() {
-            return Ok(Outcome::Finished);
+        if self.whole && self.left.is_none() {
+            let _span = tracing::debug_span!("run as a whole", direction = ?machine.direction()).entered();
+            if machine.run_as_whole() {
+                return Ok(Outcome::Finished);
+            }
         }
         let outcome = loop {
             let outcome = part(machine, &mut self.left);

@@ -106,7 +106,6 @@ impl Machine<'_> {
             (self.position, self.core.forward, self.halted) = before;
             return false;
         }
-        let _span = tracing::debug_span!("run", direction = "there and back", engine = "whole").entered();
         for (n, lane) in self.core.lanes.iter_mut().enumerate() {
             if n + 1 != GRADIENT || lane.mem.len() != self.core.mem.len() {
                 *lane = Lane::EMPTY;
@@ -166,7 +165,6 @@ impl Machine<'_> {
         if !self.is_plain_start() || !whole.has(course) {
             return false;
         }
-        let _span = tracing::debug_span!("run", direction = ?self.direction(), ?ad_mode, engine = "whole").entered();
         let top = self.program.module().data.len();
         self.core.allocate(ad_mode);
         let core = &mut self.core;

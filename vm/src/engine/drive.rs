@@ -76,10 +76,9 @@ impl Machine<'_> {
             let heat = |unit: &Unit| unit.heat(code, self.local.tier_up);
             self.local.heat = plan.units.iter().map(heat).collect();
         }
-        let span = tracing::debug_span!("compiled code", side_exits = tracing::field::Empty).entered();
         let before = self.local.side_exits;
         let outcome = self.alternate(plan, limit.is_some(), budget);
-        span.record("side_exits", self.local.side_exits - before);
+        tracing::debug!(side_exits = self.local.side_exits - before, "compiled code was run");
         self.settle(plan);
         outcome
     }
