@@ -73,7 +73,7 @@ pub(crate) fn failure(reporter: &Reporter, error: &anyhow::Error) {
     }
 }
 
-/// The same of what the command line's parser says.
+/// The answer for an error of the command line's parser.
 pub(crate) fn usage(reporter: &Reporter, said: &str) -> std::io::Result<()> {
     let said = said.trim().strip_prefix("error: ").unwrap_or(said.trim());
     let (message, help) = said.split_once("\n\n").unwrap_or((said, ""));

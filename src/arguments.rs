@@ -3,13 +3,25 @@
 
 use std::cell::Cell;
 
+use nom::Parser as _;
+use nom::branch::alt;
+use nom::character::complete::char;
+use nom::multi::separated_list1;
+use nom::sequence::{preceded, terminated};
+
 use pendula_compiler::nil::sema::{Argument, Number};
 
 use pendula_isa::budget::{Budget, Exceeded, Resource};
 
 use crate::arrays;
 
-mod made;
+mod constructors;
+mod grammar;
+mod rows;
+
+use grammar::{
+    NO_ARGUMENT, Parsed, blank, close, decided, expected, fail, next, parenthesized, piece, quoted, symbol, word,
+};
 
 /// Why a list of arguments cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +54,7 @@ impl ArgumentError {
         ArgumentError::Text { number: 0, text: shown(text), why: why.into() }
     }
 
-    /// The same of the argument with this number.
+    /// The same error, with the number of the argument that it is in.
     fn of(self, own: usize) -> ArgumentError {
         match self {
             ArgumentError::Text { text, why, .. } => ArgumentError::Text { number: own, text, why },
@@ -59,7 +71,7 @@ pub fn parse(text: &str) -> Result<Vec<Argument>, ArgumentError> {
     parse_within(text, &Budget::default())
 }
 
-/// The same, as far as a budget goes.
+/// Like [`parse`], within a budget.
 ///
 /// # Errors
 /// Those of [`parse`]; text that is larger than the budget allows, arguments that are nested deeper, or that stand for more numbers.
@@ -69,11 +81,19 @@ pub fn parse_within(text: &str, budget: &Budget) -> Result<Vec<Argument>, Argume
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let parts = split(text, ',')?.into_iter().zip(1..);
-    parts.map(|(part, number)| reader.one(part.trim(), 0).map_err(|e| e.of(number))).collect()
+    let mut number = 0;
+    let one = |part| {
+        number += 1;
+        let (rest, argument) = reader.one(part, &[','], 0).map_err(|e| e.map(|e| e.of(number)))?;
+        match next(rest) {
+            None | Some(',') => Ok((rest, argument)),
+            Some(_) => expected(part, rest, "`,`").map_err(|e: nom::Err<ArgumentError>| e.map(|e| e.of(number))),
+        }
+    };
+    separated_list1(symbol(','), one).parse(text).map(|(_, arguments)| arguments).map_err(grammar::error)
 }
 
-/// How deep arguments are nested at most: each level is looked at for its commas anew.
+/// How deep arguments are nested at most: each is read by functions that call themselves.
 const MOST: u32 = 200;
 
 /// What to do with many numbers.
@@ -84,32 +104,19 @@ const FILE: &str = "put the numbers into a file, `@file.npy`";
 /// # Errors
 /// Brackets that do not match.
 pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
-    let fail = |why| ArgumentError::new(text, why);
-    let mut out = Vec::new();
-    let mut depth = 0_usize;
-    let mut start = 0;
-    for (n, c) in text.char_indices() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => {
-                depth = depth.checked_sub(1).ok_or_else(|| fail("a bracket is closed that was not opened"))?
-            }
-            c if c == at && depth == 0 => {
-                out.push(text.get(start..n).unwrap_or(""));
-                start = n + c.len_utf8();
-            }
-            _ => {}
-        }
+    let mut open = 0;
+    let part = |text| {
+        let (part, depth) = piece(text, &[at]);
+        open += depth;
+        Ok((&text[part.len()..], part))
+    };
+    let (rest, parts) = separated_list1(char(at), part).parse(text).map_err(grammar::error)?;
+    match rest {
+        "" if open == 0 => Ok(parts),
+        "" => Err(ArgumentError::new(text, "a bracket is not closed")),
+        _ => Err(ArgumentError::new(text, "a bracket is closed that was not opened")),
     }
-    if depth > 0 {
-        return Err(fail("a bracket is not closed"));
-    }
-    out.push(text.get(start..).unwrap_or(""));
-    Ok(out)
 }
-
-/// What the elements of an array can be.
-const ELEMENTS: &str = "its elements are numbers, tuples of numbers, or arrays of one shape";
 
 /// Reads arguments within a budget.
 struct Reader {
@@ -119,117 +126,82 @@ struct Reader {
 }
 
 impl Reader {
-    fn list(&self, text: &str, depth: u32) -> Result<Vec<Argument>, ArgumentError> {
-        if text.trim().is_empty() {
-            return Ok(Vec::new());
+    /// An argument, up to one of the characters `ends` or a closing bracket.
+    fn one<'t>(&self, text: &'t str, ends: &[char], depth: u32) -> Parsed<'t, Argument> {
+        decided(text, self.budget.nested(depth, || "an argument".to_string()).map_err(ArgumentError::from))?;
+        let (text, _) = blank(text)?;
+        match text.chars().next() {
+            Some('@') => file(text, ends),
+            Some('(') => self.tuple(text, depth),
+            Some('[') => self.array(text, depth),
+            Some('{') => self.complex(text, depth),
+            // JSON gives numbers that are no doubles as text.
+            Some('"') => {
+                let (rest, inner) = quoted(text).or_else(|_| fail(text, "a quote is not closed: `\"` is expected"))?;
+                decided(rest, plain(inner).ok_or_else(|| ArgumentError::new(inner, NO_ARGUMENT)))
+            }
+            _ => self.word(text, ends, depth),
         }
-        split(text, ',')?.into_iter().map(|part| self.one(part.trim(), depth)).collect()
     }
 
-    fn one(&self, text: &str, depth: u32) -> Result<Argument, ArgumentError> {
-        self.budget.nested(depth, || "an argument".to_string())?;
-        if let Some(path) = text.strip_prefix('@') {
-            let (shape, numbers) = arrays::read_shaped(path)?;
-            let numbers: Vec<Number> = numbers.into_iter().map(number).collect();
-            if shape.is_empty() && numbers.len() == 1 {
-                return Ok(numbers.into_iter().next().map_or(Argument::Tuple(Vec::new()), Argument::Number));
-            }
-            return Ok(Argument::Array(shape, numbers));
+    /// A number, a range, or a function with its arguments.
+    fn word<'t>(&self, text: &'t str, ends: &[char], depth: u32) -> Parsed<'t, Argument> {
+        let no_argument = || fail(piece(text, ends).0.trim_end(), NO_ARGUMENT);
+        let (rest, word) = word(text)?;
+        if next(rest) == Some(':') {
+            return self.colons(text, ends);
         }
-        if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-            return Ok(Argument::Tuple(self.list(inner, depth + 1)?));
-        }
-        if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-            return self.array(inner, depth);
-        }
-        if let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
-            return self.complex(inner, depth);
-        }
-        if let Some(made) = self.made(text, depth)? {
-            return Ok(made);
-        }
-        // JSON gives numbers that are no doubles as text.
-        let text = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
+        let Some(name) = Some(word).filter(|_| rest.starts_with('(')) else {
+            return plain(word).map_or_else(no_argument, |number| Ok((rest, number)));
+        };
+        let (rest, inner) = parenthesized(rest)?;
+        let own = &text[..text.len() - rest.len()];
         // A number by its logarithm.
-        let log = text.strip_prefix('-').unwrap_or(text).strip_prefix("exp(").and_then(|t| t.strip_suffix(')'));
-        let plain = log.unwrap_or(text);
-        if plain.is_empty() || plain.contains(char::is_whitespace) || plain.contains(['[', ']', '(', ')', '"']) {
-            return Err(ArgumentError::new(text, "it is no number, array `[1,2]` or tuple `(1,2)`"));
+        if name.strip_prefix('-').unwrap_or(name) == "exp" {
+            return plain(own).map_or_else(no_argument, |number| Ok((rest, number)));
         }
-        Ok(Argument::Number(Number::Text(text.to_string())))
+        match grammar::name(name) {
+            Ok(("", name)) => decided(rest, self.made(own, (name, inner), depth)),
+            _ => no_argument(),
+        }
+    }
+
+    /// Arguments in parentheses.
+    fn tuple<'t>(&self, text: &'t str, depth: u32) -> Parsed<'t, Argument> {
+        let (inner, _) = char('(').parse(text)?;
+        let (rest, parts) = match next(inner) {
+            Some(')') => (inner, Vec::new()),
+            _ => separated_list1(symbol(','), |part| self.one(part, &[','], depth + 1)).parse(inner)?,
+        };
+        let (rest, _) = close(text, rest, ')', "`,` or ")?;
+        Ok((rest, Argument::Tuple(parts)))
     }
 
     /// A complex number as JSON has it: `{"re": 1, "im": 2}`.
-    fn complex(&self, inner: &str, depth: u32) -> Result<Argument, ArgumentError> {
-        let fail = || {
-            ArgumentError::new(
-                &format!("{{{inner}}}"),
-                "in braces there are the parts of a complex number, `{\"re\": 1, \"im\": 2}`",
-            )
+    fn complex<'t>(&self, text: &'t str, depth: u32) -> Parsed<'t, Argument> {
+        const PARTS: &str = "in braces there are the parts of a complex number, `{\"re\": 1, \"im\": 2}`";
+        let own = piece(text, &[',']).0;
+        let (inner, _) = char('{').parse(text)?;
+        let field_name = preceded(blank, alt((quoted, grammar::name)));
+        let field = (terminated(field_name, symbol(':')), |value| self.one(value, &[','], depth + 1));
+        let fields: Parsed<'t, Vec<(&str, Argument)>> = separated_list1(symbol(','), field).parse(inner);
+        let (rest, fields) = match fields {
+            Err(nom::Err::Error(_)) => return fail(own, PARTS),
+            fields => fields?,
         };
+        let (rest, _) = close(text, rest, '}', "`,` or ")?;
         let mut parts: [Option<Argument>; 2] = [None, None];
-        for field in split(inner, ',')? {
-            let (name, value) = field.split_once(':').ok_or_else(fail)?;
-            let part = match name.trim().trim_matches('"') {
-                "re" => &mut parts[0],
-                "im" => &mut parts[1],
-                _ => return Err(fail()),
-            };
-            *part = Some(self.one(value.trim(), depth + 1)?);
+        for (name, value) in fields {
+            match name {
+                "re" => parts[0] = Some(value),
+                "im" => parts[1] = Some(value),
+                _ => return fail(own, PARTS),
+            }
         }
         match parts {
-            [Some(re), Some(im)] => Ok(Argument::Tuple(vec![re, im])),
-            _ => Err(fail()),
+            [Some(re), Some(im)] => Ok((rest, Argument::Tuple(vec![re, im]))),
+            _ => fail(own, PARTS),
         }
-    }
-
-    /// `1,2,3`; or rows of a matrix: `1 2; 3 4`, or `[1,2],[3,4]`.
-    fn array(&self, text: &str, depth: u32) -> Result<Argument, ArgumentError> {
-        let fail = |why| ArgumentError::new(&format!("[{}]", shown(text)), why);
-        let mut rows = split(text, ';')?;
-        // `[1.0;]` is a matrix of one row.
-        let ended = rows.len() > 1 && rows.last().is_some_and(|row| row.trim().is_empty());
-        if ended {
-            rows.pop();
-        }
-        if rows.len() == 1 && !ended && (split(text, ',')?.len() > 1 || split(text.trim(), ' ')?.len() == 1) {
-            let items = self.list(text, depth + 1)?;
-            if items.iter().any(|item| matches!(item, Argument::Array(..))) {
-                return stacked(items).map_err(fail);
-            }
-            let mut numbers = Vec::new();
-            let count = items.len();
-            for item in items {
-                flatten(item, &mut numbers).ok_or_else(|| fail(ELEMENTS))?;
-            }
-            return Ok(Argument::Array(vec![count], numbers));
-        }
-        let mut matrix: Vec<Vec<Vec<Number>>> = Vec::new();
-        for row in rows {
-            let commas = split(row, ',')?;
-            let items: Vec<&str> = if commas.len() > 1 { commas } else { split(row.trim(), ' ')? };
-            let items = items.into_iter().filter(|item| !item.trim().is_empty());
-            let mut numbers = Vec::new();
-            for item in items {
-                let item = self.one(item.trim(), depth + 1)?;
-                let mut parts = Vec::new();
-                flatten(item, &mut parts)
-                    .ok_or_else(|| fail("the elements of a row are numbers, or tuples of numbers"))?;
-                numbers.push(parts);
-            }
-            matrix.push(numbers);
-        }
-        let columns = matrix.first().map_or(0, Vec::len);
-        if columns == 0 {
-            matrix.clear();
-        }
-        if matrix.iter().any(|row| row.len() != columns) {
-            return Err(fail("its rows have different lengths"));
-        }
-        let shape = vec![matrix.len(), columns];
-        let by_column =
-            (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).flatten().collect();
-        Ok(Argument::Array(shape, by_column))
     }
 
     /// Sees that so many further numbers, which a few characters stand for, are within the budget.
@@ -243,30 +215,25 @@ impl Reader {
     }
 }
 
-/// An array of these arrays, its rows; of whose elements the first index runs fastest.
-fn stacked(items: Vec<Argument>) -> Result<Argument, &'static str> {
-    let mut rows = Vec::with_capacity(items.len());
-    for item in items {
-        let Argument::Array(shape, numbers) = item else { return Err(ELEMENTS) };
-        rows.push((shape, numbers));
-    }
-    let Some((inner, first)) = rows.first() else { return Ok(Argument::Array(vec![0], Vec::new())) };
-    if rows.iter().any(|(shape, numbers)| shape != inner || numbers.len() != first.len()) {
-        return Err("its rows have different lengths");
-    }
-    if inner.len() > 2 {
-        return Err("an array has three dimensions at most");
-    }
-    let elements: usize = inner.iter().product();
-    let per = first.len().checked_div(elements).unwrap_or(0);
-    let shape = std::iter::once(rows.len()).chain(inner.iter().copied()).collect();
-    let mut numbers = Vec::with_capacity(rows.len() * first.len());
-    for at in 0..elements {
-        for (_, row) in &rows {
-            numbers.extend_from_slice(row.get(at * per..(at + 1) * per).unwrap_or(&[]));
+/// The array of a file.
+fn file<'t>(text: &'t str, ends: &[char]) -> Parsed<'t, Argument> {
+    let (own, _) = piece(text, ends);
+    let read = arrays::read_shaped(own.trim_start_matches('@').trim()).map_err(ArgumentError::from);
+    let argument = read.map(|(shape, numbers)| {
+        let numbers: Vec<Number> = numbers.into_iter().map(number).collect();
+        if shape.is_empty() && numbers.len() == 1 {
+            return numbers.into_iter().next().map_or(Argument::Tuple(Vec::new()), Argument::Number);
         }
-    }
-    Ok(Argument::Array(shape, numbers))
+        Argument::Array(shape, numbers)
+    });
+    decided(&text[own.len()..], argument)
+}
+
+/// A number as it is written, or by its logarithm, `-exp(2.5)`.
+fn plain(text: &str) -> Option<Argument> {
+    let log = text.strip_prefix('-').unwrap_or(text).strip_prefix("exp(").and_then(|t| t.strip_suffix(')'));
+    let (rest, digits) = word(log.unwrap_or(text)).ok()?;
+    (rest.is_empty() && !digits.is_empty()).then(|| Argument::Number(Number::Text(text.to_string())))
 }
 
 /// As much of a text as a message shows.

@@ -62,7 +62,7 @@ pub enum Error {
     /// A machine cannot be set up.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// There are no threads to be had.
+    /// Threads cannot be started.
     #[error("cannot start {}: {error}", pendula_isa::diagnostic::plural(*jobs, "thread"))]
     Threads {
         /// How many were wanted.
@@ -81,7 +81,7 @@ pub struct Batch<'p> {
     /// Sizes of memory in words, each larger than the one before; the last is that of a machine of its own.
     sizes: Vec<usize>,
     /// Of the items that began with the smallest memory, how many came out with each size.
-    wanted: Vec<AtomicUsize>,
+    sufficed: Vec<AtomicUsize>,
     idle: Mutex<Vec<Machine<'p>>>,
 }
 
@@ -162,7 +162,7 @@ impl<'p> Batch<'p> {
         config: &Config,
         prepare: impl FnOnce(&mut Machine<'p>) -> Result<(), E>,
     ) -> Result<Batch<'p>, E> {
-        // What is wrong with the settings is told of the memory that they ask for.
+        // Errors in the settings are reported for the memory size that they ask for.
         let whole = Machine::new(program, config)?.memory().len();
         let data = program.module().data.len();
         let mut sizes: Vec<usize> = std::iter::successors(Some(FIRST), |n| n.checked_mul(FACTOR))
@@ -170,12 +170,12 @@ impl<'p> Batch<'p> {
             .take_while(|n| *n < whole)
             .collect();
         sizes.push(whole);
-        let wanted = sizes.iter().map(|_| AtomicUsize::new(0)).collect();
+        let sufficed = sizes.iter().map(|_| AtomicUsize::new(0)).collect();
         let config = Config { mem: Some(sizes[0] as u64), ..*config };
         let mut machine = Machine::new(program, &config)?;
         prepare(&mut machine)?;
         let start = machine.snapshot();
-        Ok(Batch { program, config, start, sizes, wanted, idle: Mutex::new(vec![machine]) })
+        Ok(Batch { program, config, start, sizes, sufficed, idle: Mutex::new(vec![machine]) })
     }
 
     /// The values that every run begins with, in the smallest memory.
@@ -196,6 +196,7 @@ impl<'p> Batch<'p> {
         jobs: Option<NonZeroUsize>,
         work: impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
+        let _span = tracing::debug_span!("batch", items).entered();
         threads(items, jobs)?.install(|| self.part(0..items, &work))
     }
 
@@ -215,6 +216,7 @@ impl<'p> Batch<'p> {
         work: impl Fn(&mut Machine<'p>, &mut MemoryBudget, &I, usize) -> T + Sync,
         mut take: impl FnMut(Range<usize>, &I, Vec<T>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let _span = tracing::debug_span!("batch", items).entered();
         let (pool, all) = (threads(items, jobs)?, items);
         let part_at = |begin: usize| begin..items.min(begin.saturating_add(size.get()));
         let mut done: Option<(Range<usize>, I, Vec<T>)> = None;
@@ -250,21 +252,22 @@ impl<'p> Batch<'p> {
         items: Range<usize>,
         work: &(impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T + Sync),
     ) -> Result<Vec<T>, Error> {
-        items.into_par_iter().map_init(|| self.lend(), |lent, item| self.item(lent, item, work)).collect()
+        items.into_par_iter().map_init(|| self.take_machine(), |pooled, item| self.item(pooled, item, work)).collect()
     }
 
-    fn lend(&self) -> PooledMachine<'_, 'p> {
+    fn take_machine(&self) -> PooledMachine<'_, 'p> {
         let machine = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         PooledMachine { machine, idle: &self.idle }
     }
 
     fn item<T>(
         &self,
-        lent: &mut PooledMachine<'_, 'p>,
+        pooled: &mut PooledMachine<'_, 'p>,
         item: usize,
         work: &impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T,
     ) -> Result<T, Error> {
-        let machine = match &mut lent.machine {
+        let _span = tracing::debug_span!("item", number = item).entered();
+        let machine = match &mut pooled.machine {
             Some(machine) => machine,
             none => none.insert(Machine::new(self.program, &self.config)?),
         };
@@ -277,7 +280,7 @@ impl<'p> Batch<'p> {
             let mut room = MemoryBudget { words, whole, short: false };
             let out = work(machine, &mut room, item);
             if !room.short {
-                self.wanted[size].fetch_add(usize::from(first == 0), Ordering::Relaxed);
+                self.sufficed[size].fetch_add(usize::from(first == 0), Ordering::Relaxed);
                 return Ok(out);
             }
             size += 1;
@@ -286,7 +289,7 @@ impl<'p> Batch<'p> {
 
     /// The size with which an item begins: the smallest that has been enough for most.
     fn first_size(&self) -> usize {
-        let counts: Vec<usize> = self.wanted.iter().map(|n| n.load(Ordering::Relaxed)).collect();
+        let counts: Vec<usize> = self.sufficed.iter().map(|n| n.load(Ordering::Relaxed)).collect();
         let all: usize = counts.iter().sum();
         let mut beyond = all;
         for (size, n) in counts.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The command line's types. No behaviour: each subcommand's is in `cmd`.
 
 mod bench;
+pub(crate) mod chrome_trace;
 mod conditions;
 mod energy;
 mod examples;
@@ -16,8 +17,8 @@ pub(crate) use bench::{Bench, BenchChild};
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, Energy};
 pub(crate) use source::{
-    Alias, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf, SourcesOf,
-    Uncompute,
+    Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
+    SourcesOf, Uncompute,
 };
 
 /// Headings of the help.
@@ -40,7 +41,7 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Log more: -v information, -vv debugging (also RUST_LOG).
+    /// Log more: -v information, -vv debugging, with the times of what was done (also RUST_LOG).
     #[arg(short, long, help_heading = GENERAL, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
     /// When to colour diagnostics; NO_COLOR is respected.
@@ -53,6 +54,9 @@ pub(crate) struct Cli {
         value_name = "WHEN"
     )]
     pub(crate) color: Colour,
+    /// Write what was done and when as a file of Chrome trace events, for Perfetto or chrome://tracing.
+    #[arg(long, help_heading = GENERAL, global = true, value_name = "FILE")]
+    pub(crate) trace_json: Option<String>,
     /// End with an error when the process takes more memory: 512M, 4G [default: half of what the host has].
     #[arg(long, help_heading = GENERAL, value_parser = parse_size, global = true, value_name = "SIZE")]
     pub(crate) memory_limit: Option<u64>,
@@ -316,16 +320,9 @@ pub(crate) struct Import {
     /// How many cells there are before address 0, from 0xFFFFFFFF down.
     #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = cells)]
     pub(crate) below: u32,
-    /// Refuse sources of more bytes [default: 2^28].
-    #[arg(
-        long,
-        help_heading = GENERAL,
-        value_name = "BYTES",
-        default_value_t = 1 << 28,
-        hide_default_value = true,
-        value_parser = size
-    )]
-    pub(crate) max_source: usize,
+    /// How much is read.
+    #[command(flatten)]
+    pub(crate) limit: Limit,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

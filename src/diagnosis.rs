@@ -226,7 +226,7 @@ impl Stopped {
             Diagnostic::error("P0130", format!("the run did not end within {}", plural(n, "instruction")))
                 .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
         };
-        // What is told of compiled programs is of the run, whichever way the machine runs within it.
+        // Of compiled programs the direction of the run is reported, not that of the machine within it.
         let how = match told.and_then(|told| told.reached.as_ref()) {
             Some(reached) if reached.way_forward => String::new(),
             Some(reached) => {

@@ -108,7 +108,7 @@ impl Output {
         // An open file cannot be renamed everywhere.
         drop(self.file);
         temporary.persist(&path).map_err(|e| e.error)?;
-        // The name, too, should outlast a loss of power; where folders cannot be synchronised, that is not to be had.
+        // The name should survive a loss of power, too. Some systems cannot synchronise folders.
         #[cfg(unix)]
         if let Ok(folder) = File::open(folder_of(&path)) {
             let _ = folder.sync_all();
@@ -169,7 +169,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     }
     let folder = folder_of(path);
     builder.tempfile_in(folder).map_err(|error| {
-        // The temporary file's name is nobody's concern.
+        // The message does not name the temporary file.
         let text = error.to_string();
         let why = text.split(" at path ").next().unwrap_or(&text);
         io::Error::new(error.kind(), format!("no file can be made in the folder {}: {why}", folder.display()))

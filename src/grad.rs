@@ -197,7 +197,7 @@ pub struct Check {
     pub agrees: bool,
 }
 
-/// What came of it.
+/// The result of the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The loss or losses with their gradients.
@@ -392,6 +392,7 @@ pub fn grad<E>(
         None if loss.ty == Ty::L => log::ONE,
         None => gradient::one(env, loss.ty),
     };
+    let _span = tracing::debug_span!("gradient", loss = loss.name, inputs = inputs.len()).entered();
     let start = machine.snapshot();
     let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env, overflow: None, wrong: None };
     let mut report = Report {

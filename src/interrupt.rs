@@ -12,102 +12,107 @@ use serde_json::{Map, json};
 use crate::report::Reporter;
 use crate::{Status, answer};
 
-/// Its code.
+/// The code of the error.
 pub(crate) const CODE: &str = INTERRUPTED;
 
-/// How long what looks at nothing before its end may go on.
+/// How long a run that does not look at the flag may go on after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How long to wait between looks whether it has come to its end.
+/// The time between checks of whether such a run has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Whether Ctrl-C was pressed while runs heeded it.
-static CAME: AtomicBool = AtomicBool::new(false);
+/// True once Ctrl-C was pressed.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// How many there are that heed it.
-static HEEDED: AtomicUsize = AtomicUsize::new(0);
+/// The number of [`InterruptGuard`]s.
+static GUARDS: AtomicUsize = AtomicUsize::new(0);
 
-/// While there is one, Ctrl-C ends runs, and not the program.
-pub(crate) struct Heed(());
+/// While one exists, Ctrl-C ends runs, not the process.
+pub(crate) struct InterruptGuard(());
 
-impl Heed {
-    /// Begins to heed Ctrl-C. Where a run cannot, the program ends, and says so.
-    pub(crate) fn begin(reporter: &Reporter) -> Heed {
-        static LISTENS: Once = Once::new();
-        LISTENS.call_once(|| {
-            let reporter = reporter.clone();
-            // Where the signal is ignored or handled already, as that of a program in the background may be, it stays so.
-            if let Err(error) = ctrlc::try_set_handler(move || pressed(&reporter)) {
-                tracing::debug!("Ctrl-C is not heeded: {error}");
-            }
-        });
-        HEEDED.fetch_add(1, Ordering::Relaxed);
+impl InterruptGuard {
+    /// From now on, Ctrl-C ends runs. Where a run does not look at the flag, the process ends with a message.
+    pub(crate) fn begin(reporter: &Reporter) -> InterruptGuard {
+        listen(reporter);
+        GUARDS.fetch_add(1, Ordering::Relaxed);
         tracing::debug!("from here on, Ctrl-C ends the run and not the program");
-        Heed(())
+        InterruptGuard(())
     }
 }
 
-impl Drop for Heed {
+/// Handles Ctrl-C from now on: it ends runs that are guarded, else the process.
+pub(crate) fn listen(reporter: &Reporter) {
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| {
+        let reporter = reporter.clone();
+        // Where the signal is ignored or handled already, as that of a program in the background may be, it stays so.
+        if let Err(error) = ctrlc::try_set_handler(move || pressed(&reporter)) {
+            tracing::debug!("Ctrl-C is not heeded: {error}");
+        }
+    });
+}
+
+impl Drop for InterruptGuard {
     fn drop(&mut self) {
-        HEEDED.fetch_sub(1, Ordering::Relaxed);
+        GUARDS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// How many runs there are that look at nothing before their end.
-static BLIND: AtomicUsize = AtomicUsize::new(0);
+/// The number of runs that do not look at the flag.
+static UNRESPONSIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// While there is one, a run looks at nothing before its end.
-pub(crate) struct Blind(());
+/// While one exists, a run is under way that does not look at the flag before its end.
+pub(crate) struct Unresponsive(());
 
-impl Blind {
+impl Unresponsive {
     /// Begins such a run.
-    pub(crate) fn begin() -> Blind {
-        BLIND.fetch_add(1, Ordering::Relaxed);
-        Blind(())
+    pub(crate) fn begin() -> Unresponsive {
+        UNRESPONSIVE.fetch_add(1, Ordering::Relaxed);
+        Unresponsive(())
     }
 }
 
-impl Drop for Blind {
+impl Drop for Unresponsive {
     fn drop(&mut self) {
-        BLIND.fetch_sub(1, Ordering::Relaxed);
+        UNRESPONSIVE.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Whether runs are heeding Ctrl-C.
-fn is_heeded() -> bool {
-    HEEDED.load(Ordering::Relaxed) > 0
+/// True if Ctrl-C ends runs, not the process.
+fn is_guarded() -> bool {
+    GUARDS.load(Ordering::Relaxed) > 0
 }
 
-/// Whether Ctrl-C has come, and runs end.
-pub(crate) fn came() -> bool {
-    CAME.load(Ordering::Relaxed)
+/// True if Ctrl-C was pressed: runs end.
+pub(crate) fn is_requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Ends the program.
+/// Ends the process.
 fn leave() -> ! {
-    std::process::exit(Status::Interrupted as i32)
+    crate::exit(Status::Interrupted)
 }
 
 fn pressed(reporter: &Reporter) {
-    if CAME.swap(true, Ordering::Relaxed) || !is_heeded() {
+    if REQUESTED.swap(true, Ordering::Relaxed) || !is_guarded() {
         leave();
     }
     // The next time must find this thread waiting for it.
     let reporter = reporter.clone();
-    let waits = std::thread::Builder::new().spawn(move || outlast(&reporter));
+    let waits = std::thread::Builder::new().spawn(move || exit_if_unresponsive(&reporter));
     if waits.is_err() {
         leave();
     }
 }
 
-/// Ends the program where what looks at nothing does not end soon.
-fn outlast(reporter: &Reporter) {
+/// Ends the process if a run that does not look at the flag does not end soon.
+fn exit_if_unresponsive(reporter: &Reporter) {
     let mut since = None;
     loop {
         let whole = native::is_under_way();
-        if whole || BLIND.load(Ordering::Relaxed) > 0 {
+        if whole || UNRESPONSIVE.load(Ordering::Relaxed) > 0 {
             if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                unseen(reporter, whole);
+                report_without_state(reporter, whole);
                 leave();
             }
         } else {
@@ -117,8 +122,8 @@ fn outlast(reporter: &Reporter) {
     }
 }
 
-/// Tells that nothing can be told, of code for a whole run or of one whose steps are not counted.
-fn unseen(reporter: &Reporter, whole: bool) {
+/// Reports that the state is not known: of C code for a whole run, or of a run whose steps are not counted.
+fn report_without_state(reporter: &Reporter, whole: bool) {
     let (why, help) = if whole {
         (
             "it is one piece of C, of whose state nothing is known before its end",
@@ -132,7 +137,7 @@ fn unseen(reporter: &Reporter, whole: bool) {
     };
     if answer::is_json(reporter) {
         let outcome = json!({ "kind": "interrupted", "code": CODE, "message": why });
-        // Who would hear of an error here?
+        // An error here has nobody to report to.
         let _ = answer::answer(reporter, false, outcome, Map::new());
         return;
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use pendula_compiler::nil::sema::Argument;
 
 use crate::arguments;
-use crate::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, Rows, Trouble, places, strides};
+use crate::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, ReadError, Rows, places, strides};
 use pendula_isa::budget::{Exceeded, Resource};
 
 /// An array file as a list of items. It is read part by part, however long it is.
@@ -41,7 +41,7 @@ impl Items {
         items.map_err(|why| ArrayError::new(path, why))
     }
 
-    fn of_npy(path: &str, mut file: File) -> Result<Items, Trouble> {
+    fn of_npy(path: &str, mut file: File) -> Result<Items, ReadError> {
         let unreadable = |e: io::Error| format!("cannot be read: {e}");
         let length = file.metadata().map_err(unreadable)?.len();
         let mut bytes = Vec::new();
@@ -55,7 +55,7 @@ impl Items {
     }
 
     /// Sees what the rows are: how many, and that they have as many cells each.
-    fn of_rows(path: &str, file: File) -> Result<Items, Trouble> {
+    fn of_rows(path: &str, file: File) -> Result<Items, ReadError> {
         let mut rows = Rows::new(BufReader::new(file));
         let (mut names, mut width, mut count) = (None, None, 0);
         let mut cells = Vec::new();
@@ -81,7 +81,7 @@ impl Items {
         count: usize,
         shape: Vec<usize>,
         source: Source,
-    ) -> Result<Items, Trouble> {
+    ) -> Result<Items, ReadError> {
         if count == 0 {
             return Err("it holds no items".into());
         }
@@ -138,7 +138,7 @@ impl Items {
         rows: &mut Rows<BufReader<File>>,
         next: &mut usize,
         items: Range<usize>,
-    ) -> Result<Part, Trouble> {
+    ) -> Result<Part, ReadError> {
         let changed = || "it has changed while it was read".to_string();
         let mut cells = Vec::new();
         if items.start < *next || *next == 0 {
@@ -164,7 +164,7 @@ impl Items {
         Ok(self.of_elements(items, Elements::Text(all), lines, false))
     }
 
-    fn part_of_npy(&self, file: &mut File, head: &NpyHead, items: Range<usize>) -> Result<Part, Trouble> {
+    fn part_of_npy(&self, file: &mut File, head: &NpyHead, items: Range<usize>) -> Result<Part, ReadError> {
         let (per, size) = (self.elements(), head.size);
         let unreadable = |e: io::Error| format!("cannot be read: {e}");
         let count = items.len().checked_mul(per).ok_or("the shape overflows")?;
@@ -300,7 +300,7 @@ impl Part {
 }
 
 /// A file that can be read more than once; what cannot is copied to one.
-fn opened(path: &str) -> Result<File, Trouble> {
+fn opened(path: &str) -> Result<File, ReadError> {
     let unreadable = |e: io::Error| format!("cannot be read: {e}");
     let mut file = File::open(path).map_err(unreadable)?;
     let about = file.metadata().map_err(unreadable)?;

@@ -41,7 +41,7 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<Leaves>
     if !module.spans.iter().any(|s| s.undo) {
         return Ok(Vec::new());
     }
-    // As new: without what words carry, and nobody listening.
+    // As new: without gradient words, tangents and listeners.
     machine.reset(start, start.mem.len())?;
     let mut follower = Follower::new(module);
     for _ in 0..STEPS {

@@ -60,7 +60,7 @@ pub struct Loaded {
     pub sources: Sources,
     /// Operands of assembly text that are written by the names of data objects.
     pub named: Vec<Named>,
-    /// What else there is of a program in Nil or Janus.
+    /// The other results of compiling a program in Nil or Janus.
     pub compiled: Option<CompiledSource>,
 }
 
@@ -85,7 +85,7 @@ pub struct CompiledSource {
     pub switches: Switches,
     /// The files as they were read, the program first; none of a program in Janus.
     pub inputs: Vec<Input>,
-    /// What there is of a program in Janus alone.
+    /// What only a program in Janus has.
     pub janus: Option<Janus>,
     /// Of which statements is known how often they have run, once a stop is told.
     counted: OnceLock<Counted>,
@@ -138,6 +138,7 @@ pub enum LoadError {
 
 /// Reads a file's bytes, as many as the budget allows at most; `-` is standard input.
 pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
+    let _span = tracing::debug_span!("read", file = display_name(path)).entered();
     let fail = |error| LoadError::Read { path: path.to_string(), error };
     let mut bytes = Vec::new();
     let most = budget.bytes.saturating_add(1);
@@ -151,7 +152,7 @@ pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     Ok(bytes)
 }
 
-/// The same of a program, for which the command line has an option.
+/// Like [`read_bytes`] for a program; the error names the option of the command line that raises the limit.
 pub fn read_source(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     read_bytes(path, budget).map_err(|e| match e {
         LoadError::TooLarge(e) => {
@@ -221,7 +222,7 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
     load_bytes(path, read_source(path, &options.budget)?, options, nil)
 }
 
-/// The same of a file that has been read; `path` is where, or what it is to be called.
+/// Like [`load`] for the bytes of a file; `path` is its path, or the name that messages give it.
 pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
     match kind_of(path, &bytes) {
         FileKind::Object => {
@@ -244,7 +245,7 @@ pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::
     }
 }
 
-/// A file of which there is no more to say.
+/// A file that was not compiled.
 fn plain(module: Option<Module>, diagnostics: Vec<Diagnostic>, sources: Sources) -> Loaded {
     Loaded { module, diagnostics, sources, named: Vec::new(), compiled: None }
 }

@@ -23,8 +23,11 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 use pendula::visible::visible;
 use pendula::{report, trap_report};
+use tracing_subscriber::filter::{EnvFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
-use cli::{Cli, Colour, Command};
+use cli::{Cli, Colour, Command, chrome_trace};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +42,7 @@ pub(crate) enum Status {
     Interrupted = 130,
 }
 
-/// The stack that parsers, compilers and engines count on, which is what systems give a program unless they are told otherwise (`ulimit -s`).
+/// The stack size that parsers, compilers and engines count on: the usual default of systems (`ulimit -s`).
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
     }
     match std::thread::Builder::new().stack_size(STACK).spawn(run) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        // There is not even room for that: what is small runs all the same.
+        // No room for a thread: small programs run all the same.
         Err(_) => run(),
     }
 }
@@ -56,20 +59,19 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(said) => return told(&said),
+        Err(error) => return print_parser_error(&error),
     };
     let level = match cli.verbose {
         0 => "warn",
         1 => "info",
         _ => "debug",
     };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
     let styled = is_styled(cli.color);
-    let log = tracing_subscriber::fmt().with_ansi(styled);
-    log.with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
-    let (name, json) = asked(&cli.command);
+    let (name, json) = answer_name(&cli.command);
     let reporter = report::Reporter::new(styled).of(name, json);
-    let result = memory::watch(cli.memory_limit, &reporter).and_then(|()| command(&cli.command, &reporter));
+    let result = log(level, styled, cli.trace_json.as_deref(), &reporter)
+        .and_then(|()| memory::watch(cli.memory_limit, &reporter))
+        .and_then(|()| command(&cli.command, &reporter));
     let status = match result {
         Ok(status) => status,
         Err(error) if broken_pipe(&error) => Status::Done,
@@ -78,7 +80,46 @@ fn run() -> ExitCode {
             Status::Usage
         }
     };
-    ExitCode::from(status as u8)
+    ExitCode::from(traced(status) as u8)
+}
+
+/// Begins to log to standard error, and to the file of `--trace-json`.
+fn log(level: &str, styled: bool, trace_json: Option<&str>, reporter: &report::Reporter) -> anyhow::Result<()> {
+    use tracing_subscriber::fmt;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
+    // Of spans, their ends are logged, with the times that they took; of events no times are.
+    let text =
+        fmt::layer().with_ansi(styled).with_writer(std::io::stderr).with_span_events(fmt::format::FmtSpan::CLOSE);
+    let text = text.event_format(fmt::format().without_time()).with_filter(filter);
+    let registry = tracing_subscriber::registry().with(text);
+    let Some(path) = trace_json else {
+        registry.init();
+        return Ok(());
+    };
+    let trace = chrome_trace::begin(path);
+    let own = Targets::new().with_target("pendula", tracing::Level::DEBUG);
+    match trace {
+        Ok(trace) => registry.with(trace.with_filter(own)).init(),
+        Err(error) => {
+            registry.init();
+            return Err(error);
+        }
+    }
+    // Whatever ends the process completes the file.
+    interrupt::listen(reporter);
+    Ok(())
+}
+
+/// Completes the file of `--trace-json`. Gives the status to end with.
+fn traced(status: Status) -> Status {
+    let Err(error) = chrome_trace::finish() else { return status };
+    let _ = writeln!(std::io::stderr().lock(), "error: {}", visible(&format!("{error:#}")));
+    status.max(Status::Usage)
+}
+
+/// Ends the process.
+pub(crate) fn exit(status: Status) -> ! {
+    std::process::exit(traced(status) as i32)
 }
 
 fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Status> {
@@ -102,8 +143,8 @@ fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Sta
     }
 }
 
-/// The name of what a command answers, by which its schema goes, and whether it is to answer in JSON.
-fn asked(command: &Command) -> (&'static str, bool) {
+/// The name of the schema of a command's answer, and whether it answers in JSON.
+fn answer_name(command: &Command) -> (&'static str, bool) {
     match command {
         Command::Run(args) if args.many.batch.is_empty() => ("run", args.json),
         Command::Run(args) => ("run.batch", args.json),
@@ -138,7 +179,7 @@ fn is_styled(colour: Colour) -> bool {
     }
 }
 
-/// The command that arguments name which cannot be read, if they ask for JSON; an empty one if they name none that has it.
+/// The command that invalid arguments name, if they ask for JSON; an empty name if they name no command with `--json`.
 fn in_json() -> Option<String> {
     let given: Vec<_> = std::env::args_os().skip(1).take_while(|arg| arg != "--").collect();
     let cli = Cli::command();
@@ -148,32 +189,32 @@ fn in_json() -> Option<String> {
     given.iter().any(|arg| arg == "--json").then(|| named.unwrap_or_default().to_string())
 }
 
-/// Tells what the command line's parser says: what is wrong, or the help or version that is asked for.
-fn told(said: &clap::Error) -> ExitCode {
-    let text = said.render().to_string();
-    if let (true, Some(command)) = (said.use_stderr(), in_json())
+/// Prints what the command line's parser says: an error, or the help or version that was asked for.
+fn print_parser_error(output: &clap::Error) -> ExitCode {
+    let text = output.render().to_string();
+    if let (true, Some(command)) = (output.use_stderr(), in_json())
         && answer::usage(&report::Reporter::new(false).of(command, true), &text).is_ok()
     {
         return ExitCode::from(Status::Usage as u8);
     }
     // A list that an option asks for comes as an error, too.
-    let list = text.strip_prefix("error: ").filter(|_| said.kind() == clap::error::ErrorKind::DisplayHelp);
+    let list = text.strip_prefix("error: ").filter(|_| output.kind() == clap::error::ErrorKind::DisplayHelp);
     let written = match visible(&text) {
         _ if list.is_some() => report::print(list.unwrap_or_default()),
-        // It repeats what it was given.
-        Cow::Owned(text) if said.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
-        Cow::Owned(_) | Cow::Borrowed(_) => said.print().and_then(|()| std::io::stdout().flush()),
+        // The message repeats arguments, which may hold control characters.
+        Cow::Owned(text) if output.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
+        Cow::Owned(_) | Cow::Borrowed(_) => output.print().and_then(|()| std::io::stdout().flush()),
     };
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe && !said.use_stderr() => {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe && !output.use_stderr() => {
             let _ = writeln!(std::io::stderr().lock(), "error: cannot write to standard output: {error}");
             ExitCode::from(Status::Usage as u8)
         }
-        Ok(()) | Err(_) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(Status::Usage as u8)),
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(output.exit_code()).unwrap_or(Status::Usage as u8)),
     }
 }
 
-/// Whether the error is that nobody reads our output any more, which is no error.
+/// True if the error is a closed pipe: the reader of our output has ended, which is no failure.
 pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -40,7 +40,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
     let default = if limit.is_none() { ", half of what the host has" } else { "" };
     let help = "give the program less to hold, or allow more with `--memory-limit`";
     let message = move || format!("out of memory: more than {}{default}; {help}", size(most));
-    // What the process takes by itself is no matter of when it is looked at.
+    // The memory of the process itself is checked at once, not only when the thread first looks.
     anyhow::ensure!(own("VmRSS").is_none_or(|now| now <= most), message());
     let reporter = reporter.clone();
     std::thread::Builder::new().name("memory".to_string()).spawn(move || {
@@ -48,7 +48,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
             std::thread::sleep(PERIOD);
         }
         answer::failure(&reporter, &anyhow::anyhow!(message()));
-        std::process::exit(Status::Fault as i32)
+        crate::exit(Status::Fault)
     })?;
     Ok(())
 }

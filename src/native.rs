@@ -51,7 +51,7 @@ pub struct NativeProgram {
     how: Rounding,
     switches: Switches,
     /// By [`index`].
-    codes: [OnceLock<Option<Code>>; COURSES],
+    codes: [OnceLock<Option<Code>>; RUN_KINDS],
 }
 
 impl NativeProgram {
@@ -75,8 +75,9 @@ impl NativeProgram {
         Ok(native)
     }
 
-    fn compile(&self, course: RunKind) -> Result<Code, NativeError> {
-        let mode = match course {
+    fn compile(&self, kind: RunKind) -> Result<Code, NativeError> {
+        let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
+        let mode = match kind {
             RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
             RunKind::ThereAndBack => Mode::ThereAndBack,
         };
@@ -85,8 +86,8 @@ impl NativeProgram {
         Ok(Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?)
     }
 
-    fn code(&self, course: RunKind) -> Option<&Code> {
-        self.codes[index(course)].get_or_init(|| self.compile(course).inspect_err(tell).ok()).as_ref()
+    fn code(&self, kind: RunKind) -> Option<&Code> {
+        self.codes[index(kind)].get_or_init(|| self.compile(kind).inspect_err(tell).ok()).as_ref()
     }
 }
 
@@ -107,11 +108,11 @@ pub fn is_under_way() -> bool {
 }
 
 /// How many ways there are of running a program.
-const COURSES: usize = 11;
+const RUN_KINDS: usize = 11;
 
 /// The number of a way of running a program.
-fn index(course: RunKind) -> usize {
-    match course {
+fn index(kind: RunKind) -> usize {
+    match kind {
         RunKind::Run(direction, ad_mode) => {
             let ad_mode = match ad_mode {
                 AdMode::Plain => 0,
@@ -122,13 +123,13 @@ fn index(course: RunKind) -> usize {
             };
             2 * ad_mode + usize::from(direction == Direction::Backward)
         }
-        RunKind::ThereAndBack => COURSES - 1,
+        RunKind::ThereAndBack => RUN_KINDS - 1,
     }
 }
 
 impl WholeProgram for NativeProgram {
-    fn has(&self, course: RunKind) -> bool {
-        self.code(course).is_some()
+    fn has(&self, kind: RunKind) -> bool {
+        self.code(kind).is_some()
     }
 
     fn changes(&self) -> &[Range<usize>] {
@@ -148,8 +149,8 @@ impl WholeProgram for NativeProgram {
         self.how == Rounding::Fast
     }
 
-    fn run(&self, course: RunKind, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
-        let Some(code) = self.code(course) else { return false };
+    fn run(&self, kind: RunKind, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
+        let Some(code) = self.code(kind) else { return false };
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
         let ended = code.run(memory, lanes, top, turned);
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);

@@ -39,7 +39,7 @@ pub(crate) fn outcome_json(
         Outcome::Limit => {
             let next = machine.pc().map(|at| trap_report::address_json(at, module));
             let direction = machine.direction().name();
-            if interrupt::came() {
+            if interrupt::is_requested() {
                 json!({ "kind": "interrupted", "code": interrupt::CODE, "next": next, "direction": direction })
             } else {
                 json!({ "kind": "limit", "code": "P0130", "max_steps": max_steps, "next": next, "direction": direction })
@@ -188,7 +188,7 @@ pub(crate) fn ended(
 
 /// Where and how a run stopped, which may be by Ctrl-C; `None` if it came to its end.
 pub(crate) fn stopped_by(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
-    let interrupted = *outcome == Outcome::Limit && interrupt::came();
+    let interrupted = *outcome == Outcome::Limit && interrupt::is_requested();
     let mut stopped = Stopped::of(outcome, machine)?;
     stopped.interrupted = interrupted;
     Some(stopped)
@@ -198,7 +198,7 @@ pub(crate) fn stopped_by(outcome: &Outcome, machine: &Machine<'_>) -> Option<Sto
 pub(crate) fn status(outcome: &Outcome) -> Status {
     match outcome {
         Outcome::Finished => Status::Done,
-        Outcome::Limit if interrupt::came() => Status::Interrupted,
+        Outcome::Limit if interrupt::is_requested() => Status::Interrupted,
         Outcome::Limit | Outcome::Trap(_) | Outcome::NoCode(_) => Status::Fault,
     }
 }

@@ -277,7 +277,7 @@ impl Program {
         Ok(names.gradients(report, begun.machine.env()))
     }
 
-    /// What there is to say of the program without running it: warnings, and what the checker finds. A program in Nil whose parameters have no types
+    /// Checks the program without running it: warnings, and the findings of the checker. A program in Nil whose parameters have no types
     /// is looked at for these arguments.
     ///
     /// # Errors

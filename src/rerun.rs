@@ -41,7 +41,7 @@ pub(crate) fn in_source(
     let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
     drop(begun);
-    let time = if interrupt::came() { SOON } else { diagnosis::AGAIN };
+    let time = if interrupt::is_requested() { SOON } else { diagnosis::AGAIN };
     in_source_from(outcome, machine, loaded, (data, &(ways.to_vec(), seeds.to_vec())), time)
 }
 

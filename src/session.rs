@@ -31,7 +31,7 @@ use serde_json::Value;
 use crate::Status;
 use crate::cli::{Conditions, Engine, Source, Switch, TrapOn};
 use crate::cmd::{self, report};
-use crate::interrupt::{self, Blind};
+use crate::interrupt::{self, Unresponsive};
 use crate::report::{Reporter, print};
 
 /// How many events `--json` collects; later ones are left out.
@@ -40,18 +40,18 @@ pub(crate) const EVENTS: usize = 1_000_000;
 /// Instructions between looks at the clock.
 const CHUNK: u64 = 20_000_000;
 
-/// Whether somebody looks on.
+/// True if standard error is a terminal.
 fn on_terminal() -> bool {
-    static LOOKS: OnceLock<bool> = OnceLock::new();
-    *LOOKS.get_or_init(|| std::io::stderr().is_terminal())
+    static TERMINAL: OnceLock<bool> = OnceLock::new();
+    *TERMINAL.get_or_init(|| std::io::stderr().is_terminal())
 }
 
-/// Runs up to where somebody looks at the limit of steps, at Ctrl-C, and at how far the run is; what has run is taken off `left`. Counting steps costs time, so
-/// where there is no limit, and no terminal to show anything on, that is the end: Ctrl-C ends the program then, and not the run.
+/// Runs up to the next check of the limit of steps, of Ctrl-C and of the progress, and takes the steps off `left`. Counting steps costs time: without a limit
+/// and without a terminal it runs to the end, and Ctrl-C ends the process, not the run.
 pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome {
     let looks = left.is_some() || on_terminal();
     let chunk = looks.then(|| left.unwrap_or(CHUNK).min(CHUNK));
-    let _blind = (!looks).then(Blind::begin);
+    let _unresponsive = (!looks).then(Unresponsive::begin);
     let before = machine.executed();
     let outcome = machine.run(chunk);
     if let Some(left) = left {
@@ -207,7 +207,7 @@ pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, 
         }
         if !collect {
             if let Err(error) = print(&if runs_on { text } else { text + "\n" }) {
-                unheard(&error);
+                exit_on_write_error(&error);
             }
         } else if let Ok(mut list) = list.lock()
             && list.len() < EVENTS
@@ -218,13 +218,13 @@ pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, 
     events
 }
 
-/// Ends the program where what it shows cannot be written: there is nothing left to run for. That nobody listens any more is no error.
-fn unheard(error: &std::io::Error) -> ! {
+/// Ends the process because what the program shows cannot be written. A closed pipe is no error.
+fn exit_on_write_error(error: &std::io::Error) -> ! {
     if error.kind() == ErrorKind::BrokenPipe {
-        std::process::exit(Status::Done as i32);
+        crate::exit(Status::Done);
     }
     let _ = writeln!(std::io::stderr().lock(), "error: {error}");
-    std::process::exit(Status::Usage as i32)
+    crate::exit(Status::Usage)
 }
 
 /// Whether what a program printed ended within a line.
@@ -251,7 +251,7 @@ fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<V
         match &list {
             None => {
                 if let Err(error) = std::io::stdout().write_all(&bytes) {
-                    unheard(&error);
+                    exit_on_write_error(&error);
                 }
                 MID_LINE.store(bytes.last() != Some(&b'\n'), Ordering::Relaxed);
             }
@@ -301,7 +301,7 @@ impl Session {
         self.back = Some((machine.executed(), machine.executed()));
     }
 
-    /// What there is to say of a run under way.
+    /// The progress of the run, as text.
     fn progress(&self, executed: u64) -> String {
         let rate = executed as f64 / self.started.elapsed().as_secs_f64();
         let done = format!("{} million instructions, {:.0} million a second", executed / 1_000_000, rate / 1e6);
@@ -320,18 +320,21 @@ impl Session {
         if self.trace {
             return self.trace(machine);
         }
-        if interrupt::came() {
+        if interrupt::is_requested() {
             return Ok(Outcome::Limit);
         }
-        if self.whole && self.left.is_none() && machine.run_as_whole() {
-            return Ok(Outcome::Finished);
+        if self.whole && self.left.is_none() {
+            let _span = tracing::debug_span!("run as a whole", direction = ?machine.direction()).entered();
+            if machine.run_as_whole() {
+                return Ok(Outcome::Finished);
+            }
         }
         let outcome = loop {
             let outcome = part(machine, &mut self.left);
             if let Outcome::NoCode(message) = outcome {
                 anyhow::bail!("the engine `{}` could not make code: {message}", machine.engine().name());
             }
-            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
+            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::is_requested() {
                 break outcome;
             }
             if on_terminal() && self.started.elapsed() > Duration::from_secs(1) {
@@ -352,7 +355,7 @@ impl Session {
         let mut out = std::io::BufWriter::new(std::io::stderr().lock());
         let program = machine.program();
         loop {
-            if (self.left == Some(0) || interrupt::came()) && machine.pc().is_some() {
+            if (self.left == Some(0) || interrupt::is_requested()) && machine.pc().is_some() {
                 out.flush()?;
                 return Ok(Outcome::Limit);
             }

@@ -7,16 +7,17 @@ use pendula_compiler::ir::{Loc, Program};
 use pendula_compiler::lower::advice;
 use pendula_isa::module::{CLASSIC_MAIN, name_in_source};
 use pendula_isa::num::Format;
-use pendula_isa::text::number;
 use pendula_isa::{Fault, Ty};
 
 use crate::trap_text::DISAGREE;
 
-/// How many elements of an array are shown.
-const ELEMENTS: usize = 8;
+mod chain;
+mod values;
 
-/// How many calls are shown from either end of a long chain.
-const CALLS: usize = 8;
+pub(crate) use chain::chain;
+use chain::listed;
+use values::named;
+pub(crate) use values::{indices, number_text};
 
 /// What language a program is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct StopReport {
     pub message: String,
     /// Where.
     pub place: Option<Place>,
-    /// What there is to say of the place: the values of the variables named there.
+    /// The label of the place: the values of the variables named there.
     pub label: String,
     /// Other places, and what they have to do with it.
     pub others: Vec<(Place, String)>,
@@ -48,7 +49,7 @@ pub struct StopReport {
     pub same: Vec<[String; 2]>,
     /// What to do about it.
     pub help: &'static str,
-    /// What the run has come to, where it was stopped on its way.
+    /// The moment that the run had reached, if it was stopped before its end.
     pub reached: Option<Reached>,
     /// The words of the data, as they are there.
     pub data: Vec<u64>,
@@ -65,13 +66,13 @@ pub struct Reached {
     pub shares_line: bool,
     /// Whether the run goes back at this moment.
     pub back: bool,
-    /// Whether that is the way back of a run there and back, which `before` and `of` then count alone.
+    /// True on the way back of a run there and back; `before` and `of` then count the way back alone.
     pub turned: bool,
     /// Whether the run itself has turned since, and this is a moment of its way forward: it was run once more only as far as there was time.
     pub way_forward: bool,
     /// How often the run has come there before, if that is counted.
     pub before: Option<u64>,
-    /// How often it has come there in all, where it was run once more only as far as there was time.
+    /// How often it came there in all, if the second run was cut short for lack of time.
     pub of: Option<u64>,
 }
 
@@ -95,7 +96,7 @@ pub struct ActiveCall {
     pub variables: Vec<(String, String)>,
 }
 
-/// Tells why a program stopped.
+/// Explains why a program stopped.
 pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> StopReport {
     let teller = Teller { program, sources, language, format: program.format };
     let inner = stop.calls.first();
@@ -112,7 +113,7 @@ pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Languag
     told
 }
 
-/// Has words for what happened.
+/// Finds the words for what happened.
 struct Teller<'a> {
     program: &'a Program,
     sources: &'a Sources,
@@ -146,7 +147,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The conditions of a branch disagree.
+    /// The report of a branch whose conditions disagree.
     fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let (decides, fails) = if back { (&clauses.post, &clauses.pre) } else { (&clauses.pre, &clauses.post) };
@@ -169,7 +170,7 @@ impl Teller<'_> {
         self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..told })
     }
 
-    /// Those of a loop do.
+    /// The report of a loop whose conditions disagree.
     fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let fails = if back { &clauses.pre } else { &clauses.post };
@@ -215,7 +216,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A variable ends with another value than it should.
+    /// The report of a variable that does not end with the value that it should have.
     fn left(
         &self,
         (loc, name, word, index): (Loc, &str, u64, Option<u64>),
@@ -265,7 +266,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A loop has changed what its range is made of: by the difference of the two values, the first one less the second.
+    /// The report of a loop that has changed a bound or the step of its own range. `difference` is the first value less the present one.
     fn range(
         &self,
         (loc, of, part): (Loc, &str, &str),
@@ -295,81 +296,6 @@ impl Teller<'_> {
         };
         let help = advice("the loop over `` has changed its own bounds").unwrap_or_default();
         StopReport { code: Some(Fault::NotZero.code()), message, place: self.line(loc), label, help, ..told }
-    }
-
-    /// A number as text.
-    fn number(&self, how: Number, word: u64) -> String {
-        number_text(how, word, self.format)
-    }
-
-    /// An element as text.
-    fn element(&self, numbers: &[Number], words: &[u64]) -> String {
-        let texts: Vec<String> = numbers.iter().zip(words).map(|(n, w)| self.number(*n, *w)).collect();
-        if let [text] = &texts[..] { text.clone() } else { format!("({})", texts.join(", ")) }
-    }
-
-    /// A variable's value as text.
-    fn text(&self, held: &Held) -> String {
-        let (open, close) = if self.language == Language::Janus { ('{', '}') } else { ('[', ']') };
-        match held {
-            Held::Number(how, word) => self.number(*how, *word),
-            Held::Array { element, dims, by_column, words } => {
-                let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
-                let mut items: Vec<String> =
-                    words.chunks(element.len().max(1)).map(|w| self.element(element, w)).collect();
-                if count as usize > items.len().min(ELEMENTS) {
-                    items.truncate(ELEMENTS);
-                    let sizes = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
-                    items.push(format!("… {sizes} elements"));
-                    return format!("{open}{}{close}", items.join(", "));
-                }
-                match (self.language, dims.as_slice()) {
-                    (Language::Nil, [rows, columns]) if *columns > 0 && *rows > 0 => {
-                        let at = |r: u64, c: u64| if *by_column { r + c * rows } else { r * columns + c };
-                        let cell = |r, c| items.get(at(r, c) as usize).map_or("", String::as_str);
-                        let row = |r| (0..*columns).map(|c| cell(r, c)).collect::<Vec<_>>().join(" ");
-                        format!("[{}]", (0..*rows).map(row).collect::<Vec<_>>().join("; "))
-                    }
-                    (Language::Janus, [_, rest @ ..]) if !rest.is_empty() => {
-                        let size = rest.iter().product::<u64>().max(1) as usize;
-                        let parts: Vec<String> =
-                            items.chunks(size).map(|part| format!("{{{}}}", part.join(", "))).collect();
-                        format!("{{{}}}", parts.join(", "))
-                    }
-                    _ => format!("{open}{}{close}", items.join(", ")),
-                }
-            }
-            Held::Stack { count: 0, .. } => "nil".to_string(),
-            Held::Stack { count, words } => {
-                let mut items: Vec<String> =
-                    words.iter().take(ELEMENTS).map(|w| self.number(Number::Plain(Ty::Int), *w)).collect();
-                if *count as usize > items.len() {
-                    items.push(format!("… {count} numbers"));
-                }
-                format!("<{}]", items.join(", "))
-            }
-            Held::Parts(parts) => {
-                let parts: Vec<String> = parts.iter().map(|p| format!("{} = {}", p.name, self.text(&p.held))).collect();
-                format!("({})", parts.join(", "))
-            }
-        }
-    }
-
-    fn variables(&self, variables: &[Value]) -> Vec<(String, String)> {
-        variables.iter().map(|v| (v.name.clone(), self.text(&v.held))).collect()
-    }
-
-    /// The values of these variables: `num = 1, acc = 5`.
-    fn values(&self, names: &[String], variables: &[Value]) -> String {
-        let mut seen: Vec<&str> = Vec::new();
-        let mut out = Vec::new();
-        for name in names {
-            if let (false, Some(v)) = (seen.contains(&name.as_str()), variables.iter().find(|v| v.name == *name)) {
-                seen.push(name);
-                out.push(format!("{name} = {}", self.text(&v.held)));
-            }
-        }
-        out.join(", ")
     }
 
     fn calls(&self, calls: &[Call]) -> Vec<ActiveCall> {
@@ -423,24 +349,6 @@ pub(crate) fn part(text: &str) -> &str {
     text
 }
 
-/// The variable of this name, or the part of one: `z.re`.
-fn named<'v>(variables: &'v [Value], name: &str) -> Option<&'v Value> {
-    variables.iter().find_map(|v| match (name.strip_prefix(v.name.as_str())?.strip_prefix('.'), &v.held) {
-        (None, _) => (v.name == name).then_some(v),
-        (Some(part), Held::Parts(parts)) => named(parts, part),
-        (Some(_), _) => None,
-    })
-}
-
-/// A number as text.
-pub(crate) fn number_text(how: Number, word: u64, format: Format) -> String {
-    match how {
-        Number::Plain(ty) => number(word, ty, format),
-        Number::Unsigned => word.to_string(),
-        Number::Truth => if word == 0 { "false" } else { "true" }.to_string(),
-    }
-}
-
 /// A condition with the word before it, in quotes.
 fn written(clause: &Clause) -> String {
     if clause.keyword.is_empty() {
@@ -448,19 +356,6 @@ fn written(clause: &Clause) -> String {
     } else {
         format!("`{} {}`", clause.keyword, clause.text)
     }
-}
-
-/// The indices of an element, the first of which is `first`: `[1][2]`, in Nil `[1, 2]`.
-pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
-    let mut rest = at;
-    let mut out = vec![0; dims.len()];
-    let order: Vec<usize> = if by_column { (0..dims.len()).collect() } else { (0..dims.len()).rev().collect() };
-    for n in order {
-        out[n] = rest % dims[n].max(1);
-        rest /= dims[n].max(1);
-    }
-    let texts: Vec<String> = out.iter().map(|i| (i.cast_signed() + first).to_string()).collect();
-    if first == 0 { texts.iter().map(|i| format!("[{i}]")).collect() } else { format!("[{}]", texts.join(", ")) }
 }
 
 impl StopReport {
@@ -474,7 +369,7 @@ impl StopReport {
         self.reached.as_ref().is_some_and(|reached| reached.of.is_some())
     }
 
-    /// What there is to say beside the message, a line each.
+    /// Notes beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(Reached { place: Some((file, line)), before: Some(before), of: Some(of), way_forward, .. }) =
@@ -503,46 +398,6 @@ impl StopReport {
         out.extend(chain(&self.calls));
         out
     }
-}
-
-/// Variables with their values.
-fn listed(variables: &[(String, String)]) -> String {
-    let values: Vec<String> = variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    values.join(", ")
-}
-
-/// Lines of which those that follow one another and are the same are one, with how many they are.
-/// The chain of calls, a line each; of a long one from either end.
-pub(crate) fn chain(calls: &[ActiveCall]) -> Vec<String> {
-    let lines = calls.iter().zip(calls.iter().skip(1)).map(|(call, by)| {
-        let there = call.called.as_ref().map_or(String::new(), |(file, line)| format!(", at {file}:{line}"));
-        // Undone by one that is undone, it was called; and the other way round.
-        let how = if call.backward == by.backward { "called" } else { "uncalled" };
-        let running = if by.backward { ", which is undone" } else { "" };
-        // Parameters are the caller's variables: where all are, that is said already.
-        let said = by.variables.is_empty() || by.variables == call.variables;
-        let values = if said { String::new() } else { format!(": {}", listed(&by.variables)) };
-        format!("`{}` {how} by `{}`{running}{there}{values}", call.name, by.name)
-    });
-    let lines = repeated(lines);
-    let left_out = lines.len().saturating_sub(2 * CALLS);
-    if left_out == 0 {
-        return lines;
-    }
-    let more = format!("… {}", plural(left_out as u64, "more line"));
-    let last = lines[lines.len() - CALLS..].iter().cloned();
-    lines[..CALLS].iter().cloned().chain([more]).chain(last).collect()
-}
-
-fn repeated(lines: impl Iterator<Item = String>) -> Vec<String> {
-    let mut out: Vec<(String, usize)> = Vec::new();
-    for line in lines {
-        match out.last_mut() {
-            Some((last, times)) if *last == line => *times += 1,
-            _ => out.push((line, 1)),
-        }
-    }
-    out.into_iter().map(|(line, n)| if n == 1 { line } else { format!("{line}, {n} times") }).collect()
 }
 
 #[cfg(test)]

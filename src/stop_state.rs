@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::Conditions;
 use crate::cmd::Program;
-use crate::cmd::run::{State, Wanted};
+use crate::cmd::run::{State, StateOptions};
 use crate::session;
 
 /// The state where a run stopped; none at a run's end, and none where it is not known.
@@ -18,7 +18,7 @@ pub(crate) fn at_stop(
     machine: &Machine<'_>,
     loaded: &Program,
     given: &Conditions,
-    (before, wanted, told): (&[u64; Reg::COUNT], &Wanted<'_>, Option<&StopReport>),
+    (before, wanted, told): (&[u64; Reg::COUNT], &StateOptions<'_>, Option<&StopReport>),
 ) -> anyhow::Result<Option<State>> {
     if *outcome == Outcome::Finished {
         return Ok(None);

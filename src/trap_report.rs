@@ -206,7 +206,7 @@ fn nil_title(fault: Fault) -> &'static str {
     }
 }
 
-/// What there is to say of a fault to who wrote Janus, beside its title, and what to do about it.
+/// The words for a fault in a program in Janus, beside its title, and the advice.
 fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'static str)> {
     Some(match fault {
         Fault::Memory => (
@@ -224,6 +224,24 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
         Fault::NotZero => ("", reason.and_then(advice)?),
         _ => return None,
     })
+}
+
+/// The instructions that a trap is about, by their addresses; of a compiled program the direction of the run alone.
+fn address_notes(trap: &Trap, module: &Module) -> Vec<String> {
+    let names = ModuleNames(module);
+    let nil = is_compiled(module, trap.at);
+    let mut notes = match nil {
+        true => vec![running(trap.direction, trap.ad_mode).trim().to_string()],
+        false => vec![
+            format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
+            primary_text(trap, module),
+        ],
+    };
+    if let (Some((at, other)), false) = (&trap.other, nil) {
+        notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
+        notes.push(other_text(trap, module));
+    }
+    notes
 }
 
 /// Writes a trap as a diagnostic.
@@ -299,7 +317,7 @@ pub fn report(
         Some(reason) if fault == Fault::NotZero && (is_janus(module, trap.at) || advice(reason).is_some()) => {
             reason.to_string()
         }
-        // Who wrote Nil or Janus knows no addresses.
+        // Authors of Nil and Janus do not see addresses.
         Some(reason) if nil && fault == Fault::Memory => reason.to_string(),
         Some(reason) if nil && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),
         Some(reason) => format!("{title}: {reason}"),
@@ -307,7 +325,7 @@ pub fn report(
     };
     let mut d = Diagnostic::error(code, title);
     if !help.is_empty() {
-        // Who wrote Nil or Janus guards by branches of another name.
+        // Nil and Janus have other names for branches.
         let help = if nil { in_source_words(help) } else { help.to_string() };
         d = d.help(format!("{help}{derivative}"));
     }
@@ -322,18 +340,7 @@ pub fn report(
             reporter.noted(&d, sources, &beside);
         }
         None => {
-            let names = ModuleNames(module);
-            let mut notes = match nil {
-                true => vec![running(trap.direction, trap.ad_mode).trim().to_string()],
-                false => vec![
-                    format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
-                    primary_text(trap, module),
-                ],
-            };
-            if let (Some((at, other)), false) = (&trap.other, nil) {
-                notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
-                notes.push(other_text(trap, module));
-            }
+            let mut notes = address_notes(trap, module);
             notes.extend(beside);
             notes.retain(|n| !n.is_empty());
             let (path, line, column) =

@@ -22,7 +22,7 @@ pub const DISAGREE_TITLE: &str = "conditions disagree";
 pub struct TrapText<'m> {
     /// What was wrong.
     pub fault: Fault,
-    /// Its code.
+    /// The error code.
     pub code: &'static str,
     /// Its title.
     pub title: &'static str,
@@ -59,7 +59,7 @@ fn plain(fault: Fault, reason: Option<&str>) -> TrapText<'_> {
     TrapText { fault, code: fault.code(), title: fault.title(), reason, help: fault.help() }
 }
 
-/// What is told of the word beyond the memory where the stack ends, and what to do about it.
+/// The message for a stack that has reached the end of memory, and the advice.
 fn stack(trap: &Trap) -> Option<(&'static str, &'static str)> {
     let Kind::Row { row, inverse, .. } = trap.inst.kind else { return None };
     if !row.info().moves_sp {

@@ -24,7 +24,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same of what is one line, such as a file's name: line ends and tabs are shown, too.
+/// Like [`visible`] for a single line, such as a file's name: line ends and tabs are shown, too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_obeyed(c) || matches!(c, '\n' | '\t'))
 }

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod json;
+mod trace_json;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

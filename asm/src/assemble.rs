@@ -72,7 +72,8 @@ pub struct Named {
 
 /// Assembles a program. `name` is the name of the root file; includes are relative to it.
 pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
-    let (mut s, files) = Expander::read(name, text, options);
+    let _span = tracing::debug_span!("assemble", file = name, bytes = text.len()).entered();
+    let (mut s, files) = tracing::debug_span!("parse").in_scope(|| Expander::read(name, text, options));
     if !s.has_too_many_errors() {
         routine::expand(&mut s, options);
     }
@@ -89,7 +90,7 @@ pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
     };
     let (faulty, named) = resolve::resolve(&mut s, &mut program, &files, &mut module);
     module.flags = program.flags;
-    pairs::check(&mut s, &program, &module, &faulty);
+    tracing::debug_span!("check").in_scope(|| pairs::check(&mut s, &program, &module, &faulty));
     program.mark_symbols(&mut s);
     if !s.failed() {
         module.symbols = program.module_symbols(&s);

@@ -252,6 +252,7 @@ pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
 ///
 /// Errors: those of [`read`].
 pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
+    let _span = tracing::debug_span!("parse", object = true, bytes = bytes.len()).entered();
     budget.large(bytes.len() as u64, || "the object".to_string()).map_err(|e| {
         let exceeded = e.instead("divide the program").raised_by("--max-source");
         ObjectError::TooLarge(Box::new(exceeded))

@@ -82,6 +82,7 @@ pub struct Options {
 
 /// Reads a program. `name` is the name of the file.
 pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
+    let _span = tracing::debug_span!("parse", file = name, bytes = text.len()).entered();
     let mut sources = Sources::default();
     if let Err(exceeded) = options.budget.large(text.len() as u64, || format!("`{name}`")) {
         let exceeded = exceeded.instead("divide the program").raised_by("--max-source");

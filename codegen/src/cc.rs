@@ -253,6 +253,7 @@ impl Compiler {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
         let stem = format!("{plain}-{:032x}", xxhash_rust::xxh3::xxh3_128(key.as_bytes()));
         let cached = directory.has(&stem, &key);
+        let _span = tracing::debug_span!("C compiler", name = plain, bytes = source.len(), cached).entered();
         if !cached {
             self.make(&directory, &stem, &key, source, options)?;
         }

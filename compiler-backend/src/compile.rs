@@ -89,8 +89,10 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     if let Some(refused) = too_large(name, &text, options) {
         return refused;
     }
+    let _span = tracing::debug_span!("compile", file = name, bytes = text.len()).entered();
     let mut sources = Sources::default();
-    let (inputs, mut diagnostics) = read(&mut sources, name, text, &options.budget);
+    let parse = tracing::debug_span!("parse");
+    let (inputs, mut diagnostics) = parse.in_scope(|| read(&mut sources, name, text, &options.budget));
     let failed = |d: &[Diagnostic]| d.iter().any(|d| d.severity == Severity::Error);
     let settings = Settings {
         entry: options.entry.clone(),
@@ -103,7 +105,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     // The parts that could be read are checked even if others could not: both kinds of errors are reported together, except
     // for those that follow from others.
     let syntax = failed(&diagnostics);
-    let analysis = sema::analyse(&inputs, &settings);
+    let analysis = tracing::debug_span!("check").in_scope(|| sema::analyse(&inputs, &settings));
     let near = near_errors(&inputs, &diagnostics);
     let follows = |d: &Diagnostic| syntax && (d.code == codes::ENTRY || near(d));
     let found: Vec<Diagnostic> = analysis.diagnostics.into_iter().filter(|d| !follows(d)).collect();
@@ -133,6 +135,7 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
     if let Some(refused) = too_large(name, text, options) {
         return refused;
     }
+    let _span = tracing::debug_span!("compile", file = name, bytes = text.len()).entered();
     let mut sources = Sources::default();
     let read = janus::read(&mut sources, name, text, &options.janus, &options.budget);
     let mut out = Compiled {

@@ -201,7 +201,7 @@ pub fn gates(unit: CircuitKind, shape: Shape) -> GateCounts {
     {
         return *counts;
     }
-    let counts = count(unit, shape);
+    let counts = tracing::debug_span!("gate counts", ?unit).in_scope(|| count(unit, shape));
     if let Ok(mut known) = known.lock() {
         known.insert((unit, shape), counts);
     }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read, Seek};
 
 use pendula_isa::budget::{Exceeded, Resource};
 
-use super::{LIMIT, Trouble};
+use super::{LIMIT, ReadError};
 
 /// The rows of a text.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// The cells of the next row, without the blanks around them, and the number of its line. Empty lines and those that begin with `#` are none.
-    pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, Trouble> {
+    pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, ReadError> {
         cells.clear();
         loop {
             let Some(row) = self.pending.pop_front() else {
@@ -68,7 +68,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// Reads a line; whether there was one.
-    fn read_line(&mut self) -> Result<bool, Trouble> {
+    fn read_line(&mut self) -> Result<bool, ReadError> {
         let mut bytes = Vec::new();
         let mut line = (&mut self.reader).take(self.longest as u64 + 1);
         let read = line.read_until(b'\n', &mut bytes).map_err(|e| super::unreadable(&e))?;

@@ -51,7 +51,7 @@ pub(crate) struct Ran {
     pub(crate) memory: Option<super::memory::Peaks>,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) name: String,

@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 
 use crate::Status;
 use crate::cli::Asm;
-use crate::cmd::{self, give_object, load};
+use crate::cmd::{self, load, output_object};
 use crate::report::{Reporter, print};
 
 pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -37,10 +37,11 @@ pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
             print(&listing)?;
         }
         if output.is_none() {
-            return if args.json { cmd::told(told.0, told.1, rest, reporter) } else { Ok(()) }.map(|()| Status::Done);
+            return if args.json { cmd::answer_diagnostics(told.0, told.1, rest, reporter) } else { Ok(()) }
+                .map(|()| Status::Done);
         }
     }
     let bytes = object::write(&program.module).context("cannot make the object")?;
-    give_object((file, output), &bytes, told, rest, (args.json, reporter))?;
+    output_object((file, output), &bytes, told, rest, (args.json, reporter))?;
     Ok(Status::Done)
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Status;
 use crate::cli::{Check, Source};
 use crate::cmd::usage::quoted;
-use crate::cmd::{Program, each, load_to_check, told};
+use crate::cmd::{Program, answer_diagnostics, each, load_to_check};
 use crate::report::{Reporter, print};
 use crate::trap_report::finding;
 
@@ -35,13 +35,13 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
     let idle = idle(&program);
     let mut diagnostics = program.warnings;
     if program.compiled.is_none() {
-        // What there is to say of compiled code is no concern of who wrote the source.
+        // Findings in compiled code do not concern the author of the source.
         let found = check::check(&program.module);
         diagnostics.extend(found.iter().map(|f| finding(f, &program.module, &program.sources)));
     }
     if json {
         let given = arguments.map(|text| ("args".to_string(), Value::String(text)));
-        told(&diagnostics, &program.sources, given.into_iter().collect(), reporter)?;
+        answer_diagnostics(&diagnostics, &program.sources, given.into_iter().collect(), reporter)?;
     } else {
         reporter.diagnostics(&diagnostics, &program.sources);
         if several || diagnostics.is_empty() || arguments.is_some() {

@@ -16,7 +16,7 @@ use serde_json::Map;
 
 use crate::Status;
 use crate::cli::{Compile, Emit, Options as Given, Uncompute};
-use crate::cmd::{budget, give, give_object, load_for};
+use crate::cmd::{budget, load_for, output_object, output_text};
 use crate::report::Reporter;
 
 /// The compiler's options from the command line's, and what reading may take.
@@ -106,10 +106,10 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         Emit::Rasm => disasm::disassemble(&program.module),
         Emit::Obj => {
             let bytes = object::write(&program.module).context("cannot make the object")?;
-            give_object(place, &bytes, told, Map::new(), (args.json, reporter))?;
+            output_object(place, &bytes, told, Map::new(), (args.json, reporter))?;
             return Ok(Status::Done);
         }
     };
-    give(place, text, told, args.json, reporter)?;
+    output_text(place, text, told, args.json, reporter)?;
     Ok(Status::Done)
 }

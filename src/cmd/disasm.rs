@@ -6,7 +6,7 @@ use pendula::load::display_name;
 
 use crate::Status;
 use crate::cli::Disasm;
-use crate::cmd::{give, is_stdout, load};
+use crate::cmd::{is_stdout, load, output_text};
 use crate::report::{Reporter, print};
 
 pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -26,6 +26,6 @@ pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> 
         _ => disasm::disassemble(module),
     };
     let told = (&program.warnings[..], &program.sources);
-    give((&args.source.file, args.output.as_deref()), text, told, args.json, reporter)?;
+    output_text((&args.source.file, args.output.as_deref()), text, told, args.json, reporter)?;
     Ok(Status::Done)
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::Status;
 use crate::answer::{answer, finished};
 use crate::cli::{Breakdown, Energy, Source};
-use crate::cmd::{self, Intended, each, load, write_file};
+use crate::cmd::{self, RunConditions, each, load, write_file};
 use crate::energy_text::Steps;
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print, print_exact};
@@ -73,7 +73,7 @@ fn one(
     (technologies, sweep): (&[Technology], Option<&Sweep>),
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
-    let run = Intended { given: &args.given, input: args.input.as_deref() };
+    let run = RunConditions { given: &args.given, input: args.input.as_deref() };
     let loaded = match load(source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
@@ -114,7 +114,7 @@ fn one(
             Ok(Priced { device, bill, totals: totals.clone() })
         })
         .collect::<anyhow::Result<Vec<Priced<'_>>>>()?;
-    // Who names no technology is shown what there is.
+    // Without a technology, the list of those that there are is shown.
     let named = if args.tech.is_empty() { &[] } else { technologies };
     let unsaid = without_memory(module, named, conditions.memory_words, &ran);
     if !args.json {
@@ -183,7 +183,7 @@ pub(crate) struct Ran {
     pub(crate) state_words: u64,
     /// How many bits these have.
     pub(crate) state_bits: u64,
-    /// What each of the module's spans left behind; empty where nobody asks.
+    /// What each of the module's spans left behind; empty if it is not needed.
     pub(crate) leaves: Vec<Leaves>,
 }
 

@@ -22,11 +22,11 @@ use serde_json::{Map, Value, json};
 use crate::Status;
 use crate::answer::answer;
 use crate::cli::Grad;
-use crate::cmd::batch::save::{Asked, Files, Writers};
-use crate::cmd::run::Wanted;
-use crate::cmd::{self, Intended, Program, as_json, load, report};
+use crate::cmd::batch::save::{Files, SaveOptions, Writers};
+use crate::cmd::run::StateOptions;
+use crate::cmd::{self, Program, RunConditions, as_json, load, report};
 use crate::drift::drift;
-use crate::interrupt::Heed;
+use crate::interrupt::InterruptGuard;
 use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, status, wrong};
 use crate::report::{Reporter, print};
 use crate::rerun::{in_source, there};
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         return super::batch::grad::run(args, reporter);
     }
     let given = &args.given;
-    let run = Intended { given, input: args.input.as_deref() };
+    let run = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
     let loaded = match load(&source, Some(run), args.json, reporter)? {
         Ok(program) => program,
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     session::allow_whole(&mut machine, given, args.stats || args.keep_dropped);
     let mut session = Session::new(given, false).of(&loaded);
     let mut seen = Seen { before: Some(*machine.registers()), ..Seen::default() };
-    let heed = Heed::begin(reporter);
+    let guard = InterruptGuard::begin(reporter);
     let outcome = grad(&mut machine, &options, |m| {
         let ad_mode = m.ad_mode();
         if m.direction() == Direction::Backward {
@@ -126,9 +126,9 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         seen.begins(m, &loaded);
         session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, ad_mode, m))
     });
-    drop(heed);
+    drop(guard);
     let found = match outcome {
-        // Of a comparison that is not to be had for want of steps nothing can be said.
+        // A comparison that ran out of steps says nothing.
         Ok(_) if seen.limit => {
             return stopped(
                 GradError::Stopped(Stop::Outcome(Outcome::Limit)),
@@ -202,15 +202,7 @@ fn saving(
     }
     let (loss, wrt) = places(module, options)?;
     let results = super::batch::grad::results(&loss, &wrt, options, layouts);
-    let asked = Asked {
-        save: &args.many.save,
-        raw: args.hex,
-        json: args.json,
-        format: module.flags.format,
-        read: std::slice::from_ref(&args.source.file),
-        items: None,
-        names: "--wrt",
-    };
+    let asked = SaveOptions::of_grad(args, module, std::slice::from_ref(&args.source.file), None);
     Ok(Files::new(&asked, results).map(Some))
 }
 
@@ -232,7 +224,7 @@ pub(super) fn uses_floats(module: &Module) -> bool {
     })
 }
 
-/// What the runs were seen to do.
+/// Observations of the runs.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Where a fixed-point number first overflowed, and what words carried then.
@@ -297,8 +289,14 @@ pub(super) fn stopped(
             let told = in_source(&outcome, machine, loaded, &args.given, (&there(machine), &seen.seeds));
             let before = seen.before.unwrap_or(*machine.registers());
             let layouts = Layouts::of(loaded.compiled.as_ref());
-            let wanted =
-                Wanted { shown: &[], store: None, layouts: &layouts, printed: None, hex: args.hex, reverse: false };
+            let wanted = StateOptions {
+                shown: &[],
+                store: None,
+                layouts: &layouts,
+                printed: None,
+                hex: args.hex,
+                reverse: false,
+            };
             let at_stop = at_stop(&outcome, machine, loaded, &args.given, (&before, &wanted, told.as_ref()))?;
             if args.json {
                 let outcome = outcome_json(&outcome, machine, (args.given.max_steps, told.as_ref()));

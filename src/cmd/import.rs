@@ -8,12 +8,12 @@ use pendula::load::{self, FileKind};
 
 use crate::Status;
 use crate::cli::Import;
-use crate::cmd::{give, reading, report};
+use crate::cmd::{output_text, reading, report};
 use crate::report::Reporter;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
     let file = &args.file;
-    let budget = Budget { bytes: args.max_source as u64, ..Budget::default() };
+    let budget = Budget { bytes: args.limit.max_source as u64, ..Budget::default() };
     let bytes = load::read_source(file, &budget)?;
     if load::kind_of(file, &bytes) != FileKind::Pisa {
         bail!("{} is no program in PISA", load::display_name(file));
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
         return Ok(Status::Fault);
     };
     let told = (&imported.diagnostics[..], &imported.sources);
-    give((file, args.output.as_deref()), translation, told, args.json, reporter)?;
+    output_text((file, args.output.as_deref()), translation, told, args.json, reporter)?;
     if !args.json {
         report(&imported.diagnostics, &imported.sources, false, reporter)?;
     }

@@ -6,7 +6,7 @@ use pendula::compiler::janus;
 
 use crate::Status;
 use crate::cli::Invert;
-use crate::cmd::{give, load, report};
+use crate::cmd::{load, output_text, report};
 use crate::report::Reporter;
 
 pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -23,12 +23,12 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
             args.source.file
         );
         let inverse = janus::print::print(&janus::invert::program(&janus.tree));
-        give(place, inverse, told, args.json, reporter)?;
+        output_text(place, inverse, told, args.json, reporter)?;
         return Ok(Status::Done);
     }
     match invert::invert_named(&program.module, &program.named) {
         Ok((inverse, named)) => {
-            give(place, disasm::disassemble_named(&inverse, &named), told, args.json, reporter)?;
+            output_text(place, disasm::disassemble_named(&inverse, &named), told, args.json, reporter)?;
             Ok(Status::Done)
         }
         Err(error) => {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::Status;
 use crate::answer::{answer, finished};
 use crate::cli::{Level, Source};
-use crate::cmd::{Intended, Program, as_json, each, load};
+use crate::cmd::{Program, RunConditions, as_json, each, load};
 use crate::columns::{left, length};
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
 }
 
 fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
-    let run = Intended { given: &args.given, input: args.input.as_deref() };
+    let run = RunConditions { given: &args.given, input: args.input.as_deref() };
     let loaded = match load(source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),

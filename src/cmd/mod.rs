@@ -50,7 +50,7 @@ pub(crate) struct Program {
     pub(crate) warnings: Vec<Diagnostic>,
     /// Operands that are written by names.
     pub(crate) named: Vec<Named>,
-    /// What else there is of a program in Nil.
+    /// The other results of compiling a program in Nil or Janus.
     pub(crate) compiled: Option<load::CompiledSource>,
 }
 
@@ -90,9 +90,9 @@ fn reading(given: &Reading) -> pisa::Options {
     }
 }
 
-/// How a program will be run: `--uncompute auto` measures under the same circumstances.
+/// The conditions under which a program will be run: `--uncompute auto` measures under the same.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Intended<'a> {
+pub(crate) struct RunConditions<'a> {
     pub(crate) given: &'a Conditions,
     /// The input tape.
     pub(crate) input: Option<&'a str>,
@@ -102,33 +102,33 @@ pub(crate) struct Intended<'a> {
 /// to end with.
 pub(crate) fn load(
     source: &Source,
-    run: Option<Intended<'_>>,
+    run: Option<RunConditions<'_>>,
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
     load_for(source, run, wants_c(run), json, reporter)
 }
 
-/// Whether a program that is run so is to be had in the form that C is written of.
-pub(crate) fn wants_c(run: Option<Intended<'_>>) -> bool {
+/// True if a run with these options needs the form of the program that C is written from.
+pub(crate) fn wants_c(run: Option<RunConditions<'_>>) -> bool {
     run.is_some_and(|r| r.given.engine == Engine::Native)
 }
 
-/// The same; `native` asks for a program in Nil in the form that C is written of, too.
+/// Like [`load`]; with `native`, a program in Nil also comes in the form that C is written from.
 pub(crate) fn load_for(
     source: &Source,
-    run: Option<Intended<'_>>,
+    run: Option<RunConditions<'_>>,
     native: bool,
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
     let options = compiler_options(&source.options, native)?;
     let loaded = load_with(source, &options, run)?;
-    admit(loaded, (source, &options, run.is_some()), json, reporter)
+    check_inputs(loaded, (source, &options, run.is_some()), json, reporter)
 }
 
 /// A program that has what it needs to be compiled, or if it is to be `run`, for that; else reports what is wrong.
-fn admit(
+fn check_inputs(
     loaded: Result<Loaded, LoadError>,
     (source, options, run): (&Source, &compiler::compile::Options, bool),
     json: bool,
@@ -140,7 +140,7 @@ fn admit(
         report(&[missing], &loaded.sources, json, reporter)?;
         return Ok(Err(Status::Fault));
     }
-    settle(loaded, json, reporter)
+    program_or_status(loaded, json, reporter)
 }
 
 /// Loads a program that is only looked at; one in Nil that cannot be compiled without arguments, with some that fit, which are given beside it.
@@ -151,16 +151,16 @@ pub(crate) fn load_to_check(
 ) -> anyhow::Result<Result<(Program, Option<String>), Status>> {
     let options = compiler_options(&source.options, false)?;
     let loaded = load_with(source, &options, None)?;
-    let arguments = loaded.as_ref().ok().and_then(|loaded| usage::exemplary(source, loaded, &options));
+    let arguments = loaded.as_ref().ok().and_then(|loaded| usage::example_arguments(source, loaded, &options));
     if arguments.is_none() {
-        return Ok(admit(loaded, (source, &options, false), json, reporter)?.map(|program| (program, None)));
+        return Ok(check_inputs(loaded, (source, &options, false), json, reporter)?.map(|program| (program, None)));
     }
     let text = loaded.ok().and_then(|loaded| Some(loaded.compiled?.inputs.into_iter().next()?.text));
     let mut with = source.clone();
     with.options.nil.args.clone_from(&arguments);
     let options = compiler_options(&with.options, false)?;
     let loaded = load::load_bytes(&source.file, text.unwrap_or_default().into(), &self::options(&with, None), &options);
-    let program = settle(loaded, json, reporter)?;
+    let program = program_or_status(loaded, json, reporter)?;
     if let (Err(_), Some(text), false) = (&program, &arguments, json) {
         print(&format!("{}: compiled with --args {}\n", load::display_name(&source.file), usage::quoted(text)))?;
     }
@@ -178,7 +178,7 @@ pub(crate) fn compiler_options(given: &SourceOptions, native: bool) -> anyhow::R
 fn load_with(
     source: &Source,
     nil_options: &compiler::compile::Options,
-    run: Option<Intended<'_>>,
+    run: Option<RunConditions<'_>>,
 ) -> anyhow::Result<Result<Loaded, LoadError>> {
     source.check()?;
     let mem = run.and_then(|r| r.given.mem);
@@ -199,7 +199,7 @@ fn load_with(
 }
 
 /// A program that could be loaded; else reports what is wrong, and gives the status to end with.
-fn settle(
+fn program_or_status(
     loaded: Result<Loaded, LoadError>,
     json: bool,
     reporter: &Reporter,
@@ -228,13 +228,13 @@ fn settle(
 fn cheapest(
     source: &Source,
     undone: Loaded,
-    run: Option<Intended<'_>>,
+    run: Option<RunConditions<'_>>,
     with: impl Fn(Erase) -> Result<Loaded, LoadError>,
 ) -> anyhow::Result<Loaded> {
     let Loaded { module: Some(module), compiled: Some(nil), .. } = &undone else { return Ok(undone) };
     let Some(ir) = &nil.program else { return Ok(undone) };
     if run.is_some() && nil.wants_arguments {
-        // It cannot run, and that is what is told.
+        // It cannot run without arguments, which is reported elsewhere.
         return Ok(undone);
     }
     anyhow::ensure!(
@@ -263,7 +263,7 @@ fn cheapest(
                     out = Loaded { module: Some(module), diagnostics, sources, named, compiled };
                 }
             }
-            // Then it is no way to run the program.
+            // A program that does not end is not a candidate.
             Err(error) => tracing::info!("erased: {told}: {error:#}"),
         }
     }
@@ -274,7 +274,7 @@ fn cheapest(
 fn measured<T>(
     module: Module,
     variables: Option<&[Variable]>,
-    run: Option<Intended<'_>>,
+    run: Option<RunConditions<'_>>,
     ask: impl FnOnce(&mut Machine<'_>, &Snapshot) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let program = vm::Program::new(module, run.is_none_or(|r| r.given.checks == Switch::On))?;
@@ -355,7 +355,7 @@ pub(crate) fn report(
     reporter: &Reporter,
 ) -> anyhow::Result<()> {
     if json {
-        told(diagnostics, sources, Map::new(), reporter)?;
+        answer_diagnostics(diagnostics, sources, Map::new(), reporter)?;
     } else {
         reporter.diagnostics(diagnostics, sources);
     }
@@ -363,7 +363,7 @@ pub(crate) fn report(
 }
 
 /// Prints the answer of a command that gives diagnostics, and what else there is.
-pub(crate) fn told(
+pub(crate) fn answer_diagnostics(
     diagnostics: &[Diagnostic],
     sources: &Sources,
     mut rest: Map<String, Value>,
@@ -381,7 +381,7 @@ pub(crate) fn as_json(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
 }
 
 /// Gives source text: as a part of the answer in JSON where that is asked for and no file is named, else as [`write`] does.
-pub(crate) fn give(
+pub(crate) fn output_text(
     (source, output): (&str, Option<&str>),
     text: String,
     (diagnostics, sources): (&[Diagnostic], &Sources),
@@ -401,14 +401,14 @@ pub(crate) fn give(
             rest.insert("text".into(), json!(text));
         }
     }
-    told(diagnostics, sources, rest, reporter)
+    answer_diagnostics(diagnostics, sources, rest, reporter)
 }
 
 /// The names of lists such as `a,b[2]`; commas in brackets are of one name, as in `A[2,1]`.
 pub(crate) fn names(lists: &[String]) -> Vec<String> {
     let split = |list: &String| match arguments::split(list, ',') {
         Ok(names) => names.into_iter().map(str::to_string).collect(),
-        // Whoever looks the name up says what is wrong with it.
+        // The lookup of the name reports the error.
         Err(_) => vec![list.clone()],
     };
     lists.iter().flat_map(split).collect()
@@ -424,7 +424,7 @@ pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::R
     match output.filter(|o| *o != "-") {
         None => Ok(print_source(text)?),
         Some(path) => {
-            keep_source(source, path)?;
+            ensure_not_source(source, path)?;
             write_file(path, text.as_bytes())
         }
     }
@@ -446,13 +446,13 @@ pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> 
         None if source == "-" => anyhow::bail!("say where to write the object: -o OUT"),
         None => Path::new(source).with_extension("o").display().to_string(),
     };
-    keep_source(source, &path)?;
+    ensure_not_source(source, &path)?;
     write_file(&path, bytes)?;
     Ok(Some(path))
 }
 
 /// Writes an object as [`write_object`] does, and answers in JSON where that is asked for.
-pub(crate) fn give_object(
+pub(crate) fn output_object(
     (source, output): (&str, Option<&str>),
     bytes: &[u8],
     (diagnostics, sources): (&[Diagnostic], &Sources),
@@ -466,7 +466,7 @@ pub(crate) fn give_object(
     let path = write_object(source, output, bytes)?;
     if json {
         rest.insert("output".into(), json!(path));
-        told(diagnostics, sources, rest, reporter)?;
+        answer_diagnostics(diagnostics, sources, rest, reporter)?;
     }
     Ok(())
 }
@@ -477,7 +477,7 @@ pub(crate) fn write_file(path: &str, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 /// Refuses to write a result over its own source.
-pub(crate) fn keep_source(source: &str, output: &str) -> anyhow::Result<()> {
+pub(crate) fn ensure_not_source(source: &str, output: &str) -> anyhow::Result<()> {
     let same = match (std::fs::canonicalize(source), std::fs::canonicalize(output)) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,

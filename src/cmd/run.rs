@@ -25,10 +25,10 @@ use serde_json::{Map, Value, json};
 use crate::Status;
 use crate::answer::{answer, array, nested};
 use crate::cli::{Run, Trace};
-use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
-use crate::cmd::{self, Intended, Program, as_json, load};
+use crate::cmd::batch::save::{Files, SaveOptions, Saved, Words, Writers};
+use crate::cmd::{self, Program, RunConditions, as_json, load};
 use crate::drift::{Drift, drift};
-use crate::interrupt::Heed;
+use crate::interrupt::InterruptGuard;
 use crate::outcome::{explain, flags_json, outcome_json, ran_by, rests, status, trace};
 use crate::report::{Reporter, print};
 use crate::rerun::in_source;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         return super::batch::run::run(args, reporter);
     }
     let given = &args.given;
-    let run = Intended { given, input: args.input.as_deref() };
+    let run = RunConditions { given, input: args.input.as_deref() };
     let loaded = match load(&args.source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
@@ -94,13 +94,13 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         trace(&machine, &loaded, given, if args.round_trip { &both } else { &both[..1] })?;
     }
     machine.begin(direction);
-    let heed = Heed::begin(reporter);
+    let guard = InterruptGuard::begin(reporter);
     let mut outcome = session.go(&mut machine)?;
     let finished = outcome == Outcome::Finished;
     let printed = saving.as_ref().map(Saving::printed);
     let wanted =
-        Wanted { shown: &shown, store, layouts: &layouts, printed: None, hex: args.hex, reverse: args.reverse };
-    let state = finished.then(|| State::of(&machine, &before, &Wanted { printed, ..wanted }));
+        StateOptions { shown: &shown, store, layouts: &layouts, printed: None, hex: args.hex, reverse: args.reverse };
+    let state = finished.then(|| State::of(&machine, &before, &StateOptions { printed, ..wanted }));
     let words = saving.as_ref().filter(|_| finished).map(|saving| saving.words(&machine));
     let mut restored = None;
     if let (Some(start), true) = (start, finished) {
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             restored = Some(machine.digest() == start);
         }
     }
-    drop(heed);
+    drop(guard);
     let elapsed = session.started.elapsed();
     let copy = copy.filter(|_| restored.is_some());
     let drift = copy.map(|copy| drift(program.module(), &copy, &machine.snapshot()));
@@ -138,12 +138,12 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     Ok(ended.status())
 }
 
-/// What came of a run.
+/// The result of a run.
 struct Ended {
     outcome: Outcome,
     /// The results, if the run forward came to its end.
     state: Option<State>,
-    /// What is known of where it stopped.
+    /// The state where it stopped, as far as it is known.
     at_stop: Option<State>,
     told: Option<StopReport>,
     restored: Option<bool>,
@@ -241,15 +241,7 @@ impl Saving {
         }
         let module = program.module();
         let places = results(args, shown, module, store);
-        let asked = Asked {
-            save: &args.many.save,
-            raw: args.hex,
-            json: args.json,
-            format: module.flags.format,
-            read: std::slice::from_ref(&args.source.file),
-            items: None,
-            names: "--show",
-        };
+        let asked = SaveOptions::of_run(args, module, std::slice::from_ref(&args.source.file), None);
         let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, layouts)).collect())?;
         let printed = places.iter().enumerate().filter(|(n, _)| !files.has(*n)).map(|(_, p)| p.clone()).collect();
         Ok(Some(Saving { places, files, writers, printed }))
@@ -270,7 +262,7 @@ impl Saving {
     }
 }
 
-/// What there is to say of a program before it runs.
+/// Warnings about a program, before it runs.
 pub(crate) fn warnings(loaded: &Program, args: &Run) -> Vec<Diagnostic> {
     let mut warnings = loaded.warnings.clone();
     let code = loaded.module.code.iter().enumerate();
@@ -295,9 +287,9 @@ pub(crate) struct State {
     pub(crate) json: Map<String, Value>,
 }
 
-/// What is wanted of the state after a run.
+/// What is shown of the state after a run, and how.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct StateOptions<'a> {
     /// What `--show` names.
     pub(crate) shown: &'a [Place],
     /// The variables of a program in Janus.
@@ -314,8 +306,8 @@ pub(crate) struct Wanted<'a> {
 
 impl State {
     /// The results; of a program in Janus the variables of `main`. The registers began with what was `before`.
-    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], wanted: &Wanted<'_>) -> State {
-        let Wanted { shown, store, layouts, printed, hex, reverse } = *wanted;
+    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], wanted: &StateOptions<'_>) -> State {
+        let StateOptions { shown, store, layouts, printed, hex, reverse } = *wanted;
         let mut text = String::new();
         let mut json = Map::new();
         let mut cells = Vec::new();

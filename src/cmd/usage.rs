@@ -26,7 +26,7 @@ const STEPS: u64 = 1_000_000;
 const ROOM: u64 = 1 << 16;
 
 /// Arguments with which a program in Nil can be compiled that cannot be without; `None` of any other, and where none are found.
-pub(super) fn exemplary(source: &Source, loaded: &Loaded, options: &compile::Options) -> Option<String> {
+pub(super) fn example_arguments(source: &Source, loaded: &Loaded, options: &compile::Options) -> Option<String> {
     let (nil, f, _) = wanting(loaded, options, false)?;
     let program = nil.inputs.first()?;
     let (how, example) = example(&nil.inputs, f, |text| tried(source, &program.text, text, options));

@@ -81,6 +81,7 @@ impl Program {
     /// Verifies and decodes a module. With `checks` off, the conditions that `assert`, `zero`, `push`, `pop` and the landing places of
     /// jumps check are assumed to hold.
     pub fn new(module: Module, checks: bool) -> Result<Program, LoadError> {
+        let _span = tracing::debug_span!("verify and decode", instructions = module.code.len()).entered();
         if module.code.len() >= 1 << 30 {
             return Err(LoadError::TooLong);
         }

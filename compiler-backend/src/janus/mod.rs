@@ -69,11 +69,13 @@ pub fn is_alias(says: &str) -> bool {
 /// Reads and analyses a program, within a budget.
 pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings, budget: &Budget) -> Read {
     let Some(file) = sources.add(name, text) else { return Read::default() };
+    let span = tracing::debug_span!("parse").entered();
     let (tree, diagnostics) = if settings.classic {
         parser::classic::parse(file, text, settings.entry.as_deref(), budget)
     } else {
         parser::parse_within(file, text, budget)
     };
+    drop(span);
     if let (Some(entry), false) = (&settings.entry, settings.classic) {
         let message = format!("a run of a program in Janus begins with `main`, not with `{entry}`");
         let d = Diagnostic::error(codes::MAIN, message)
@@ -84,7 +86,7 @@ pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings, 
     if failed(&diagnostics) {
         return Read { tree, diagnostics, ..Read::default() };
     }
-    let analysis = sema::analyse(file, name, text, &tree, settings);
+    let analysis = tracing::debug_span!("check").in_scope(|| sema::analyse(file, name, text, &tree, settings));
     let program = analysis.program.filter(|_| !failed(&analysis.diagnostics));
     Read { tree, program, arguments: analysis.arguments, store: analysis.store, diagnostics: analysis.diagnostics }
 }

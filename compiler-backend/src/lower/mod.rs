@@ -181,6 +181,7 @@ pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::Functio
 ///
 /// Errors: arguments that do not fit the entry's parameters, a program that is too large, or one that breaks the rules of [`ir`].
 pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Result<Module, LowerError> {
+    let _span = tracing::debug_span!("lower", functions = program.functions.len()).entered();
     if graph::is_deeper(program, MAX_NESTING) {
         return Err(LowerError::TooLarge("statements are nested more than 300 deep"));
     }

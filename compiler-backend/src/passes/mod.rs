@@ -23,8 +23,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use tracing::field::Empty;
+
 use crate::ir::Program;
-use crate::ir::effects::Summaries;
+use crate::ir::effects::{Summaries, walk};
 
 macro_rules! passes {
     ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal $level:literal $module:ident; )*) => {
@@ -171,13 +173,26 @@ const ORDER: &[Pass] = &[
     Pass::Fold,
 ];
 
+/// Records the number of statements of a program in a span, if anyone looks at it.
+fn note_size(span: &tracing::Span, field: &str, program: &Program) {
+    if !span.is_disabled() {
+        let mut statements = 0_u64;
+        program.functions.iter().for_each(|f| walk(&f.body, &mut |_| statements += 1));
+        span.record(field, statements);
+    }
+}
+
 /// Runs the passes that are switched on, some of them more than once.
 pub fn run(program: &mut Program, switches: &Switches) {
+    let _span = tracing::debug_span!("optimise").entered();
     // Passes only improve what is known about functions, so the summaries stay valid.
     let mut summaries = Summaries::new(program);
     for pass in ORDER {
         if switches.has(*pass) {
+            let span = tracing::debug_span!("pass", name = pass.name(), statements = Empty, after = Empty).entered();
+            note_size(&span, "statements", program);
             pass.run_with(program, &summaries);
+            note_size(&span, "after", program);
             if *pass == Pass::Inline {
                 summaries = Summaries::new(program);
             }

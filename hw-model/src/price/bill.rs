@@ -35,6 +35,7 @@ pub struct Bill {
 impl Bill {
     /// Prices the activity of a run.
     pub fn new(device: &Device<'_>, module: &Module, activities: &[Activity]) -> Bill {
+        let _span = tracing::debug_span!("price", instructions = module.code.len()).entered();
         let mut items = Vec::new();
         let bits = u64::from(module.flags.profile.width());
         for Activity { phase, counts, words_in, words_out } in activities {

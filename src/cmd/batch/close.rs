@@ -4,68 +4,129 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pendula::asm::diagnostic::{Diagnostic, Sources, plural};
+use pendula::batch::MemoryBudget;
 use pendula::hw_model::Technology;
 use pendula::isa::module::Module;
 use pendula::vm::Engine;
 use serde_json::{Value, json};
 
-use super::tell::{BatchReport, Notes};
-use super::{JsonItems, Totals};
+use super::report::{BatchReport, Notes};
+use super::save::{Files, Writers};
+use super::{JsonItems, Progress, Table, Totals};
 use crate::interrupt;
 use crate::report::{Reporter, print};
 use crate::stats::{counts_json, counts_text};
 use crate::{Status, answer};
 
-/// What is told when items have been run, and how.
+/// What has come of the items of a batch so far.
+pub(crate) struct Collected {
+    pub(crate) table: Table,
+    pub(crate) json: JsonItems,
+    pub(crate) notes: Notes,
+    pub(crate) report: BatchReport,
+    pub(crate) writers: Writers,
+    /// The number of items that have been run to where they end.
+    pub(crate) done: usize,
+    /// The number of items of the batch.
+    pub(crate) count: usize,
+}
+
+impl Collected {
+    /// Nothing yet, of a batch of so many items.
+    pub(crate) fn new(count: usize, writers: Writers) -> Collected {
+        Collected {
+            table: Table::new(count),
+            json: JsonItems::default(),
+            notes: Notes::default(),
+            report: BatchReport::default(),
+            writers,
+            done: 0,
+            count,
+        }
+    }
+}
+
+/// Runs an item and counts it, unless Ctrl-C came before.
+pub(crate) fn run_unless_interrupted<T>(
+    progress: &Progress,
+    room: &mut MemoryBudget,
+    run: impl FnOnce(&mut MemoryBudget) -> T,
+) -> Option<T> {
+    if interrupt::is_requested() {
+        return None;
+    }
+    let out = run(room);
+    if !room.is_short() {
+        progress.one();
+    }
+    Some(out)
+}
+
+/// Hands on the items that have been run, which begin with number `start`, each piece with the number of its first.
+///
+/// # Errors
+/// Those of `part`; [`Interrupted`] if Ctrl-C came.
+pub(crate) fn collect<T, E: From<Interrupted>>(
+    start: usize,
+    items: Vec<Option<T>>,
+    mut part: impl FnMut(usize, Vec<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    for (begin, items) in ran(start, items) {
+        part(begin, items)?;
+    }
+    if interrupt::is_requested() { Err(Interrupted.into()) } else { Ok(()) }
+}
+
+/// The end of a batch: what is reported when its items have been run, and how.
 pub(crate) struct Close<'a> {
+    pub(crate) collected: Collected,
+    /// The files that results go to.
+    pub(crate) files: &'a Files,
     /// What a JSON object begins with, if one is asked for.
     pub(crate) first: Option<&'a [(&'a str, Value)]>,
-    pub(crate) items: JsonItems,
-    pub(crate) notes: Notes,
-    pub(crate) told: BatchReport,
     pub(crate) totals: &'a Mutex<Totals>,
-    /// The technology that gives latencies, if what was counted is told.
+    /// The technology that gives latencies, if `--stats` asks for what was counted.
     pub(crate) stats: Option<Technology>,
-    /// Whether the rests of rounding are asked for.
+    /// True if the rests of rounding are asked for.
     pub(crate) drift: bool,
-    /// How many items were run to where they end, and how many there are.
-    pub(crate) done: (usize, usize),
-    /// Whether Ctrl-C came before all were.
+    /// True if Ctrl-C came before all items were run.
     pub(crate) cut: bool,
-    /// Whether files were to be written.
-    pub(crate) saves: bool,
     pub(crate) elapsed: Duration,
     pub(crate) engine: Engine,
 }
 
 impl Close<'_> {
-    /// Tells it.
-    pub(crate) fn tell(
-        mut self,
+    /// Completes the files, unless Ctrl-C came, and reports.
+    pub(crate) fn finish(
+        self,
         (module, sources): (&Module, &Sources),
         max_steps: Option<u64>,
         reporter: &Reporter,
     ) -> anyhow::Result<Status> {
+        let Collected { mut json, mut notes, report, writers, done, count, .. } = self.collected;
+        if !self.cut {
+            writers.finish(self.files)?;
+        }
         let Totals { counts, ran } = &*self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = (self.engine, *ran);
         if let Some(first) = self.first {
             // Nothing has been printed if there are no items.
-            self.items.part(first, std::iter::empty())?;
+            json.part(first, std::iter::empty())?;
             let stats = self.stats.as_ref();
             let stats = stats.map(|t| ("stats", counts_json(counts, &module.code, t, self.elapsed, ran)));
-            let outcome = if self.cut { cut_json(self.done) } else { answer::finished() };
-            self.items.end(stats.as_slice(), !(self.cut || self.told.failed), &outcome)?;
+            let outcome = if self.cut { cut_json((done, count)) } else { answer::finished() };
+            json.end(stats.as_slice(), !(self.cut || report.failed), &outcome)?;
         } else {
-            print(&self.notes.take(self.done.1))?;
+            print(&notes.take(count))?;
             if let Some(technology) = &self.stats {
                 print(&counts_text(counts, &module.code, technology, self.elapsed, ran))?;
             }
-            print(&self.told.tell(module, sources, reporter, max_steps, self.drift))?;
+            print(&report.tell(module, sources, reporter, max_steps, self.drift))?;
             if self.cut {
-                tell_cut(self.done, self.saves, reporter);
+                report_cut((done, count), !self.files.is_empty(), reporter);
             }
         }
-        Ok(match self.told.failed {
+        Ok(match report.failed {
             _ if self.cut => Status::Interrupted,
             true => Status::Fault,
             false => Status::Done,
@@ -76,10 +137,10 @@ impl Close<'_> {
 /// Why a batch ends before all items have been run: Ctrl-C.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
-pub(crate) struct Cut;
+pub(crate) struct Interrupted;
 
 /// The items that have been run, by the number of the first: those that Ctrl-C came before are `None`, and lie anywhere.
-pub(crate) fn ran<T>(start: usize, items: Vec<Option<T>>) -> Vec<(usize, Vec<T>)> {
+fn ran<T>(start: usize, items: Vec<Option<T>>) -> Vec<(usize, Vec<T>)> {
     let mut out: Vec<(usize, Vec<T>)> = Vec::new();
     let mut goes_on = false;
     for (n, item) in (start..).zip(items) {
@@ -95,8 +156,8 @@ pub(crate) fn ran<T>(start: usize, items: Vec<Option<T>>) -> Vec<(usize, Vec<T>)
     out
 }
 
-/// Tells that a batch was interrupted, as text.
-fn tell_cut((done, count): (usize, usize), saves: bool, reporter: &Reporter) {
+/// Reports that a batch was interrupted, as text.
+fn report_cut((done, count): (usize, usize), saves: bool, reporter: &Reporter) {
     let message = format!("interrupted when {done} of {} were done", plural(count, "item"));
     let d = Diagnostic::error(interrupt::CODE, message);
     let d = if saves { d.help("no file was written: files hold the results of all items") } else { d };

@@ -13,22 +13,22 @@ use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use super::alone::{self, Alone, Unfinished};
-use super::close::{Close, Cut, ran};
-use super::given::Given;
+use super::close::{Close, Collected, Interrupted, collect, run_unless_interrupted};
 use super::inputs::load;
-use super::save::{Asked, Files, Saved, Words, Writers};
-use super::tell::{BatchReport, Failure, Notes, Noticed, rests_of};
-use super::{JsonItems, Progress, Steps, Table, Totals, ended};
+use super::item_inputs::ItemInputs;
+use super::report::{Failure, Noticed, rests_of};
+use super::rerun::{self, ItemRerun, Unfinished};
+use super::save::{Files, SaveOptions, Saved, Words};
+use super::{Progress, Steps, Totals, ended};
 use crate::cli::Grad;
 use crate::cmd::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
     to_object, uses_floats,
 };
-use crate::cmd::run::{State, Wanted};
-use crate::cmd::{Intended, as_json};
+use crate::cmd::run::{State, StateOptions};
+use crate::cmd::{RunConditions, as_json};
 use crate::drift::drift;
-use crate::interrupt::{self, Heed};
+use crate::interrupt::{self, InterruptGuard};
 use crate::outcome::{outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::rerun::there;
@@ -38,7 +38,7 @@ use crate::{Status, answer};
 /// What one item gives.
 #[derive(Default)]
 struct Item {
-    /// What is wrong with what is asked for: no item can give it.
+    /// An error in the request, which holds for every item.
     error: Option<GradError<Stop>>,
     failure: Option<Failure>,
     /// The names of the loss and of the derivatives, and what they are.
@@ -50,7 +50,7 @@ struct Item {
     noticed: Noticed,
     wrong: bool,
     json: String,
-    /// What there is for JSON of a program that stopped: why is told in the order of items.
+    /// The JSON of a program that stopped. Its reason is added later, in the order of items.
     stopped: Map<String, Value>,
     words: Words,
 }
@@ -71,7 +71,7 @@ struct Common<'a> {
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let intended = Intended { given, input: args.input.as_deref() };
+    let intended = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
     let loaded = load(&args.many.batch, &source, intended, false, (args.json, reporter))?;
     let (loaded, inputs) = match loaded {
@@ -103,15 +103,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok((loss, wrt)) => results(&loss, &wrt, &options, &layouts),
         Err(error) => return refused(error),
     };
-    let asked = Asked {
-        save: &args.many.save,
-        raw: args.hex,
-        json: args.json,
-        format: module.flags.format,
-        read: &inputs.files,
-        items: Some(inputs.count),
-        names: "--wrt",
-    };
+    let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, results)?;
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
@@ -121,74 +113,48 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
-        alone: Alone::new(&loaded, &program, given),
-        count,
-        table: Table::new(count),
-        json: JsonItems::default(),
-        notes: Notes::default(),
-        told: BatchReport::default(),
-        writers,
-        done: 0,
+        alone: ItemRerun::new(&loaded, &program, given),
+        collected: Collected::new(count, writers),
     };
-    let heed = Heed::begin(reporter);
+    let guard = InterruptGuard::begin(reporter);
     let progress = Progress::new(count);
     let streamed = batch.stream(
         (count, inputs.part_size(common.files.words())),
         args.many.jobs,
         |items| Ok(inputs.part(items)?),
-        |machine, room, given: &Given, item| {
-            if interrupt::came() {
-                return None;
-            }
-            let out = common.item(machine, room, given, item);
-            if !room.is_short() {
-                progress.one();
-            }
-            Some(out)
+        |machine, room, given: &ItemInputs, item| {
+            run_unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
         },
-        |items, given, found| {
-            for (begin, found) in ran(items.start, found) {
-                output.part(begin, given, found, &first)?;
-            }
-            if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
-        },
+        |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
     );
-    drop(heed);
+    drop(guard);
     let elapsed = progress.finish();
     let cut = match streamed {
         Ok(()) => false,
         Err(Ended::Refused(error)) => return refused(error),
-        Err(Ended::Trouble(error)) if error.is::<Cut>() => true,
+        Err(Ended::Trouble(error)) if error.is::<Interrupted>() => true,
         Err(Ended::Trouble(error)) => {
-            let status = ended(&mut output.json, Err(error))?;
+            let status = ended(&mut output.collected.json, Err(error))?;
             return Ok(status.unwrap_or(Status::Usage));
         }
     };
-
-    let Output { json: items, notes, told, writers, done, .. } = output;
-    if !cut {
-        writers.finish(&common.files)?;
-    }
     let close = Close {
+        collected: output.collected,
+        files: &common.files,
         first: args.json.then_some(&first),
-        items,
-        notes,
-        told,
         totals: &common.totals,
         stats: args.stats.then(Technology::default_technology),
         drift: args.drift,
-        done: (done, count),
         cut,
-        saves: !common.files.is_empty(),
         elapsed,
         engine: config.engine,
     };
-    close.tell((module, &loaded.sources), given.max_steps, reporter)
+    close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
 
 /// Why a batch ended before its end.
 enum Ended {
-    /// What is asked for no item can give.
+    /// The request is wrong for every item.
     Refused(GradError<Stop>),
     Trouble(anyhow::Error),
 }
@@ -199,18 +165,11 @@ impl<E: Into<anyhow::Error>> From<E> for Ended {
     }
 }
 
-/// What becomes of items that are done.
+/// Prints and saves the results of items.
 struct Output<'a> {
     common: &'a Common<'a>,
-    alone: Alone<'a>,
-    count: usize,
-    table: Table,
-    json: JsonItems,
-    notes: Notes,
-    told: BatchReport,
-    writers: Writers,
-    /// How many items have been run to where they end.
-    done: usize,
+    alone: ItemRerun<'a>,
+    collected: Collected,
 }
 
 impl Output<'_> {
@@ -218,7 +177,7 @@ impl Output<'_> {
     fn part(
         &mut self,
         begin: usize,
-        given: &Given,
+        given: &ItemInputs,
         mut items: Vec<Item>,
         first: &[(&str, Value)],
     ) -> Result<(), Ended> {
@@ -227,27 +186,27 @@ impl Output<'_> {
             return Err(Ended::Refused(error));
         }
         for (n, item) in items.iter_mut().enumerate() {
-            self.told.failed |= item.wrong;
-            self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
+            self.collected.report.failed |= item.wrong;
+            self.collected.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
                 let stopped = std::mem::take(&mut item.stopped);
                 let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results: false });
                 let why = || self.common.why(&mut self.alone, (given, begin + n));
-                alone::failed(&mut self.told, (begin + n, failure), json, why);
+                rerun::failed(&mut self.collected.report, (begin + n, failure), json, why);
             }
-            self.told.noticed(begin + n, item.noticed);
+            self.collected.report.noticed(begin + n, item.noticed);
         }
-        if !files.is_empty() && !interrupt::came() {
+        if !files.is_empty() && !interrupt::is_requested() {
             let words = |item: &Item| item.failure.as_ref().map(Failure::title);
             let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
-            self.writers.part(files, begin, &saved)?;
+            self.collected.writers.part(files, begin, &saved)?;
         }
         if args.json {
-            return Ok(self.json.part(first, items.into_iter().map(|item| item.json))?);
+            return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
         }
         print(&if *blocks { blocks_text(begin, &items) } else { self.lines_text(begin, items) })?;
-        if self.notes.are_many() {
-            print(&self.notes.take(self.count))?;
+        if self.collected.notes.are_many() {
+            print(&self.collected.notes.take(self.collected.count))?;
         }
         Ok(())
     }
@@ -260,11 +219,11 @@ impl Output<'_> {
         let mut rows = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
             for note in item.notes {
-                self.notes.add(begin + n, note);
+                self.collected.notes.add(begin + n, note);
             }
             rows.push(item.failure.map_or(Ok(item.cells), |failure| Err(failure.title())));
         }
-        if none { String::new() } else { self.table.part(begin, names, rows) }
+        if none { String::new() } else { self.collected.table.part(begin, names, rows) }
     }
 }
 
@@ -304,7 +263,7 @@ fn blocks_text(begin: usize, items: &[Item]) -> String {
 
 impl Common<'_> {
     /// Differentiates for an item as would be done alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &Given, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         let before = *machine.registers();
@@ -322,7 +281,7 @@ impl Common<'_> {
         if args.stats {
             self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
         }
-        // Of a comparison that is not to be had for want of steps nothing can be said.
+        // A comparison that ran out of steps says nothing.
         let stop = match found {
             Ok(_) if seen.limit => Outcome::Limit,
             Ok(found) => return self.results(machine, &found, item),
@@ -351,20 +310,20 @@ impl Common<'_> {
         }
     }
 
-    fn wanted(&self) -> Wanted<'_> {
+    fn wanted(&self) -> StateOptions<'_> {
         let hex = self.args.hex;
-        Wanted { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
+        StateOptions { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
     }
 
     /// Why an item stopped, in the source's terms, and its state there, if that is known.
-    fn why(&self, alone: &mut Alone<'_>, item: (&Given, usize)) -> Option<alone::Found> {
+    fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize)) -> Option<rerun::Found> {
         let loaded = alone.loaded;
-        let run = |run: &mut alone::Run<'_, '_>| {
+        let run = |run: &mut rerun::Run<'_, '_>| {
             let (mut seen, mut last) = (Seen::default(), None);
             let (steps, until) = (&mut run.steps, run.until);
             let _: Result<_, GradError<Stop>> = grad(run.machine, &self.options, |m| {
                 seen.begins(m, loaded);
-                last = alone::go(m, steps, until).map(|outcome| (outcome, there(m)));
+                last = rerun::go(m, steps, until).map(|outcome| (outcome, there(m)));
                 let outcome = last.as_ref().map_or(Outcome::Limit, |(outcome, _)| outcome.clone());
                 seen.ended(outcome, m.ad_mode(), m)
             });

@@ -15,10 +15,10 @@ use pendula::load::{self, CompiledSource, FileKind, Loaded, display_name, kind_a
 use pendula::values::{self, Place};
 use pendula::{pisa, store};
 
-use super::given::{Feed, From, Inputs, Kind};
+use super::item_inputs::{Feed, From, Inputs, Kind};
 use crate::Status;
 use crate::cli::Source;
-use crate::cmd::{self, Intended, load_with, settle, usage};
+use crate::cmd::{self, RunConditions, load_with, program_or_status, usage};
 use crate::report::Reporter;
 
 /// A file of `--batch`.
@@ -39,7 +39,7 @@ struct Plan {
 pub(crate) fn load(
     batch: &[String],
     source: &Source,
-    run: Intended<'_>,
+    run: RunConditions<'_>,
     reverse: bool,
     (json, reporter): (bool, &Reporter),
 ) -> anyhow::Result<Result<(cmd::Program, Inputs), Status>> {
@@ -47,7 +47,7 @@ pub(crate) fn load(
     let count = files.first().map_or(0, |f| f.items.count());
     let result = if kind_at(&source.file) == Some(FileKind::Nil) {
         let (loaded, plan, scalar) = compiled(&files, source, run)?;
-        settle(loaded, json, reporter)?.map(|p| (p, plan, scalar))
+        program_or_status(loaded, json, reporter)?.map(|p| (p, plan, scalar))
     } else {
         match cmd::load(source, Some(run), json, reporter)? {
             Ok(program) => {
@@ -168,7 +168,7 @@ fn assembled(program: &cmd::Program, files: &[File], reverse: bool) -> anyhow::R
 /// For a program in Nil: compiled once, for arguments of the shape of an item's. Also tells whether items of a single element count as numbers.
 type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
 
-fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Result<Compiled> {
+fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::Result<Compiled> {
     let mut given = source.options.clone();
     let text = given.nil.args.take();
     let budget = cmd::budget(&given);

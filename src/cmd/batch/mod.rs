@@ -1,13 +1,13 @@
 //! `run` and `grad` over many inputs, `--batch`: what they share.
 
-pub(crate) mod alone;
 mod close;
-mod given;
 pub(crate) mod grad;
 pub(crate) mod inputs;
+mod item_inputs;
+mod report;
+pub(crate) mod rerun;
 pub(crate) mod run;
 pub(crate) mod save;
-mod tell;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -60,7 +60,7 @@ impl Steps {
         }
         let outcome = loop {
             let outcome = part(machine, &mut self.left);
-            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
+            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::is_requested() {
                 break outcome;
             }
         };

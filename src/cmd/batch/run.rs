@@ -20,18 +20,18 @@ use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use super::alone::{self, Alone, Unfinished};
-use super::close::{Close, Cut, ran};
-use super::given::Given;
+use super::close::{Close, Collected, Interrupted, collect, run_unless_interrupted};
 use super::inputs::load;
-use super::save::{Asked, Files, Saved, Words, Writers};
-use super::tell::{BatchReport, Failure, Notes, of_values};
-use super::{JsonItems, Progress, Steps, Table, Totals, ended};
+use super::item_inputs::ItemInputs;
+use super::report::{Failure, of_values};
+use super::rerun::{self, ItemRerun, Unfinished};
+use super::save::{Files, SaveOptions, Saved, Words};
+use super::{Progress, Steps, Totals, ended};
 use crate::cli::Run;
-use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
-use crate::cmd::{Intended, as_json};
+use crate::cmd::run::{self, ELEMENTS, State, StateOptions, results, shown};
+use crate::cmd::{RunConditions, as_json};
 use crate::drift::drift;
-use crate::interrupt::{self, Heed};
+use crate::interrupt::{self, InterruptGuard};
 use crate::outcome::{flags_json, outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::session::{self, EVENTS, event_text};
@@ -52,7 +52,7 @@ struct Item {
     wrong: bool,
     flags: Flags,
     json: String,
-    /// What there is for JSON of a compiled program that stopped: why is told in the order of items.
+    /// The JSON of a compiled program that stopped. Its reason is added later, in the order of items.
     stopped: Map<String, Value>,
     words: Words,
 }
@@ -77,7 +77,7 @@ struct Common<'a> {
 
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let intended = Intended { given, input: args.input.as_deref() };
+    let intended = RunConditions { given, input: args.input.as_deref() };
     let loaded = load(&args.many.batch, &args.source, intended, args.reverse, (args.json, reporter))?;
     let (loaded, inputs) = match loaded {
         Ok(found) => found,
@@ -108,15 +108,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let store = loaded.variables();
     let places = results(args, &shown(args, module, store)?, module, store);
     let layouts = Layouts::of(loaded.compiled.as_ref());
-    let asked = Asked {
-        save: &args.many.save,
-        raw: args.hex,
-        json: args.json,
-        format: module.flags.format,
-        read: &inputs.files,
-        items: Some(inputs.count),
-        names: "--show",
-    };
+    let asked = SaveOptions::of_run(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, &layouts)).collect())?;
     // What is saved is not printed, too.
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
@@ -137,66 +129,41 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
-        alone: Alone::new(&loaded, &program, given),
+        alone: ItemRerun::new(&loaded, &program, given),
         start: batch.start().regs,
         module,
-        table: Table::new(count),
-        json: JsonItems::default(),
-        notes: Notes::default(),
-        told: BatchReport::default(),
-        writers,
-        done: 0,
+        collected: Collected::new(count, writers),
     };
-    let heed = Heed::begin(reporter);
+    let guard = InterruptGuard::begin(reporter);
     let progress = Progress::new(count);
     let results: usize = common.places.iter().map(|p| p.count() as usize).sum();
     let streamed = batch.stream(
         (count, inputs.part_size(results)),
         args.many.jobs,
         |items| inputs.part(items),
-        |machine, room, given: &Given, item| {
-            if interrupt::came() {
-                return None;
-            }
-            let out = common.item(machine, room, given, item);
-            if !room.is_short() {
-                progress.one();
-            }
-            Some(out)
+        |machine, room, given: &ItemInputs, item| {
+            run_unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
         },
-        |items, given, found| {
-            for (begin, found) in ran(items.start, found) {
-                output.part(begin, given, found, &first)?;
-            }
-            if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
-        },
+        |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
     );
-    drop(heed);
+    drop(guard);
     let elapsed = progress.finish();
-    let cut = streamed.as_ref().is_err_and(|error| error.is::<Cut>());
-    if !cut && let Some(status) = ended(&mut output.json, streamed)? {
+    let cut = streamed.as_ref().is_err_and(|error| error.is::<Interrupted>());
+    if !cut && let Some(status) = ended(&mut output.collected.json, streamed)? {
         return Ok(status);
     }
-
-    let Output { json: items, notes, told, writers, done, .. } = output;
-    if !cut {
-        writers.finish(&common.files)?;
-    }
     let close = Close {
+        collected: output.collected,
+        files: &common.files,
         first: args.json.then_some(&first),
-        items,
-        notes,
-        told,
         totals: &common.totals,
         stats: args.stats.then(|| technology.unwrap_or_else(Technology::default_technology)),
         drift: args.drift,
-        done: (done, count),
         cut,
-        saves: !common.files.is_empty(),
         elapsed,
         engine: config.engine,
     };
-    close.tell((module, &loaded.sources), given.max_steps, reporter)
+    close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
 
 /// Whether a program may show anything on the way.
@@ -229,20 +196,14 @@ fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<
     heard
 }
 
-/// What becomes of items that have run.
+/// Prints and saves the results of items.
 struct Output<'a> {
     common: &'a Common<'a>,
-    alone: Alone<'a>,
+    alone: ItemRerun<'a>,
     /// What the registers of every run begin with.
     start: [u64; Reg::COUNT],
     module: &'a Module,
-    table: Table,
-    json: JsonItems,
-    notes: Notes,
-    told: BatchReport,
-    writers: Writers,
-    /// How many items have been run to where they end.
-    done: usize,
+    collected: Collected,
 }
 
 impl Output<'_> {
@@ -250,23 +211,23 @@ impl Output<'_> {
     fn part(
         &mut self,
         begin: usize,
-        given: &Given,
+        given: &ItemInputs,
         mut items: Vec<Item>,
         first: &[(&str, Value)],
     ) -> anyhow::Result<()> {
         let Common { args, files, count, .. } = self.common;
         for (n, item) in items.iter_mut().enumerate() {
-            self.told.failed |= item.wrong;
-            self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
+            self.collected.report.failed |= item.wrong;
+            self.collected.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
                 let (stopped, results) = (std::mem::take(&mut item.stopped), item.ended);
                 let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results });
                 let why = || self.common.why(&mut self.alone, (given, begin + n), results);
-                alone::failed(&mut self.told, (begin + n, failure), json, why);
+                rerun::failed(&mut self.collected.report, (begin + n, failure), json, why);
             }
-            self.told.noticed(begin + n, of_values(item.flags));
+            self.collected.report.noticed(begin + n, of_values(item.flags));
         }
-        if !files.is_empty() && !interrupt::came() {
+        if !files.is_empty() && !interrupt::is_requested() {
             let saved: Vec<Result<&Words, String>> = items
                 .iter()
                 .map(|item| match &item.failure {
@@ -274,20 +235,20 @@ impl Output<'_> {
                     _ => Ok(&item.words),
                 })
                 .collect();
-            self.writers.part(files, begin, &saved)?;
+            self.collected.writers.part(files, begin, &saved)?;
         }
         if args.json {
-            return Ok(self.json.part(first, items.into_iter().map(|item| item.json))?);
+            return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
         }
         print(&self.text(begin, given, items))?;
-        if self.notes.are_many() {
-            print(&self.notes.take(*count))?;
+        if self.collected.notes.are_many() {
+            print(&self.collected.notes.take(*count))?;
         }
         Ok(())
     }
 
     /// What was shown, and the table of results.
-    fn text(&mut self, begin: usize, given: &Given, items: Vec<Item>) -> String {
+    fn text(&mut self, begin: usize, given: &ItemInputs, items: Vec<Item>) -> String {
         let Common { args, places, printed, files, .. } = self.common;
         let mut out = String::new();
         for (n, item) in items.iter().enumerate() {
@@ -304,7 +265,7 @@ impl Output<'_> {
         let mut rows: Vec<Result<Vec<String>, String>> = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
             for note in item.notes {
-                self.notes.add(begin + n, note);
+                self.collected.notes.add(begin + n, note);
             }
             if let (Some(failure), false) = (&item.failure, item.ended) {
                 rows.push(Err(failure.title()));
@@ -324,7 +285,7 @@ impl Output<'_> {
         }
         // Why items failed stands in the files, too.
         if !names.is_empty() || (files.is_empty() && rows.iter().any(Result::is_err)) {
-            out.push_str(&self.table.part(begin, Some(names), rows));
+            out.push_str(&self.collected.table.part(begin, Some(names), rows));
         }
         out
     }
@@ -332,7 +293,7 @@ impl Output<'_> {
 
 impl Common<'_> {
     /// Runs an item as it would be run alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &Given, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
@@ -416,14 +377,14 @@ impl Common<'_> {
     }
 
     /// Why an item stopped, in the source's terms, and its state there, if that is known.
-    fn why(&self, alone: &mut Alone<'_>, item: (&Given, usize), turned: bool) -> Option<alone::Found> {
+    fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize), turned: bool) -> Option<rerun::Found> {
         let first = if self.args.reverse { Direction::Backward } else { Direction::Forward };
-        let run = |run: &mut alone::Run<'_, '_>| {
+        let run = |run: &mut rerun::Run<'_, '_>| {
             let (mut ways, mut outcome) = (vec![first], Outcome::Finished);
             ways.extend(turned.then_some(Direction::Backward));
             for way in &ways {
                 run.machine.begin(*way);
-                outcome = alone::go(run.machine, &mut run.steps, run.until)?;
+                outcome = rerun::go(run.machine, &mut run.steps, run.until)?;
             }
             Some((outcome, (ways, Vec::new())))
         };
@@ -435,14 +396,14 @@ impl Common<'_> {
         State::of(machine, before, &self.wanted())
     }
 
-    fn wanted(&self) -> Wanted<'_> {
+    fn wanted(&self) -> StateOptions<'_> {
         let shown: &[Place] = if self.args.show.is_empty() { &[] } else { &self.places };
         let (store, layouts) = &self.program;
         let (hex, reverse) = (self.args.hex, self.args.reverse);
-        Wanted { shown, store: *store, layouts, printed: None, hex, reverse }
+        StateOptions { shown, store: *store, layouts, printed: None, hex, reverse }
     }
 
-    /// Notes what a run has come to.
+    /// Takes down the results of a run.
     fn results(
         &self,
         machine: &Machine<'_>,

@@ -3,12 +3,15 @@
 use anyhow::{Context, bail, ensure};
 use pendula::arrays::{Column, NpyOutput};
 use pendula::files::Output;
+use pendula::isa::module::Module;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
 use pendula::layout::Layouts;
 use pendula::values::Place;
+
+use crate::cli::{Grad, Run};
 
 /// What stands for an integer, or for a raw word, of an item that has none.
 const MISSING: u64 = 1 << 63;
@@ -119,7 +122,24 @@ fn list(results: &[Saved]) -> String {
     results.iter().filter_map(|r| r.names.last().cloned()).collect::<Vec<_>>().join(", ")
 }
 
-impl Asked<'_> {
+impl<'a> SaveOptions<'a> {
+    /// Those of `pendula run`, which reads these files.
+    pub(crate) fn of_run(args: &'a Run, module: &Module, read: &'a [String], items: Option<usize>) -> SaveOptions<'a> {
+        let (save, format) = (&args.many.save, module.flags.format);
+        SaveOptions { save, raw: args.hex, json: args.json, format, read, items, names: "--show" }
+    }
+
+    /// Those of `pendula grad`, which reads these files.
+    pub(crate) fn of_grad(
+        args: &'a Grad,
+        module: &Module,
+        read: &'a [String],
+        items: Option<usize>,
+    ) -> SaveOptions<'a> {
+        let (save, format) = (&args.many.save, module.flags.format);
+        SaveOptions { save, raw: args.hex, json: args.json, format, read, items, names: "--wrt" }
+    }
+
     /// Whether a file can hold these results.
     fn fits(&self, text: &str, path: &str, which: &[usize], results: &[Saved]) -> anyhow::Result<()> {
         let extension = std::path::Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -174,8 +194,8 @@ enum Writer {
     Npy(NpyOutput),
 }
 
-/// What is asked for of results.
-pub(crate) struct Asked<'a> {
+/// What the command line says of the files of results.
+pub(crate) struct SaveOptions<'a> {
     /// The values of `--save`.
     pub(crate) save: &'a [String],
     /// Whether words are wanted as they are.
@@ -193,7 +213,7 @@ pub(crate) struct Asked<'a> {
 
 impl Files {
     /// What `--save` asks for, of these results; the places that they come from have as many. Sees that the files can be written before anything is run.
-    pub(crate) fn new(asked: &Asked<'_>, results: Vec<Saved>) -> anyhow::Result<(Files, Writers)> {
+    pub(crate) fn new(asked: &SaveOptions<'_>, results: Vec<Saved>) -> anyhow::Result<(Files, Writers)> {
         let mut files: Vec<(String, Vec<usize>)> = Vec::new();
         for text in asked.save {
             let named = text.split_once('=').filter(|(name, _)| {

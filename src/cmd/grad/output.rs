@@ -1,4 +1,4 @@
-//! What came of `pendula grad`, as text and JSON.
+//! The results of `pendula grad`, as text and JSON.
 
 use std::fmt::Write as _;
 

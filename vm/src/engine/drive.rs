@@ -18,6 +18,8 @@ pub(crate) struct Local {
     /// The code tables in use, without and with a budget, by AD mode.
     tables: [[Option<Table>; AdMode::ALL.len()]; 2],
     given_up: Vec<u32>,
+    /// How often code has been left within a block.
+    side_exits: u64,
     /// For each unit, how many more times baseline code may be entered and reach its heads before the unit is optimized; negative after that.
     heat: Vec<i64>,
     tier_up: u64,
@@ -33,6 +35,7 @@ impl Local {
             counters: Default::default(),
             tables: Default::default(),
             given_up: Vec::new(),
+            side_exits: 0,
             heat: Vec::new(),
             tier_up: config.tier_up,
             cold: config.warm_up,
@@ -73,7 +76,9 @@ impl Machine<'_> {
             let heat = |unit: &Unit| unit.heat(code, self.local.tier_up);
             self.local.heat = plan.units.iter().map(heat).collect();
         }
+        let before = self.local.side_exits;
         let outcome = self.alternate(plan, limit.is_some(), budget);
+        tracing::debug!(side_exits = self.local.side_exits - before, "compiled code was run");
         self.settle(plan);
         outcome
     }
@@ -135,6 +140,7 @@ impl Machine<'_> {
                         continue;
                     }
                     SideExit::At { block, k } => {
+                        self.local.side_exits += 1;
                         self.tally(&plan.partial, block);
                         if metered {
                             // The code has subtracted the whole block.

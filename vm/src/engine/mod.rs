@@ -214,6 +214,7 @@ impl EngineCode {
         if compiler.is_none() {
             *compiler = clif::Compiler::new();
         }
+        let _span = tracing::debug_span!("compile unit", unit, optimised = hot).entered();
         let n = unit as usize;
         let parts = (&program.module, &program.decoded, self.plan(program));
         let job = |baseline| job::Job::new(parts, n, mode, baseline);

@@ -73,6 +73,7 @@ static inline int ordered(f64 x, f64 y) { return !__builtin_isunordered(x, y); }
 
 /// Emits the file of these units.
 pub(super) fn file(program: &Program, plan: &Plan, mode: Mode, units: &[u32]) -> File {
+    let _span = tracing::debug_span!("write C", units = units.len()).entered();
     let mut names = Names::default();
     let mut functions = String::new();
     for &n in units {

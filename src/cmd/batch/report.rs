@@ -1,4 +1,4 @@
-//! What is told of many items: each thing once, with the items that it concerns. However many items there are, little is kept of them.
+//! Failures and notes of many items: each message once, with the items that it concerns. The memory that they take does not grow with the number of items.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ impl Numbers {
     }
 }
 
-/// A line for each thing that is told of items: `input: 1 of 2 words read (items 0-4, 7)`.
+/// A line for each note on items: `input: 1 of 2 words read (items 0-4, 7)`.
 #[derive(Default)]
 pub(crate) struct Notes(Vec<(String, Numbers)>);
 
@@ -68,7 +68,7 @@ impl Notes {
         }
     }
 
-    /// Whether there are so many that they had better be told before others come.
+    /// True if there are so many that they should be printed now.
     pub(crate) fn are_many(&self) -> bool {
         self.0.len() > NOTES
     }

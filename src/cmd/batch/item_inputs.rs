@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 /// The words that some items begin with.
-pub(crate) struct Given {
+pub(crate) struct ItemInputs {
     /// The number of the first item.
     first: usize,
     count: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Given {
     feeds: Vec<(Arc<[Place]>, Vec<u64>)>,
 }
 
-impl Given {
+impl ItemInputs {
     /// Sets the inputs of an item.
     pub(crate) fn set(&self, machine: &mut Machine<'_>, item: usize) {
         for (places, words) in &self.feeds {
@@ -88,7 +88,7 @@ impl Inputs {
     }
 
     /// The words of some items.
-    pub(crate) fn part(&self, items: Range<usize>) -> anyhow::Result<Given> {
+    pub(crate) fn part(&self, items: Range<usize>) -> anyhow::Result<ItemInputs> {
         // Several inputs may be columns of one file, which is read once.
         let mut parts: Vec<(&Rc<Items>, Part)> = Vec::new();
         let mut feeds = Vec::new();
@@ -103,7 +103,7 @@ impl Inputs {
             };
             feeds.push((Arc::clone(&feed.places), feed.words(&parts[at].1, items.clone(), self.format)?));
         }
-        Ok(Given { first: items.start, count: items.len(), feeds })
+        Ok(ItemInputs { first: items.start, count: items.len(), feeds })
     }
 }
 

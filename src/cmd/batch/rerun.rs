@@ -1,4 +1,4 @@
-//! Items that stopped, run once more by themselves: what a program in Nil or Janus was doing is told as that of a single run is.
+//! Items that stopped are run once more by themselves, so that a stop of a program in Nil or Janus is explained as that of a single run.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use pendula::stop_report::StopReport;
 use pendula::vm::{Machine, Outcome, Program};
 use serde_json::{Map, Value};
 
-use super::given::Given;
-use super::tell::{self, Failure};
+use super::item_inputs::ItemInputs;
+use super::report::{self, Failure};
 use crate::cli::Conditions;
 use crate::cmd;
-use crate::cmd::run::{State, Wanted};
+use crate::cmd::run::{State, StateOptions};
 use crate::interrupt;
 use crate::outcome::put_stop;
 use crate::rerun::{Ways, in_source_from};
@@ -20,7 +20,7 @@ use crate::session::{self, part};
 use crate::stop_state::{at_stop, put_state};
 
 /// How items are run once more.
-pub(crate) struct Alone<'a> {
+pub(crate) struct ItemRerun<'a> {
     pub(crate) loaded: &'a cmd::Program,
     pub(crate) program: &'a Program,
     pub(crate) conditions: &'a Conditions,
@@ -43,7 +43,7 @@ pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Inst
         if outcome != Outcome::Limit || *steps == Some(0) {
             return Some(outcome);
         }
-        if Instant::now() > until || interrupt::came() {
+        if Instant::now() > until || interrupt::is_requested() {
             return None;
         }
     }
@@ -52,20 +52,20 @@ pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Inst
 /// Where an item stopped: why, in the source's terms, and its state there as JSON has it.
 pub(crate) type Found = (StopReport, Option<State>);
 
-impl<'a> Alone<'a> {
-    pub(crate) fn new(loaded: &'a cmd::Program, program: &'a Program, conditions: &'a Conditions) -> Alone<'a> {
-        Alone { loaded, program, conditions, left: AGAIN }
+impl<'a> ItemRerun<'a> {
+    pub(crate) fn new(loaded: &'a cmd::Program, program: &'a Program, conditions: &'a Conditions) -> ItemRerun<'a> {
+        ItemRerun { loaded, program, conditions, left: AGAIN }
     }
 
     /// Tells of an item that did not come to its end. `run` runs it up to there, and says in which directions and, if the last of them carried gradient words,
     /// with which it began.
     pub(crate) fn tell(
         &mut self,
-        (given, item): (&Given, usize),
+        (given, item): (&ItemInputs, usize),
         run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
-        wanted: &Wanted<'_>,
+        wanted: &StateOptions<'_>,
     ) -> Option<Found> {
-        if self.loaded.compiled.is_none() || interrupt::came() || self.left.is_zero() {
+        if self.loaded.compiled.is_none() || interrupt::is_requested() || self.left.is_zero() {
             return None;
         }
         let begun = Instant::now();
@@ -77,11 +77,11 @@ impl<'a> Alone<'a> {
     fn within(
         &self,
         time: Duration,
-        (given, item): (&Given, usize),
+        (given, item): (&ItemInputs, usize),
         run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
-        wanted: &Wanted<'_>,
+        wanted: &StateOptions<'_>,
     ) -> Option<Found> {
-        let Alone { loaded, conditions, .. } = *self;
+        let ItemRerun { loaded, conditions, .. } = *self;
         let until = Instant::now() + time;
         let mut machine = session::machine(self.program, conditions, loaded.variables()).ok()?;
         given.set(&mut machine, item);
@@ -106,7 +106,7 @@ pub(crate) struct Unfinished<'j> {
 
 /// Notes that an item failed. Of one that stopped `why` says more: in its JSON if that is wanted, else where it is told.
 pub(crate) fn failed(
-    told: &mut tell::BatchReport,
+    told: &mut report::BatchReport,
     (item, failure): (usize, &mut Failure),
     json: Option<Unfinished<'_>>,
     why: impl FnOnce() -> Option<Found>,

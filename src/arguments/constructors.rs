@@ -1,7 +1,13 @@
 //! Arrays that a few characters stand for, as a user of Julia writes them: `zeros(2,3)`, `fill(0.5,4)`, `1:10`, `range(0,1,length=11)`.
 
+use nom::Parser as _;
+use nom::character::complete::one_of;
+use nom::combinator::opt;
+use nom::multi::separated_list1;
+use nom::sequence::{preceded, terminated};
 use pendula_compiler::nil::sema::{Argument, Number};
 
+use super::grammar::{self, Parsed, blank, decided, piece, symbol, word};
 use super::{ArgumentError, Reader, split};
 
 /// The functions that make arrays, as a message lists them.
@@ -14,32 +20,24 @@ const DIGITS: usize = 18;
 const SIGNIFICANT: usize = 30;
 
 impl Reader {
-    /// The array that a text stands for, if it is a range or calls a function that makes one.
-    pub(super) fn made(&self, text: &str, depth: u32) -> Result<Option<Argument>, ArgumentError> {
-        let Some((name, inner)) = call(text) else {
-            let parts = split(text, ':')?;
-            return if parts.len() > 1 { self.colons(text, &parts).map(Some) } else { Ok(None) };
-        };
+    /// The array that the function of this name makes of what stands in its parentheses; `text` is the whole call.
+    pub(super) fn made(&self, text: &str, (name, inner): (&str, &str), depth: u32) -> Result<Argument, ArgumentError> {
         let fail = |why: String| Err(ArgumentError::new(text, why));
         match name {
-            // A number by its logarithm.
-            "exp" => Ok(None),
-            "zeros" => self.filled(text, &Number::Float(0.0), inner).map(Some),
-            "ones" => self.filled(text, &Number::Float(1.0), inner).map(Some),
+            "zeros" => self.filled(text, &Number::Float(0.0), inner),
+            "ones" => self.filled(text, &Number::Float(1.0), inner),
             "fill" => {
                 let (value, lengths) = inner.split_once(',').unwrap_or((inner, ""));
                 let value = value.trim();
                 if !matches!(value, "true" | "false") && value.parse::<f64>().is_err() {
                     return fail(format!("`{value}` is no number: `fill(0.5, 2, 3)`"));
                 }
-                self.filled(text, &Number::Text(value.to_string()), lengths).map(Some)
+                self.filled(text, &Number::Text(value.to_string()), lengths)
             }
-            "range" => self.range(text, inner).map(Some),
-            "collect" => match self.one(inner.trim(), depth + 1)? {
-                array @ Argument::Array(..) => Ok(Some(array)),
-                Argument::Number(_) | Argument::Tuple(_) => {
-                    fail("`collect` takes a range, `collect(1:10)`".to_string())
-                }
+            "range" => self.range(text, inner),
+            "collect" => match self.one(inner, &[], depth + 1).map_err(grammar::error)? {
+                ("", array @ Argument::Array(..)) => Ok(array),
+                _ => fail("`collect` takes a range, `collect(1:10)`".to_string()),
             },
             _ => fail(format!("there is no function `{name}` here; there are {FUNCTIONS}")),
         }
@@ -79,13 +77,24 @@ impl Reader {
     }
 
     /// `1:10`, `0:0.1:1`.
-    fn colons(&self, text: &str, parts: &[&str]) -> Result<Argument, ArgumentError> {
-        let parts = parts.iter().map(|part| bound(text, part)).collect::<Result<Vec<_>, _>>()?;
-        match parts[..] {
-            [start, stop] => self.steps(text, start, ONE, stop),
-            [start, step, stop] => self.steps(text, start, step, stop),
-            _ => Err(ArgumentError::new(text, "a range is `start:stop` or `start:step:stop`")),
-        }
+    pub(super) fn colons<'t>(&self, text: &'t str, ends: &[char]) -> Parsed<'t, Argument> {
+        let ends = [ends, &[':']].concat();
+        let part = |text| {
+            // Between blanks, the last number of a row of a matrix ends with it.
+            let (begin, _) = blank(text)?;
+            let (own, _) = piece(begin, &ends);
+            let own = if own.contains(' ') { word(own)?.1 } else { own };
+            Ok((&begin[own.len()..], own))
+        };
+        let (rest, parts) = separated_list1(symbol(':'), part).parse(text)?;
+        let own = text[..text.len() - rest.len()].trim_end();
+        let range = parts.iter().map(|part| bound(own, part)).collect::<Result<Vec<_>, _>>();
+        let array = range.and_then(|range| match range[..] {
+            [start, stop] => self.steps(own, start, ONE, stop),
+            [start, step, stop] => self.steps(own, start, step, stop),
+            _ => Err(ArgumentError::new(own, "a range is `start:stop` or `start:step:stop`")),
+        });
+        decided(rest, array)
     }
 
     /// `range(1, 10)`, `range(0, 1, length=11)`, `range(0, 1; step=0.1)`, `range(0, step=0.1, length=11)`.
@@ -94,23 +103,22 @@ impl Reader {
         let names = ["start", "stop", "length", "step"];
         let mut given: [Option<&str>; 4] = [None; 4];
         let mut positional = 0;
-        for part in split(inner, ';')? {
-            for part in split(part, ',')? {
-                let named = part.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
-                let (name, value) = match named {
-                    Some(named) => named,
-                    None => {
-                        positional += 1;
-                        (names.get(positional - 1).copied().filter(|_| positional < 4).unwrap_or(""), part.trim())
-                    }
-                };
-                let slot = names.iter().position(|n| *n == name);
-                let slot = slot.ok_or_else(|| match named {
-                    Some(_) => fail(format!("`range` has no `{name}`; it has start, stop, length and step")),
-                    None => fail("`range` takes start, stop and length".to_string()),
-                })?;
-                given[slot] = Some(value);
-            }
+        let value = |text| {
+            let (own, _) = piece(text, &[',', ';']);
+            Ok((&text[own.len()..], own.trim()))
+        };
+        let named = (opt(terminated(preceded(blank, grammar::name), symbol('='))), value);
+        let parts: Parsed<'_, Vec<(Option<&str>, &str)>> =
+            separated_list1(preceded(blank, one_of(",;")), named).parse(inner);
+        for (named, value) in parts.map_err(grammar::error)?.1 {
+            positional += usize::from(named.is_none());
+            let name = named.or_else(|| names.get(positional - 1).copied().filter(|_| positional < 4)).unwrap_or("");
+            let slot = names.iter().position(|n| *n == name);
+            let slot = slot.ok_or_else(|| match named {
+                Some(name) => fail(format!("`range` has no `{name}`; it has start, stop, length and step")),
+                None => fail("`range` takes start, stop and length".to_string()),
+            })?;
+            given[slot] = Some(value);
         }
         let [start, stop, length, step] = given;
         let number = |value: Option<&str>| value.map(|value| bound(text, value)).transpose();
@@ -186,13 +194,6 @@ struct Decimal {
 }
 
 const ONE: Decimal = Decimal { digits: 1, places: 0, whole: true };
-
-/// A function's name and what stands in its parentheses.
-fn call(text: &str) -> Option<(&str, &str)> {
-    let (name, rest) = text.split_once('(')?;
-    let is_name = name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    rest.strip_suffix(')').filter(|_| is_name).map(|inner| (name, inner))
-}
 
 /// The number that a text is, if it is one of few digits.
 fn decimal(text: &str) -> Option<Decimal> {

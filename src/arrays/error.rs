@@ -1,0 +1,52 @@
+//! Why a file's text or bytes are no array, before it is known which file it is.
+
+use pendula_isa::budget::Exceeded;
+
+use super::ArrayError;
+
+/// What is wrong.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// In words.
+    Message(String),
+    /// It is more than is read.
+    Exceeded(Exceeded),
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReadError::Message(message) => f.write_str(message),
+            ReadError::Exceeded(exceeded) => exceeded.fmt(f),
+        }
+    }
+}
+
+impl From<String> for ReadError {
+    fn from(said: String) -> ReadError {
+        ReadError::Message(said)
+    }
+}
+
+impl From<&str> for ReadError {
+    fn from(said: &str) -> ReadError {
+        ReadError::Message(said.to_string())
+    }
+}
+
+impl From<Exceeded> for ReadError {
+    fn from(exceeded: Exceeded) -> ReadError {
+        ReadError::Exceeded(exceeded)
+    }
+}
+
+impl ArrayError {
+    /// What is wrong with a file.
+    pub(crate) fn new(path: &str, error: impl Into<ReadError>) -> ArrayError {
+        let path = path.to_string();
+        match error.into() {
+            ReadError::Message(message) => ArrayError { path, message, exceeded: None },
+            ReadError::Exceeded(e) => ArrayError { path, message: e.to_string(), exceeded: Some(Box::new(e)) },
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Values of variables, as the source language writes them.
+
+use pendula_compiler::ir::eval::{Held, Value};
+use pendula_compiler::ir::source::Number;
+use pendula_isa::Ty;
+use pendula_isa::num::Format;
+use pendula_isa::text::number;
+
+use super::{Language, Teller};
+
+/// How many elements of an array are shown.
+const ELEMENTS: usize = 8;
+
+impl Teller<'_> {
+    /// A number as text.
+    pub(super) fn number(&self, how: Number, word: u64) -> String {
+        number_text(how, word, self.format)
+    }
+
+    /// An element as text.
+    pub(super) fn element(&self, numbers: &[Number], words: &[u64]) -> String {
+        let texts: Vec<String> = numbers.iter().zip(words).map(|(n, w)| self.number(*n, *w)).collect();
+        if let [text] = &texts[..] { text.clone() } else { format!("({})", texts.join(", ")) }
+    }
+
+    /// A variable's value as text.
+    pub(super) fn text(&self, held: &Held) -> String {
+        let (open, close) = if self.language == Language::Janus { ('{', '}') } else { ('[', ']') };
+        match held {
+            Held::Number(how, word) => self.number(*how, *word),
+            Held::Array { element, dims, by_column, words } => {
+                let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
+                let mut items: Vec<String> =
+                    words.chunks(element.len().max(1)).map(|w| self.element(element, w)).collect();
+                if count as usize > items.len().min(ELEMENTS) {
+                    items.truncate(ELEMENTS);
+                    let sizes = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
+                    items.push(format!("… {sizes} elements"));
+                    return format!("{open}{}{close}", items.join(", "));
+                }
+                match (self.language, dims.as_slice()) {
+                    (Language::Nil, [rows, columns]) if *columns > 0 && *rows > 0 => {
+                        let at = |r: u64, c: u64| if *by_column { r + c * rows } else { r * columns + c };
+                        let cell = |r, c| items.get(at(r, c) as usize).map_or("", String::as_str);
+                        let row = |r| (0..*columns).map(|c| cell(r, c)).collect::<Vec<_>>().join(" ");
+                        format!("[{}]", (0..*rows).map(row).collect::<Vec<_>>().join("; "))
+                    }
+                    (Language::Janus, [_, rest @ ..]) if !rest.is_empty() => {
+                        let size = rest.iter().product::<u64>().max(1) as usize;
+                        let parts: Vec<String> =
+                            items.chunks(size).map(|part| format!("{{{}}}", part.join(", "))).collect();
+                        format!("{{{}}}", parts.join(", "))
+                    }
+                    _ => format!("{open}{}{close}", items.join(", ")),
+                }
+            }
+            Held::Stack { count: 0, .. } => "nil".to_string(),
+            Held::Stack { count, words } => {
+                let mut items: Vec<String> =
+                    words.iter().take(ELEMENTS).map(|w| self.number(Number::Plain(Ty::Int), *w)).collect();
+                if *count as usize > items.len() {
+                    items.push(format!("… {count} numbers"));
+                }
+                format!("<{}]", items.join(", "))
+            }
+            Held::Parts(parts) => {
+                let parts: Vec<String> = parts.iter().map(|p| format!("{} = {}", p.name, self.text(&p.held))).collect();
+                format!("({})", parts.join(", "))
+            }
+        }
+    }
+
+    pub(super) fn variables(&self, variables: &[Value]) -> Vec<(String, String)> {
+        variables.iter().map(|v| (v.name.clone(), self.text(&v.held))).collect()
+    }
+
+    /// The values of these variables: `num = 1, acc = 5`.
+    pub(super) fn values(&self, names: &[String], variables: &[Value]) -> String {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut out = Vec::new();
+        for name in names {
+            if let (false, Some(v)) = (seen.contains(&name.as_str()), variables.iter().find(|v| v.name == *name)) {
+                seen.push(name);
+                out.push(format!("{name} = {}", self.text(&v.held)));
+            }
+        }
+        out.join(", ")
+    }
+}
+
+/// The variable of this name, or the part of one: `z.re`.
+pub(super) fn named<'v>(variables: &'v [Value], name: &str) -> Option<&'v Value> {
+    variables.iter().find_map(|v| match (name.strip_prefix(v.name.as_str())?.strip_prefix('.'), &v.held) {
+        (None, _) => (v.name == name).then_some(v),
+        (Some(part), Held::Parts(parts)) => named(parts, part),
+        (Some(_), _) => None,
+    })
+}
+
+/// A number as text.
+pub(crate) fn number_text(how: Number, word: u64, format: Format) -> String {
+    match how {
+        Number::Plain(ty) => number(word, ty, format),
+        Number::Unsigned => word.to_string(),
+        Number::Truth => if word == 0 { "false" } else { "true" }.to_string(),
+    }
+}
+
+/// The indices of an element, the first of which is `first`: `[1][2]`, in Nil `[1, 2]`.
+pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
+    let mut rest = at;
+    let mut out = vec![0; dims.len()];
+    let order: Vec<usize> = if by_column { (0..dims.len()).collect() } else { (0..dims.len()).rev().collect() };
+    for n in order {
+        out[n] = rest % dims[n].max(1);
+        rest /= dims[n].max(1);
+    }
+    let texts: Vec<String> = out.iter().map(|i| (i.cast_signed() + first).to_string()).collect();
+    if first == 0 { texts.iter().map(|i| format!("[{i}]")).collect() } else { format!("[{}]", texts.join(", ")) }
+}
