@@ -27,6 +27,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::common::expectations::{Expectations, Language};
+
 use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::check::Rule;
 use pendula::asm::diagnostic::{Diagnostic, Severity};
@@ -322,7 +324,7 @@ fn samples() -> BTreeMap<&'static str, Sample> {
     for (file, text) in test_programs("tests/filetests/asm", "rasm") {
         let assembly = assemble(&file.to_string_lossy(), text, &Options::default());
         sample(&mut out, &file, &assembly.diagnostics, assembly.sources.text(0), |line| {
-            line.split(";!").next().filter(|line| line.is_ascii())
+            Some(Language::Assembly.code(line)).filter(|line| line.is_ascii())
         });
     }
     out
@@ -332,14 +334,14 @@ fn samples() -> BTreeMap<&'static str, Sample> {
 fn nil_samples() -> BTreeMap<&'static str, Sample> {
     let mut out = BTreeMap::new();
     for (file, text) in test_programs("tests/filetests/nil/error", "nil") {
-        let option = |name: &str| text.lines().find_map(|l| l.strip_prefix(name)).map(str::trim);
-        let arguments = option("#args:").map(|a| pendula::arguments::parse(a).expect("arguments")).unwrap_or_default();
-        let types = option("#types:").map(|t| pendula::arguments::split(t, ',').expect("types")).unwrap_or_default();
-        let types = types.into_iter().map(str::to_string).collect();
-        let entry = option("#entry:").map(str::to_string);
+        let expected = expectations(Language::Nil, &text);
+        let arguments = expected.option("args").map(|a| pendula::arguments::parse(a).expect("arguments"));
+        let types = expected.option("types").map(|t| pendula::arguments::split(t, ',').expect("types"));
+        let types = types.unwrap_or_default().into_iter().map(str::to_string).collect();
+        let (arguments, entry) = (arguments.unwrap_or_default(), expected.option("entry").map(str::to_string));
         let options = NilOptions { arguments, types, entry, ..NilOptions::default() };
         let compiled = compile(&file.to_string_lossy(), text.clone(), &options);
-        sample(&mut out, &file, &compiled.diagnostics, &text, |line| line.split("#!").next());
+        sample(&mut out, &file, &compiled.diagnostics, &text, |line| Some(Language::Nil.code(line)));
     }
     for (code, help) in NIL {
         if let Some(sample) = out.get_mut(code).filter(|s| s.help.is_empty()) {
@@ -354,7 +356,7 @@ fn janus_samples() -> BTreeMap<&'static str, Sample> {
     let mut out = BTreeMap::new();
     for (file, text) in test_programs("tests/filetests/janus/error", "ja") {
         let compiled = compile_janus(&file.to_string_lossy(), &text, &NilOptions::default());
-        sample(&mut out, &file, &compiled.diagnostics, &text, |line| line.split("//").next());
+        sample(&mut out, &file, &compiled.diagnostics, &text, |line| Some(Language::Janus.code(line)));
     }
     out
 }
@@ -363,11 +365,12 @@ fn janus_samples() -> BTreeMap<&'static str, Sample> {
 fn pisa_samples() -> BTreeMap<&'static str, Sample> {
     let mut out = BTreeMap::new();
     for (_, text) in test_programs("tests/filetests/pisa/errors", "pisa") {
-        let options = pisa::Options { strict: text.contains("; options: --strict"), ..Default::default() };
+        let expected = expectations(Language::Pisa, &text);
+        let options = pisa::Options { strict: expected.has("strict"), ..Default::default() };
         for d in pisa::read("example.pisa", &text, &options).diagnostics {
             let Some(place) = d.primary.as_ref().map(|l| &l.place) else { continue };
             let start = text[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
-            let line = text[start..].lines().next().unwrap_or("").trim();
+            let line = Language::Pisa.code(text[start..].lines().next().unwrap_or("")).trim();
             if line.is_empty() || !line.is_ascii() {
                 continue;
             }
@@ -377,8 +380,9 @@ fn pisa_samples() -> BTreeMap<&'static str, Sample> {
         }
     }
     for (_, text) in test_programs("tests/filetests/pisa/import", "pisa") {
-        let cells = if text.contains("; options: --cells=2") { 2 } else { 1 << 16 };
-        let read = pisa::Options { pendvm_bugs: text.contains("; options: --pendvm-bugs"), ..Default::default() };
+        let expected = expectations(Language::Pisa, &text);
+        let cells = expected.number("cells").expect("a number").map_or(1 << 16, |n| u32::try_from(n).expect("cells"));
+        let read = pisa::Options { pendvm_bugs: expected.has("pendvm-bugs"), ..Default::default() };
         let options = pisa::import::Options { read, cells, ..Default::default() };
         for d in pisa::import::import("example.pisa", &text, &options).diagnostics {
             let line = d.primary.as_ref().map_or("", |l| &text[l.place.span.clone()]).to_string();
@@ -387,6 +391,11 @@ fn pisa_samples() -> BTreeMap<&'static str, Sample> {
         }
     }
     out
+}
+
+/// The expectations of a test program.
+fn expectations(language: Language, text: &str) -> Expectations {
+    Expectations::read(language, text).unwrap_or_else(|(line, message)| panic!("line {line}: {message}"))
 }
 
 /// The programs of a folder, in order.

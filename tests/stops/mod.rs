@@ -1,6 +1,7 @@
 //! What a person is told where a program stops: broken programs in Janus and Nil, each with what must be said. The report is the same at every
 //! optimisation level and by every engine.
 
+use crate::common::expectations::Language;
 use crate::common::{command, folder};
 mod corpus;
 
@@ -113,12 +114,10 @@ fn no_expectation_names_what_is_internal() {
     assert!(programs.len() > 300);
     for path in &programs {
         let text = fs::read_to_string(path).unwrap();
-        let mark = if path.components().any(|c| c.as_os_str() == "nil") { "#!" } else { "//!" };
-        let parts = |line: &str| {
-            line.split_once(mark).map_or((line.to_string(), None), |(a, b)| (a.to_string(), Some(b.to_string())))
-        };
-        let own: String = text.lines().map(|line| parts(line).0 + "\n").collect();
-        text.lines().filter_map(|line| parts(line).1).for_each(|expected| look(path, &expected, &own));
+        let Some(language) = Language::of(path) else { continue };
+        let code: String = text.lines().map(|line| format!("{}\n", language.code(line))).collect();
+        let expected = text.lines().filter_map(|line| language.comment(line)).filter(|c| c.starts_with('!'));
+        expected.for_each(|expected| look(path, expected, &code));
     }
     for path in files(&root.join("docs/src")).iter().chain([&root.join("README.md")]) {
         let page = fs::read_to_string(path).unwrap_or_default();
