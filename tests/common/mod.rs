@@ -1,6 +1,7 @@
 //! What the tests of the whole program share.
 
 pub(crate) mod command;
+pub(crate) mod dual;
 #[allow(dead_code, reason = "the file tests need all of it")]
 pub(crate) mod expectations;
 pub(crate) mod janus;

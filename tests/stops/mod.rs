@@ -1,8 +1,13 @@
 //! What a person is told where a program stops: broken programs in Janus and Nil, each with what must be said. The report is the same at every
 //! optimisation level and by every engine.
 
+mod assembly;
+mod internal;
+mod recursion;
+
 use crate::common::expectations::Language;
 use crate::common::{command, folder};
+
 mod corpus;
 
 use std::fs;
@@ -75,61 +80,6 @@ fn internal(report: &str, program: &str) -> Option<String> {
     let own = words(program);
     let word = || words(report).into_iter().find(|word| !own.contains(word));
     phrase.map(|inner| (*inner).to_string()).or_else(word)
-}
-
-/// The files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
-}
-
-/// The output of the sessions of a page that concern programs in Nil and Janus; what shows instructions is asked for.
-fn sessions(page: &str) -> Vec<String> {
-    let (mut out, mut within, mut ours) = (Vec::new(), false, false);
-    for line in page.lines() {
-        if line.starts_with("```") {
-            (within, ours) = (line == "```console", false);
-        } else if let (true, Some(command)) = (within, line.strip_prefix("$ ")) {
-            let asked = ["compile", "--emit", "disasm", "--trace=asm", "--listing", "import"];
-            let compiled = [".nil", ".ja", ".jl"].iter().any(|end| command.contains(end));
-            ours = compiled && !asked.iter().any(|word| command.contains(word));
-        } else if ours {
-            out.push(line.to_string());
-        }
-    }
-    out
-}
-
-#[test]
-fn no_expectation_names_what_is_internal() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    let mut look = |path: &Path, expected: &str, program: &str| {
-        if let Some(inner) = internal(expected, program) {
-            found.push(format!("{}: {inner}: {expected}", path.display()));
-        }
-    };
-    let mut programs = files(&root.join("tests/filetests/nil"));
-    programs.extend(files(&root.join("tests/filetests/janus")));
-    assert!(programs.len() > 300);
-    for path in &programs {
-        let text = fs::read_to_string(path).unwrap();
-        let Some(language) = Language::of(path) else { continue };
-        let code: String = text.lines().map(|line| format!("{}\n", language.code(line))).collect();
-        let expected = text.lines().filter_map(|line| language.comment(line)).filter(|c| c.starts_with('!'));
-        expected.for_each(|expected| look(path, expected, &code));
-    }
-    for path in files(&root.join("docs/src")).iter().chain([&root.join("README.md")]) {
-        let page = fs::read_to_string(path).unwrap_or_default();
-        sessions(&page).iter().for_each(|line| look(path, line, ""));
-    }
-    for path in files(&root.join("tests/snapshots")) {
-        let text = fs::read_to_string(&path).unwrap();
-        if [".nil:", ".ja:"].iter().any(|end| text.contains(end)) {
-            look(&path, &text, "");
-        }
-    }
-    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// A broken body in Janus: its name, itself, the title of the report, line and column, and what else is said.
@@ -405,26 +355,6 @@ fn json_says_the_same() {
 }
 
 #[test]
-fn a_stop_deep_in_a_recursion_has_its_values() {
-    let text = "procedure main()
-    int n = 5000
-    int y
-    call down(n, y)
-procedure down(int n, int y)
-    if n > 0 then
-        local int m = n - 1
-        call down(m, y)
-        delocal int m = n - 1
-    else
-        y += 1
-    fi n > 1
-";
-    let text = text.replace("int n = 5000\n    int y", "int n\n    int y\n    n += 5000");
-    let says = ["in `down`: n = 1, y = 1", "more lines", "`down` called by `main`"];
-    check("deep.ja", &text, &[], "error[P0109]: `fi n > 1` should be true", "13:8", &says);
-}
-
-#[test]
 fn a_gradient_that_does_not_exist_is_told_with_variables() {
     let text = "@i function norm(y!::Float64, x::Vector{Float64})
     s ← 0.0
@@ -450,105 +380,10 @@ end
 }
 
 #[test]
-fn a_stop_in_assembly_has_its_chain_of_calls() {
-    let text = "
-main:   start
-        add r1, 5
-        add r2, 3
-        call outer
-        finish
-
-        proc outer
-        add sp, 2
-        exch r2, [sp-1]
-        call inner
-        exch r2, [sp-1]
-        sub sp, 2
-        ret outer
-
-        proc inner
-        push r2
-        add r1, 1
-again:  jmp.gt r1, 9, base
-        call inner
-base:   from.gt r1, 9, again
-        assert.eq r1, 77
-        pop r2
-        ret inner
-";
-    let path = folder("stops").join("chain.rasm");
-    let file = path.to_str().unwrap();
-    let said = |text: &str, options: &[&str]| {
-        fs::write(&path, text).unwrap();
-        let mut found = Vec::new();
-        for engine in ["interp", "jit"] {
-            let (code, _, err) = run(&[&["run", file, "--engine", engine], options].concat(), "");
-            assert_eq!(code, 1, "{err}");
-            let notes =
-                err.lines().filter_map(|line| line.trim().strip_prefix("= note: ")).map(|l| l.replace(file, "F"));
-            found.push(notes.collect::<Vec<String>>());
-        }
-        assert_eq!(found[0], found[1]);
-        found.remove(0)
-    };
-    let outer = "`outer` called by `main`, at F:5";
-    let inner = "`inner` called by `inner`, at F:20, 4 times";
-    assert_eq!(said(text, &[]), [inner, "`inner` called by `outer`, at F:11", outer]);
-    // The procedure runs backward: its `sub` is an `add`.
-    let back = text.replace("call inner", "uncall inner").replace("add r1, 1", "sub r1, 1");
-    assert_eq!(said(&back, &[]), ["`inner` uncalled by `outer`, at F:11", outer]);
-    assert_eq!(said(&back, &["--max-steps", "9"]), ["`inner` uncalled by `outer`, at F:11", outer]);
-    let (_, out, _) = run(&["run", file, "--json"], "");
-    let value: Value = serde_json::from_str(&out).unwrap();
-    let calls = value["outcome"]["calls"].as_array().unwrap();
-    let names =
-        calls.iter().map(|call| (call["name"].as_str(), call["direction"].as_str(), call["called"]["line"].as_u64()));
-    let all = [("inner", "backward", Some(11)), ("outer", "forward", Some(5)), ("main", "forward", None)];
-    assert_eq!(names.collect::<Vec<_>>(), all.map(|(name, way, line)| (Some(name), Some(way), line)));
-    // From an object, which has no text to show.
-    let object = file.replace(".rasm", ".o");
-    assert_eq!(run(&["asm", file, "-o", &object], "").0, 0);
-    let (_, _, err) = run(&["run", &object], "");
-    assert!(err.contains("note: `inner` uncalled by `outer`, at "), "{err}");
-    // Where the stack pointer has moved by who knows how much, nothing is guessed.
-    let moved = text
-        .replace("add sp, 2", "add sp, r2")
-        .replace("sub sp, 2", "sub sp, r2")
-        .replace("exch r2, [sp-1]", "add r9, 0");
-    let unknown = "what called `outer` cannot be told from the stack";
-    assert_eq!(said(&moved, &[]), [inner, "`inner` called by `outer`, at F:11", unknown]);
-}
-
-#[test]
 fn a_run_of_no_steps_has_the_values_that_were_given() {
     let given = ["--reverse", "examples/fib.ja", "--set", "n=0", "--set", "x1=5", "--set", "x2=8", "--max-steps", "0"];
     let (code, out, _) = run(&[&["run"], &given[..]].concat(), "");
     assert_eq!((code, out.ends_with(", with:\nn = 0\nx1 = 5\nx2 = 8\n")), (1, true), "{out}");
-}
-
-#[test]
-fn an_endless_recursion_is_told_in_short() {
-    let path = folder("stops").join("endless.rasm");
-    let file = path.to_str().unwrap();
-    fs::write(&path, "main: start\n call f\n finish\n proc f\n call f\n ret f\n").unwrap();
-    let (_, _, err) = run(&["run", file], "");
-    assert!(
-        err.contains(", 99999 times\n") && err.contains("these are the innermost 100000 calls; there are more"),
-        "{err}"
-    );
-    let nil = path.with_extension("nil");
-    fs::write(&nil, "@i function f(n!::Int)\n    n! += 1\n    f(n!)\nend\n").unwrap();
-    for (file, deeper) in [(file, None), (nil.to_str().unwrap(), Some(true))] {
-        let options: &[&str] = if deeper.is_some() { &["--args", "0"] } else { &[] };
-        let (code, out, _) = run(&[&["run", file, "--json"], options].concat(), "");
-        let value: Value = serde_json::from_str(&out).unwrap();
-        let outcome = &value["outcome"];
-        let holds = if deeper.is_some() { &outcome["stop"] } else { outcome };
-        assert_eq!(code, 1);
-        assert_eq!(holds["calls"].as_array().map(Vec::len), Some(1000), "{file}");
-        assert!(holds["depth"].as_u64() > Some(90_000), "{}", holds["depth"]);
-        assert_eq!(holds.get("deeper").and_then(Value::as_bool), deeper);
-    }
 }
 
 #[test]
