@@ -153,12 +153,12 @@ pub(crate) fn evaluator_stops(
     Ok(())
 }
 
-/// What `pendula run` prints of a program that traps, without the lines of source, which bear the expectations. It must name the line, or
-/// show it beside another of the same statement, and contain the message.
+/// What `pendula run` prints of a program that traps, without the lines of source, which bear the expectations. It must have the code of the
+/// problem, name its line, or show it beside another of the same statement, and contain the helps that the file expects.
 pub(crate) fn printed_by_run(
     file: &TestFile,
     options: Vec<String>,
-    (line, message): (usize, &str),
+    (line, code): (usize, &str),
     report: &mut Report,
 ) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
@@ -169,8 +169,13 @@ pub(crate) fn printed_by_run(
     let shown = printed.lines().any(|l| source_line(l) == Some(line));
     let named = printed.contains(&format!("{}:{line}:", file.file_name()));
     let rest: String = printed.lines().filter(|l| source_line(l).is_none()).map(|l| format!("{l}\n")).collect();
-    if !(named || shown) || !rest.contains(message) {
-        report.at(line, format_args!("expected the command line to say `{message}` of this line, found\n{printed}"));
+    if !(named || shown) || !rest.contains(&format!("error[{code}]")) {
+        report.at(line, format_args!("expected the command line to report {code} at this line, found\n{printed}"));
+    }
+    for problem in &file.expected.problems {
+        for help in problem.help.iter().filter(|help| !rest.contains(*help)) {
+            report.at(problem.line, format_args!("expected the command line to say `{help}`, found\n{printed}"));
+        }
     }
     Ok(rest)
 }

@@ -332,7 +332,7 @@ fn trap_compiled(
     report.context = format!("-O{level}");
     // What the command line prints.
     if let ([problem], 2) = (expected.problems.as_slice(), level) {
-        let printed = printed_by_run(file, command_line(expected), (problem.line, &problem.message), report)?;
+        let printed = printed_by_run(file, command_line(expected), (problem.line, &problem.code), report)?;
         // The author of a program in Janus knows no registers, addresses or instructions.
         let mut words = printed.split(|c: char| !c.is_alphanumeric() && c != '.');
         let register = |w: &str| w.strip_prefix('r').is_some_and(|n| n.parse::<u8>().is_ok());
