@@ -160,31 +160,31 @@ pub(super) fn errors() -> String {
         "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 is a warning, P0461 and P0462 are notes. Below the title stand \
          an example's line, the message for it, and its help.\n",
     );
-    let samples = nil_samples();
-    for (code, title) in nil::codes::codes() {
-        entry(&mut out, code, title);
-        let help = NIL.iter().find(|(c, _)| *c == code).map(|(_, help)| *help);
-        match (samples.get(code), help) {
-            (Some(sample), _) => sample_entry(&mut out, sample),
-            (None, Some(help)) => drop(write!(out, "\nHelp: {help}\n")),
-            (None, None) => panic!("{code} has neither an example nor help"),
-        }
-    }
+    compiled_entries(&mut out, nil::codes::codes(), &nil_samples(), NIL);
     out.push_str(
         "\n## Programs in Janus\n\nProblems in programs that are compiled. P0530 is a warning. Below the title stand an example's line, the message \
          for it, and its help.\n",
     );
-    let samples = janus_samples();
-    for (code, title) in janus::codes::codes() {
-        entry(&mut out, code, title);
-        let help = JANUS.iter().find(|(c, _)| *c == code).map(|(_, help)| *help);
+    compiled_entries(&mut out, janus::codes::codes(), &janus_samples(), JANUS);
+    out
+}
+
+/// The entries of a compiled language: each code with an example, or with its help where no example shows it.
+fn compiled_entries<'c>(
+    out: &mut String,
+    codes: impl Iterator<Item = (&'c str, &'c str)>,
+    samples: &BTreeMap<&'static str, Sample>,
+    helps: &[(&str, &str)],
+) {
+    for (code, title) in codes {
+        entry(out, code, title);
+        let help = helps.iter().find(|(c, _)| *c == code).map(|(_, help)| *help);
         match (samples.get(code), help) {
-            (Some(sample), _) => sample_entry(&mut out, sample),
+            (Some(sample), _) => sample_entry(out, sample),
             (None, Some(help)) => drop(write!(out, "\nHelp: {help}\n")),
             (None, None) => panic!("{code} has neither an example nor help"),
         }
     }
-    out
 }
 
 /// Codes of Janus that no example shows.

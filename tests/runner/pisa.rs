@@ -71,8 +71,11 @@ pub(crate) fn diagnostics(file: &TestFile, diagnostics: &[Diagnostic], report: &
     found
 }
 
-/// The values that a file expects: registers and cells.
-fn values(expected: &Expectations) -> Result<(BTreeMap<usize, i64>, BTreeMap<u32, i64>), String> {
+/// Values of registers and of cells, by number and address.
+type Values = (BTreeMap<usize, i64>, BTreeMap<u32, i64>);
+
+/// The values that a file expects.
+fn values(expected: &Expectations) -> Result<Values, String> {
     let (mut registers, mut cells) = (BTreeMap::new(), BTreeMap::new());
     for (line, name, value) in expected.values()? {
         let word = value.parse().map_err(|e| format!("line {line}: {value}: {e}"))?;
@@ -94,7 +97,10 @@ fn held(machine: &Machine<'_>) -> Held {
     (machine.registers().to_vec(), cells, machine.output().to_vec(), machine.words_read())
 }
 
-fn machine<'p>(program: &'p Program, expected: &Expectations) -> Result<(Machine<'p>, Arc<Mutex<Vec<u8>>>), String> {
+/// A machine, and the bytes that `SHOW` prints in it.
+type Printing<'p> = (Machine<'p>, Arc<Mutex<Vec<u8>>>);
+
+fn machine<'p>(program: &'p Program, expected: &Expectations) -> Result<Printing<'p>, String> {
     let config = Config { mem: Some(1 << 14), ..Config::default() };
     let mut machine = Machine::new(program, &config).map_err(|e| e.to_string())?;
     machine.set_input(input(expected)?, 0);

@@ -97,121 +97,117 @@ fn janus(body: &str) -> String {
 
 const SCOPE: &str = "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil";
 
+/// Broken bodies in Janus.
+const JANUS_PROGRAMS: &[Janus] = &[
+    (
+        "fi_then",
+        "    if x = 3 then\n        x += 1\n    fi x = 3",
+        "error[P0109]: `fi x = 3` should be true here, because the `then` branch was taken",
+        "4:8",
+        &[
+            "^^^^^ x = 4",
+            "`if x = 3` was true",
+            "in `p`: x = 4, y = 5, a = {4, 2, 0}, s = nil",
+            "`p` called by `main`, at fi_then.ja:10",
+        ],
+    ),
+    (
+        "fi_else",
+        "    if x > y then\n        x += 1\n    else\n        x += 3\n    fi x > y",
+        "error[P0109]: `fi x > y` should be false here, because the `else` branch was taken",
+        "6:8",
+        &["^^^^^ x = 6, y = 5", "`if x > y` was false"],
+    ),
+    (
+        "fi_of_an_element",
+        "    if a[1] = 2 then\n        a[1] += 2\n    fi a[1] = 2",
+        "error[P0109]: `fi a[1] = 2` should be true here, because the `then` branch was taken",
+        "4:8",
+        &["a = {4, 4, 0}"],
+    ),
+    (
+        "from_entry",
+        "    from x = 0 loop\n        x += 1\n    until x = 9",
+        "error[P0109]: `from x = 0` should be true here, because the loop is entered",
+        "2:10",
+        &["^^^^^ x = 3", SCOPE],
+    ),
+    (
+        "from_turn",
+        "    from x < 5 do\n        y += x\n    loop\n        x += 1\n    until x = 9",
+        "error[P0109]: `from x < 5` should be false here, because the loop has made a turn",
+        "2:10",
+        &["^^^^^ x = 4"],
+    ),
+    (
+        "until_wrong",
+        "    local int i = 0\n    from i = 0 loop\n        i += 1\n        i -= 1\n    until i = 1\n    delocal int i = 1",
+        "error[P0109]: `from i = 0` should be false here, because the loop has made a turn",
+        "3:10",
+        &["^^^^^ i = 0", "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil, i = 0"],
+    ),
+    (
+        "delocal_value",
+        "    local int t = x\n    t += y\n    delocal int t = x",
+        "error[P0103]: `t` is 8 where it ends, and `delocal` gives 3",
+        "4:13",
+        &["t = 8"],
+    ),
+    (
+        "delocal_expression",
+        "    local int t = x * y\n    x += 1\n    delocal int t = x * y",
+        "error[P0103]: `t` is 15 where it ends, and `delocal` gives 20",
+        "4:13",
+        &["t = 15", "x = 4"],
+    ),
+    (
+        "delocal_array",
+        "    local int b[3]\n    b[1] += x\n    delocal int b[3]",
+        "error[P0103]: `b[1]` is 3 where it ends, and `delocal` gives 0",
+        "4:13",
+        &["b[1] = 3", "b = {0, 3, 0}"],
+    ),
+    (
+        "delocal_unsigned",
+        "    local u8 t = (u8) 250\n    t += (u8) 4\n    delocal u8 t = (u8) 1",
+        "error[P0103]: `t` is 254 where it ends, and `delocal` gives 1",
+        "4:13",
+        &["t = 254"],
+    ),
+    (
+        "stack_not_empty",
+        "    local stack t = nil\n    push(x, t)\n    delocal stack t = nil",
+        "error[P0102]: assertion failed: the stack `t` is not empty where it ends",
+        "4:13",
+        &["t = <3]", "x = 0"],
+    ),
+    ("assertion", "    assert x = y", "error[P0102]: assertion failed: the assertion does not hold", "2:5", &[SCOPE]),
+    (
+        "index",
+        "    a[x] += y",
+        "error[P0102]: assertion failed: the index lies outside `a`, which has 3 elements there",
+        "2:7",
+        &[SCOPE],
+    ),
+    (
+        "deep",
+        "    call q(x, y)\nprocedure q(int n, int m)\n    if n = 0 then\n        m += 1\n    else\n        n -= 1\n        call q(n, m)\n        n += 1\n    fi m = 6",
+        "error[P0109]: `fi m = 6` should be false here, because the `else` branch was taken",
+        "10:8",
+        &["in `q`: n = 1, m = 6", "`q` called by `q`, at deep.ja:8", "`q` called by `p`, at deep.ja:2"],
+    ),
+    (
+        "undone",
+        "    x -= 3\n    uncall q(x)\nprocedure q(int n)\n    if n = 0 then\n        n += 1\n    fi n = 0",
+        "error[P0109]: `if n = 0` should be true here, because the `then` branch was undone",
+        "5:8",
+        &["n = -1", "`fi n = 0` was true", "`q` uncalled by `p`, at undone.ja:3"],
+    ),
+];
+
 #[test]
 fn janus_programs() {
-    let cases: &[Janus] = &[
-        (
-            "fi_then",
-            "    if x = 3 then\n        x += 1\n    fi x = 3",
-            "error[P0109]: `fi x = 3` should be true here, because the `then` branch was taken",
-            "4:8",
-            &[
-                "^^^^^ x = 4",
-                "`if x = 3` was true",
-                "in `p`: x = 4, y = 5, a = {4, 2, 0}, s = nil",
-                "`p` called by `main`, at fi_then.ja:10",
-            ],
-        ),
-        (
-            "fi_else",
-            "    if x > y then\n        x += 1\n    else\n        x += 3\n    fi x > y",
-            "error[P0109]: `fi x > y` should be false here, because the `else` branch was taken",
-            "6:8",
-            &["^^^^^ x = 6, y = 5", "`if x > y` was false"],
-        ),
-        (
-            "fi_of_an_element",
-            "    if a[1] = 2 then\n        a[1] += 2\n    fi a[1] = 2",
-            "error[P0109]: `fi a[1] = 2` should be true here, because the `then` branch was taken",
-            "4:8",
-            &["a = {4, 4, 0}"],
-        ),
-        (
-            "from_entry",
-            "    from x = 0 loop\n        x += 1\n    until x = 9",
-            "error[P0109]: `from x = 0` should be true here, because the loop is entered",
-            "2:10",
-            &["^^^^^ x = 3", SCOPE],
-        ),
-        (
-            "from_turn",
-            "    from x < 5 do\n        y += x\n    loop\n        x += 1\n    until x = 9",
-            "error[P0109]: `from x < 5` should be false here, because the loop has made a turn",
-            "2:10",
-            &["^^^^^ x = 4"],
-        ),
-        (
-            "until_wrong",
-            "    local int i = 0\n    from i = 0 loop\n        i += 1\n        i -= 1\n    until i = 1\n    delocal int i = 1",
-            "error[P0109]: `from i = 0` should be false here, because the loop has made a turn",
-            "3:10",
-            &["^^^^^ i = 0", "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil, i = 0"],
-        ),
-        (
-            "delocal_value",
-            "    local int t = x\n    t += y\n    delocal int t = x",
-            "error[P0103]: `t` is 8 where it ends, and `delocal` gives 3",
-            "4:13",
-            &["t = 8"],
-        ),
-        (
-            "delocal_expression",
-            "    local int t = x * y\n    x += 1\n    delocal int t = x * y",
-            "error[P0103]: `t` is 15 where it ends, and `delocal` gives 20",
-            "4:13",
-            &["t = 15", "x = 4"],
-        ),
-        (
-            "delocal_array",
-            "    local int b[3]\n    b[1] += x\n    delocal int b[3]",
-            "error[P0103]: `b[1]` is 3 where it ends, and `delocal` gives 0",
-            "4:13",
-            &["b[1] = 3", "b = {0, 3, 0}"],
-        ),
-        (
-            "delocal_unsigned",
-            "    local u8 t = (u8) 250\n    t += (u8) 4\n    delocal u8 t = (u8) 1",
-            "error[P0103]: `t` is 254 where it ends, and `delocal` gives 1",
-            "4:13",
-            &["t = 254"],
-        ),
-        (
-            "stack_not_empty",
-            "    local stack t = nil\n    push(x, t)\n    delocal stack t = nil",
-            "error[P0102]: assertion failed: the stack `t` is not empty where it ends",
-            "4:13",
-            &["t = <3]", "x = 0"],
-        ),
-        (
-            "assertion",
-            "    assert x = y",
-            "error[P0102]: assertion failed: the assertion does not hold",
-            "2:5",
-            &[SCOPE],
-        ),
-        (
-            "index",
-            "    a[x] += y",
-            "error[P0102]: assertion failed: the index lies outside `a`, which has 3 elements there",
-            "2:7",
-            &[SCOPE],
-        ),
-        (
-            "deep",
-            "    call q(x, y)\nprocedure q(int n, int m)\n    if n = 0 then\n        m += 1\n    else\n        n -= 1\n        call q(n, m)\n        n += 1\n    fi m = 6",
-            "error[P0109]: `fi m = 6` should be false here, because the `else` branch was taken",
-            "10:8",
-            &["in `q`: n = 1, m = 6", "`q` called by `q`, at deep.ja:8", "`q` called by `p`, at deep.ja:2"],
-        ),
-        (
-            "undone",
-            "    x -= 3\n    uncall q(x)\nprocedure q(int n)\n    if n = 0 then\n        n += 1\n    fi n = 0",
-            "error[P0109]: `if n = 0` should be true here, because the `then` branch was undone",
-            "5:8",
-            &["n = -1", "`fi n = 0` was true", "`q` uncalled by `p`, at undone.ja:3"],
-        ),
-    ];
-    for (name, body, title, place, says) in cases {
+    for (name, body, title, place, says) in JANUS_PROGRAMS {
         check(&format!("{name}.ja"), &janus(body), &[], title, place, says);
     }
 }
@@ -235,67 +231,69 @@ fn janus_programs_backward() {
     check("turned.ja", text, &["--reverse"], title, "5:11", &["x = 7"]);
 }
 
+/// Broken programs in Nil.
+const NIL_PROGRAMS: &[Nil] = &[
+    (
+        "branch",
+        "@i function f(x::Int, y::Float64)\n    if (x > 2, x < 2)\n        y += 1.5\n    end\nend\n",
+        "3,0.5",
+        "error[P0109]: `x < 2` should be true here, because the first branch was taken",
+        "2:16",
+        &["x = 3", "`if x > 2` was true", "in `f`: x = 3, y = 2.0"],
+    ),
+    (
+        "elseif",
+        "@i function f(x::Int)\n    if (x == 1, x == 1)\n        x += 0\n    elseif (x == 2, x == 2)\n        x += 3\n    end\nend\n",
+        "2",
+        "error[P0109]: `x == 2` should be true here, because the first branch was taken",
+        "4:21",
+        &["x = 5"],
+    ),
+    (
+        "loop",
+        "@i function f(n::Int)\n    while (n < 5, n > 3)\n        n += 1\n    end\nend\n",
+        "4",
+        "error[P0109]: `n > 3` should be false here, because the loop is entered",
+        "2:19",
+        &["n = 4"],
+    ),
+    (
+        "turns",
+        "@i function f(n::Int)\n    while (n < 5, n != 3)\n        n += 0\n    end\nend\n",
+        "3",
+        "error[P0109]: `n != 3` should be true here, because the loop has made a turn",
+        "2:19",
+        &["n = 3"],
+    ),
+    (
+        "ends",
+        "@i function f(y::Float64, x::Float64)\n    t ← zero(x)\n    t += x * x\n    y += t\n    t → zero(x)\nend\n",
+        "1.0,1.5",
+        "error[P0103]: `t` is 2.25 where it ends, and it is deallocated with 0.0",
+        "5:5",
+        &["t = 2.25", "in `f`: y = 3.25, x = 1.5, t = 2.25"],
+    ),
+    (
+        "elements",
+        "@i function f(v::Vector{Int}, m::Matrix{Float64})\n    b ← zeros(Int, 3)\n    b[2] += v[1]\n    b → zeros(Int, 3)\nend\n",
+        "[7,8],[1 2; 3 4]",
+        "error[P0103]: `b[2]` is 7 where it ends, and it is deallocated with 0",
+        "4:5",
+        &["v = [7, 8], m = [1.0 2.0; 3.0 4.0], b = [0, 7, 0]"],
+    ),
+    (
+        "called",
+        "@i function g(u::Int)\n    if (u > 1, u > 9)\n        u += 1\n    end\nend\n@i function f(v::Vector{Int}, z::Complex{Float64})\n    for i = 1:2\n        g(v[i])\n    end\nend\n",
+        "[0,5],(1.5,2.5)",
+        "error[P0109]: `u > 9` should be true here, because the first branch was taken",
+        "2:16",
+        &["in `g`: u = 6", "`g` called by `f`, at called.nil:8"],
+    ),
+];
+
 #[test]
 fn nil_programs() {
-    let cases: &[Nil] = &[
-        (
-            "branch",
-            "@i function f(x::Int, y::Float64)\n    if (x > 2, x < 2)\n        y += 1.5\n    end\nend\n",
-            "3,0.5",
-            "error[P0109]: `x < 2` should be true here, because the first branch was taken",
-            "2:16",
-            &["x = 3", "`if x > 2` was true", "in `f`: x = 3, y = 2.0"],
-        ),
-        (
-            "elseif",
-            "@i function f(x::Int)\n    if (x == 1, x == 1)\n        x += 0\n    elseif (x == 2, x == 2)\n        x += 3\n    end\nend\n",
-            "2",
-            "error[P0109]: `x == 2` should be true here, because the first branch was taken",
-            "4:21",
-            &["x = 5"],
-        ),
-        (
-            "loop",
-            "@i function f(n::Int)\n    while (n < 5, n > 3)\n        n += 1\n    end\nend\n",
-            "4",
-            "error[P0109]: `n > 3` should be false here, because the loop is entered",
-            "2:19",
-            &["n = 4"],
-        ),
-        (
-            "turns",
-            "@i function f(n::Int)\n    while (n < 5, n != 3)\n        n += 0\n    end\nend\n",
-            "3",
-            "error[P0109]: `n != 3` should be true here, because the loop has made a turn",
-            "2:19",
-            &["n = 3"],
-        ),
-        (
-            "ends",
-            "@i function f(y::Float64, x::Float64)\n    t ← zero(x)\n    t += x * x\n    y += t\n    t → zero(x)\nend\n",
-            "1.0,1.5",
-            "error[P0103]: `t` is 2.25 where it ends, and it is deallocated with 0.0",
-            "5:5",
-            &["t = 2.25", "in `f`: y = 3.25, x = 1.5, t = 2.25"],
-        ),
-        (
-            "elements",
-            "@i function f(v::Vector{Int}, m::Matrix{Float64})\n    b ← zeros(Int, 3)\n    b[2] += v[1]\n    b → zeros(Int, 3)\nend\n",
-            "[7,8],[1 2; 3 4]",
-            "error[P0103]: `b[2]` is 7 where it ends, and it is deallocated with 0",
-            "4:5",
-            &["v = [7, 8], m = [1.0 2.0; 3.0 4.0], b = [0, 7, 0]"],
-        ),
-        (
-            "called",
-            "@i function g(u::Int)\n    if (u > 1, u > 9)\n        u += 1\n    end\nend\n@i function f(v::Vector{Int}, z::Complex{Float64})\n    for i = 1:2\n        g(v[i])\n    end\nend\n",
-            "[0,5],(1.5,2.5)",
-            "error[P0109]: `u > 9` should be true here, because the first branch was taken",
-            "2:16",
-            &["in `g`: u = 6", "`g` called by `f`, at called.nil:8"],
-        ),
-    ];
-    for (name, text, args, title, place, says) in cases {
+    for (name, text, args, title, place, says) in NIL_PROGRAMS {
         check(&format!("{name}.nil"), text, &["--entry", "f", "--args", args], title, place, says);
     }
 }
