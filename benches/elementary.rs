@@ -6,10 +6,13 @@
 //! makes them. `cordic` works in the format's own bits, too, but with errors of
 //! some units in the last place; ours are below 0.501.
 
+#[path = "common/arguments.rs"]
+mod arguments;
 mod common;
 
 use std::hint::black_box;
 
+use arguments::arguments;
 use common::{Subject, medians};
 use fixed::FixedI64;
 use fixed::types::extra::{U32, U43, U48};
@@ -18,17 +21,6 @@ use pendula::isa::num::{Env, Format, fixed as q};
 /// Arguments per pass, and passes per round: the first is small enough for the cache.
 const ARGUMENTS: usize = 1024;
 const PASSES: u64 = 20;
-
-/// The arguments from `low` to `high`: uniform words from a fixed stream.
-fn arguments(low: f64, high: f64, format: Format) -> Vec<i64> {
-    let one = 2f64.powi(format.frac() as i32);
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 11) as f64 / 2f64.powi(53)
-    };
-    (0..ARGUMENTS).map(|_| ((low + (high - low) * next()) * one) as i64).collect()
-}
 
 /// Times a function over the arguments; `bits` makes a word of its result.
 fn subject<X: Copy + 'static, Y>(
@@ -50,7 +42,7 @@ fn subject<X: Copy + 'static, Y>(
 macro_rules! line {
     ($format:expr, $Frac:ty, $name:ident, $from:expr, $to:expr $(, $rival:path)?) => {{
         let env = Env { format: $format, ieee: false };
-        let words = arguments($from, $to, $format);
+        let words = arguments(ARGUMENTS, $from, $to, $format);
         let scale = 2f64.powi($format.frac() as i32);
         let doubles: Vec<f64> = words.iter().map(|&w| w as f64 / scale).collect();
         // That they compute the same function, and no fault makes it short.

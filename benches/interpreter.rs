@@ -151,6 +151,7 @@ fn predecode(module: &Module) -> Vec<P> {
 }
 
 /// The loop. Returns how many instructions it ran; `None` where a check fails.
+#[expect(clippy::too_many_lines, reason = "one match with an arm for each instruction")]
 #[inline(never)]
 fn match_loop(code: &[P], regs: &mut [u64; 32], mem: &mut [u64], entry: usize, frac: u32) -> Option<u64> {
     macro_rules! r {

@@ -1,6 +1,7 @@
 //! Random programs in Janus: what they come to does not depend on the optimisation level or the engine, whatever stands in branches that are
 //! not taken; and their inverses, written as programs, are programs, go from the results to the start, and have the programs for inverses.
 
+use crate::common::expectations::{Expectations, Language};
 use crate::common::janus as generator;
 
 use std::fs;
@@ -164,10 +165,15 @@ fn programs_of_files_turn_around() {
         let entries = fs::read_dir(root.join(folder)).expect("a folder");
         for path in entries.map(|e| e.expect("an entry").path()) {
             let text = fs::read_to_string(&path).unwrap_or_default();
-            if !path.extension().is_some_and(|e| e == "ja" || e == "janus") || text.contains("//classic") {
+            if Language::of(&path) != Some(Language::Janus) {
                 continue;
             }
-            let settings = Settings { int32: text.contains("//int: 32"), ..Settings::default() };
+            let expected = Expectations::read(Language::Janus, &text).expect("expectations");
+            if expected.has("classic") {
+                continue;
+            }
+            let int32 = expected.number("int").expect("a number") == Some(32);
+            let settings = Settings { int32, ..Settings::default() };
             programs += usize::from(turns_around(&text, &settings).is_some());
         }
     }

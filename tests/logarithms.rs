@@ -2,9 +2,9 @@
 //! numbers, by every engine at every level, and what is printed read back.
 
 use crate::common::command;
+use crate::common::dual::Dual;
 
 use std::fs;
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use serde_json::Value;
 
@@ -112,40 +112,6 @@ fn a_power_of_a_thousand_turns_has_its_derivative() {
                 near(by_x, f64::from(n) * x.powi(n - 1), &format!("the derivative of {x}^{n}, {way:?}"));
             }
         }
-    }
-}
-
-/// A number with its derivative.
-#[derive(Clone, Copy)]
-struct Dual(f64, f64);
-impl Add for Dual {
-    type Output = Dual;
-    fn add(self, o: Dual) -> Dual {
-        Dual(self.0 + o.0, self.1 + o.1)
-    }
-}
-impl Neg for Dual {
-    type Output = Dual;
-    fn neg(self) -> Dual {
-        Dual(-self.0, -self.1)
-    }
-}
-impl Sub for Dual {
-    type Output = Dual;
-    fn sub(self, o: Dual) -> Dual {
-        self + -o
-    }
-}
-impl Mul for Dual {
-    type Output = Dual;
-    fn mul(self, o: Dual) -> Dual {
-        Dual(self.0 * o.0, self.1 * o.0 + self.0 * o.1)
-    }
-}
-impl Div for Dual {
-    type Output = Dual;
-    fn div(self, o: Dual) -> Dual {
-        Dual(self.0 / o.0, (self.1 * o.0 - self.0 * o.1) / (o.0 * o.0))
     }
 }
 

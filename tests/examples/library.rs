@@ -1,5 +1,7 @@
 //! The library in one call: from a file or a text to values, and errors as the command line tells them.
 
+use crate::common::expectations::{Expectations, Language};
+
 use pendula::isa::Format;
 use pendula::vm::Engine;
 use pendula::{Array, Error, ErrorKind, Number, Value};
@@ -194,13 +196,6 @@ fn elements_of_several_words_may_stand_side_by_side() -> Result<(), Error> {
     Ok(())
 }
 
-/// The value of a comment such as `#args: 1,2` in a program.
-fn comment<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines()
-        .find_map(|line| line.trim_start_matches(['#', '/', ';']).trim_start().strip_prefix(name))
-        .map(str::trim)
-}
-
 #[test]
 fn programs_that_stop_are_told_alike() {
     let mut compared = 0;
@@ -208,25 +203,25 @@ fn programs_that_stop_are_told_alike() {
         let files = std::fs::read_dir(format!("tests/filetests/{folder}")).expect("a folder");
         for path in files.map(|entry| entry.expect("an entry").path()) {
             let text = std::fs::read_to_string(&path).expect("a file");
-            if ["set:", "mem:", "input:", "backward", "format:", "classic", "overflow"]
-                .iter()
-                .any(|o| comment(&text, o).is_some())
-            {
+            let Some(language) = Language::of(&path) else { continue };
+            let expected = Expectations::read(language, &text).expect("expectations");
+            let others = ["set", "mem", "input", "backward", "format", "classic"];
+            if others.iter().any(|name| expected.has(name)) {
                 continue;
             }
             let name = path.display().to_string();
             let mut call = vec!["run", &name, "--max-steps", "1000000"];
             let mut program = pendula::load(&path).expect("a file").max_steps(1_000_000);
-            if let Some(types) = comment(&text, "types:") {
+            if let Some(types) = expected.option("types") {
                 call.extend(["--types", types]);
                 program =
                     program.types(pendula::arguments::split(types, ',').expect("types").into_iter().map(str::trim));
             }
-            if let Some(entry) = comment(&text, "entry:") {
+            if let Some(entry) = expected.option("entry") {
                 call.extend(["--entry", entry]);
                 program = program.entry(entry);
             }
-            let args = comment(&text, "args:");
+            let args = expected.option("args");
             call.extend(args.iter().flat_map(|args| ["--args", args]));
             let Err(error) = program.run(args.unwrap_or("")) else { continue };
             if args.is_none() && error.code() == Some("P0452") {

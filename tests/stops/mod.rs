@@ -1,7 +1,13 @@
 //! What a person is told where a program stops: broken programs in Janus and Nil, each with what must be said. The report is the same at every
 //! optimisation level and by every engine.
 
+mod assembly;
+mod internal;
+mod recursion;
+
+use crate::common::expectations::Language;
 use crate::common::{command, folder};
+
 mod corpus;
 
 use std::fs;
@@ -76,63 +82,6 @@ fn internal(report: &str, program: &str) -> Option<String> {
     phrase.map(|inner| (*inner).to_string()).or_else(word)
 }
 
-/// The files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
-}
-
-/// The output of the sessions of a page that concern programs in Nil and Janus; what shows instructions is asked for.
-fn sessions(page: &str) -> Vec<String> {
-    let (mut out, mut within, mut ours) = (Vec::new(), false, false);
-    for line in page.lines() {
-        if line.starts_with("```") {
-            (within, ours) = (line == "```console", false);
-        } else if let (true, Some(command)) = (within, line.strip_prefix("$ ")) {
-            let asked = ["compile", "--emit", "disasm", "--trace=asm", "--listing", "import"];
-            let compiled = [".nil", ".ja", ".jl"].iter().any(|end| command.contains(end));
-            ours = compiled && !asked.iter().any(|word| command.contains(word));
-        } else if ours {
-            out.push(line.to_string());
-        }
-    }
-    out
-}
-
-#[test]
-fn no_expectation_names_what_is_internal() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    let mut look = |path: &Path, expected: &str, program: &str| {
-        if let Some(inner) = internal(expected, program) {
-            found.push(format!("{}: {inner}: {expected}", path.display()));
-        }
-    };
-    let mut programs = files(&root.join("tests/filetests/nil"));
-    programs.extend(files(&root.join("tests/filetests/janus")));
-    assert!(programs.len() > 300);
-    for path in &programs {
-        let text = fs::read_to_string(path).unwrap();
-        let mark = if path.components().any(|c| c.as_os_str() == "nil") { "#!" } else { "//!" };
-        let parts = |line: &str| {
-            line.split_once(mark).map_or((line.to_string(), None), |(a, b)| (a.to_string(), Some(b.to_string())))
-        };
-        let own: String = text.lines().map(|line| parts(line).0 + "\n").collect();
-        text.lines().filter_map(|line| parts(line).1).for_each(|expected| look(path, &expected, &own));
-    }
-    for path in files(&root.join("docs/src")).iter().chain([&root.join("README.md")]) {
-        let page = fs::read_to_string(path).unwrap_or_default();
-        sessions(&page).iter().for_each(|line| look(path, line, ""));
-    }
-    for path in files(&root.join("tests/snapshots")) {
-        let text = fs::read_to_string(&path).unwrap();
-        if [".nil:", ".ja:"].iter().any(|end| text.contains(end)) {
-            look(&path, &text, "");
-        }
-    }
-    assert!(found.is_empty(), "{}", found.join("\n"));
-}
-
 /// A broken body in Janus: its name, itself, the title of the report, line and column, and what else is said.
 type Janus = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
 
@@ -148,121 +97,117 @@ fn janus(body: &str) -> String {
 
 const SCOPE: &str = "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil";
 
+/// Broken bodies in Janus.
+const JANUS_PROGRAMS: &[Janus] = &[
+    (
+        "fi_then",
+        "    if x = 3 then\n        x += 1\n    fi x = 3",
+        "error[P0109]: `fi x = 3` should be true here, because the `then` branch was taken",
+        "4:8",
+        &[
+            "^^^^^ x = 4",
+            "`if x = 3` was true",
+            "in `p`: x = 4, y = 5, a = {4, 2, 0}, s = nil",
+            "`p` called by `main`, at fi_then.ja:10",
+        ],
+    ),
+    (
+        "fi_else",
+        "    if x > y then\n        x += 1\n    else\n        x += 3\n    fi x > y",
+        "error[P0109]: `fi x > y` should be false here, because the `else` branch was taken",
+        "6:8",
+        &["^^^^^ x = 6, y = 5", "`if x > y` was false"],
+    ),
+    (
+        "fi_of_an_element",
+        "    if a[1] = 2 then\n        a[1] += 2\n    fi a[1] = 2",
+        "error[P0109]: `fi a[1] = 2` should be true here, because the `then` branch was taken",
+        "4:8",
+        &["a = {4, 4, 0}"],
+    ),
+    (
+        "from_entry",
+        "    from x = 0 loop\n        x += 1\n    until x = 9",
+        "error[P0109]: `from x = 0` should be true here, because the loop is entered",
+        "2:10",
+        &["^^^^^ x = 3", SCOPE],
+    ),
+    (
+        "from_turn",
+        "    from x < 5 do\n        y += x\n    loop\n        x += 1\n    until x = 9",
+        "error[P0109]: `from x < 5` should be false here, because the loop has made a turn",
+        "2:10",
+        &["^^^^^ x = 4"],
+    ),
+    (
+        "until_wrong",
+        "    local int i = 0\n    from i = 0 loop\n        i += 1\n        i -= 1\n    until i = 1\n    delocal int i = 1",
+        "error[P0109]: `from i = 0` should be false here, because the loop has made a turn",
+        "3:10",
+        &["^^^^^ i = 0", "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil, i = 0"],
+    ),
+    (
+        "delocal_value",
+        "    local int t = x\n    t += y\n    delocal int t = x",
+        "error[P0103]: `t` is 8 where it ends, and `delocal` gives 3",
+        "4:13",
+        &["t = 8"],
+    ),
+    (
+        "delocal_expression",
+        "    local int t = x * y\n    x += 1\n    delocal int t = x * y",
+        "error[P0103]: `t` is 15 where it ends, and `delocal` gives 20",
+        "4:13",
+        &["t = 15", "x = 4"],
+    ),
+    (
+        "delocal_array",
+        "    local int b[3]\n    b[1] += x\n    delocal int b[3]",
+        "error[P0103]: `b[1]` is 3 where it ends, and `delocal` gives 0",
+        "4:13",
+        &["b[1] = 3", "b = {0, 3, 0}"],
+    ),
+    (
+        "delocal_unsigned",
+        "    local u8 t = (u8) 250\n    t += (u8) 4\n    delocal u8 t = (u8) 1",
+        "error[P0103]: `t` is 254 where it ends, and `delocal` gives 1",
+        "4:13",
+        &["t = 254"],
+    ),
+    (
+        "stack_not_empty",
+        "    local stack t = nil\n    push(x, t)\n    delocal stack t = nil",
+        "error[P0102]: assertion failed: the stack `t` is not empty where it ends",
+        "4:13",
+        &["t = <3]", "x = 0"],
+    ),
+    ("assertion", "    assert x = y", "error[P0102]: assertion failed: the assertion does not hold", "2:5", &[SCOPE]),
+    (
+        "index",
+        "    a[x] += y",
+        "error[P0102]: assertion failed: the index lies outside `a`, which has 3 elements there",
+        "2:7",
+        &[SCOPE],
+    ),
+    (
+        "deep",
+        "    call q(x, y)\nprocedure q(int n, int m)\n    if n = 0 then\n        m += 1\n    else\n        n -= 1\n        call q(n, m)\n        n += 1\n    fi m = 6",
+        "error[P0109]: `fi m = 6` should be false here, because the `else` branch was taken",
+        "10:8",
+        &["in `q`: n = 1, m = 6", "`q` called by `q`, at deep.ja:8", "`q` called by `p`, at deep.ja:2"],
+    ),
+    (
+        "undone",
+        "    x -= 3\n    uncall q(x)\nprocedure q(int n)\n    if n = 0 then\n        n += 1\n    fi n = 0",
+        "error[P0109]: `if n = 0` should be true here, because the `then` branch was undone",
+        "5:8",
+        &["n = -1", "`fi n = 0` was true", "`q` uncalled by `p`, at undone.ja:3"],
+    ),
+];
+
 #[test]
 fn janus_programs() {
-    let cases: &[Janus] = &[
-        (
-            "fi_then",
-            "    if x = 3 then\n        x += 1\n    fi x = 3",
-            "error[P0109]: `fi x = 3` should be true here, because the `then` branch was taken",
-            "4:8",
-            &[
-                "^^^^^ x = 4",
-                "`if x = 3` was true",
-                "in `p`: x = 4, y = 5, a = {4, 2, 0}, s = nil",
-                "`p` called by `main`, at fi_then.ja:10",
-            ],
-        ),
-        (
-            "fi_else",
-            "    if x > y then\n        x += 1\n    else\n        x += 3\n    fi x > y",
-            "error[P0109]: `fi x > y` should be false here, because the `else` branch was taken",
-            "6:8",
-            &["^^^^^ x = 6, y = 5", "`if x > y` was false"],
-        ),
-        (
-            "fi_of_an_element",
-            "    if a[1] = 2 then\n        a[1] += 2\n    fi a[1] = 2",
-            "error[P0109]: `fi a[1] = 2` should be true here, because the `then` branch was taken",
-            "4:8",
-            &["a = {4, 4, 0}"],
-        ),
-        (
-            "from_entry",
-            "    from x = 0 loop\n        x += 1\n    until x = 9",
-            "error[P0109]: `from x = 0` should be true here, because the loop is entered",
-            "2:10",
-            &["^^^^^ x = 3", SCOPE],
-        ),
-        (
-            "from_turn",
-            "    from x < 5 do\n        y += x\n    loop\n        x += 1\n    until x = 9",
-            "error[P0109]: `from x < 5` should be false here, because the loop has made a turn",
-            "2:10",
-            &["^^^^^ x = 4"],
-        ),
-        (
-            "until_wrong",
-            "    local int i = 0\n    from i = 0 loop\n        i += 1\n        i -= 1\n    until i = 1\n    delocal int i = 1",
-            "error[P0109]: `from i = 0` should be false here, because the loop has made a turn",
-            "3:10",
-            &["^^^^^ i = 0", "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil, i = 0"],
-        ),
-        (
-            "delocal_value",
-            "    local int t = x\n    t += y\n    delocal int t = x",
-            "error[P0103]: `t` is 8 where it ends, and `delocal` gives 3",
-            "4:13",
-            &["t = 8"],
-        ),
-        (
-            "delocal_expression",
-            "    local int t = x * y\n    x += 1\n    delocal int t = x * y",
-            "error[P0103]: `t` is 15 where it ends, and `delocal` gives 20",
-            "4:13",
-            &["t = 15", "x = 4"],
-        ),
-        (
-            "delocal_array",
-            "    local int b[3]\n    b[1] += x\n    delocal int b[3]",
-            "error[P0103]: `b[1]` is 3 where it ends, and `delocal` gives 0",
-            "4:13",
-            &["b[1] = 3", "b = {0, 3, 0}"],
-        ),
-        (
-            "delocal_unsigned",
-            "    local u8 t = (u8) 250\n    t += (u8) 4\n    delocal u8 t = (u8) 1",
-            "error[P0103]: `t` is 254 where it ends, and `delocal` gives 1",
-            "4:13",
-            &["t = 254"],
-        ),
-        (
-            "stack_not_empty",
-            "    local stack t = nil\n    push(x, t)\n    delocal stack t = nil",
-            "error[P0102]: assertion failed: the stack `t` is not empty where it ends",
-            "4:13",
-            &["t = <3]", "x = 0"],
-        ),
-        (
-            "assertion",
-            "    assert x = y",
-            "error[P0102]: assertion failed: the assertion does not hold",
-            "2:5",
-            &[SCOPE],
-        ),
-        (
-            "index",
-            "    a[x] += y",
-            "error[P0102]: assertion failed: the index lies outside `a`, which has 3 elements there",
-            "2:7",
-            &[SCOPE],
-        ),
-        (
-            "deep",
-            "    call q(x, y)\nprocedure q(int n, int m)\n    if n = 0 then\n        m += 1\n    else\n        n -= 1\n        call q(n, m)\n        n += 1\n    fi m = 6",
-            "error[P0109]: `fi m = 6` should be false here, because the `else` branch was taken",
-            "10:8",
-            &["in `q`: n = 1, m = 6", "`q` called by `q`, at deep.ja:8", "`q` called by `p`, at deep.ja:2"],
-        ),
-        (
-            "undone",
-            "    x -= 3\n    uncall q(x)\nprocedure q(int n)\n    if n = 0 then\n        n += 1\n    fi n = 0",
-            "error[P0109]: `if n = 0` should be true here, because the `then` branch was undone",
-            "5:8",
-            &["n = -1", "`fi n = 0` was true", "`q` uncalled by `p`, at undone.ja:3"],
-        ),
-    ];
-    for (name, body, title, place, says) in cases {
+    for (name, body, title, place, says) in JANUS_PROGRAMS {
         check(&format!("{name}.ja"), &janus(body), &[], title, place, says);
     }
 }
@@ -286,67 +231,69 @@ fn janus_programs_backward() {
     check("turned.ja", text, &["--reverse"], title, "5:11", &["x = 7"]);
 }
 
+/// Broken programs in Nil.
+const NIL_PROGRAMS: &[Nil] = &[
+    (
+        "branch",
+        "@i function f(x::Int, y::Float64)\n    if (x > 2, x < 2)\n        y += 1.5\n    end\nend\n",
+        "3,0.5",
+        "error[P0109]: `x < 2` should be true here, because the first branch was taken",
+        "2:16",
+        &["x = 3", "`if x > 2` was true", "in `f`: x = 3, y = 2.0"],
+    ),
+    (
+        "elseif",
+        "@i function f(x::Int)\n    if (x == 1, x == 1)\n        x += 0\n    elseif (x == 2, x == 2)\n        x += 3\n    end\nend\n",
+        "2",
+        "error[P0109]: `x == 2` should be true here, because the first branch was taken",
+        "4:21",
+        &["x = 5"],
+    ),
+    (
+        "loop",
+        "@i function f(n::Int)\n    while (n < 5, n > 3)\n        n += 1\n    end\nend\n",
+        "4",
+        "error[P0109]: `n > 3` should be false here, because the loop is entered",
+        "2:19",
+        &["n = 4"],
+    ),
+    (
+        "turns",
+        "@i function f(n::Int)\n    while (n < 5, n != 3)\n        n += 0\n    end\nend\n",
+        "3",
+        "error[P0109]: `n != 3` should be true here, because the loop has made a turn",
+        "2:19",
+        &["n = 3"],
+    ),
+    (
+        "ends",
+        "@i function f(y::Float64, x::Float64)\n    t ← zero(x)\n    t += x * x\n    y += t\n    t → zero(x)\nend\n",
+        "1.0,1.5",
+        "error[P0103]: `t` is 2.25 where it ends, and it is deallocated with 0.0",
+        "5:5",
+        &["t = 2.25", "in `f`: y = 3.25, x = 1.5, t = 2.25"],
+    ),
+    (
+        "elements",
+        "@i function f(v::Vector{Int}, m::Matrix{Float64})\n    b ← zeros(Int, 3)\n    b[2] += v[1]\n    b → zeros(Int, 3)\nend\n",
+        "[7,8],[1 2; 3 4]",
+        "error[P0103]: `b[2]` is 7 where it ends, and it is deallocated with 0",
+        "4:5",
+        &["v = [7, 8], m = [1.0 2.0; 3.0 4.0], b = [0, 7, 0]"],
+    ),
+    (
+        "called",
+        "@i function g(u::Int)\n    if (u > 1, u > 9)\n        u += 1\n    end\nend\n@i function f(v::Vector{Int}, z::Complex{Float64})\n    for i = 1:2\n        g(v[i])\n    end\nend\n",
+        "[0,5],(1.5,2.5)",
+        "error[P0109]: `u > 9` should be true here, because the first branch was taken",
+        "2:16",
+        &["in `g`: u = 6", "`g` called by `f`, at called.nil:8"],
+    ),
+];
+
 #[test]
 fn nil_programs() {
-    let cases: &[Nil] = &[
-        (
-            "branch",
-            "@i function f(x::Int, y::Float64)\n    if (x > 2, x < 2)\n        y += 1.5\n    end\nend\n",
-            "3,0.5",
-            "error[P0109]: `x < 2` should be true here, because the first branch was taken",
-            "2:16",
-            &["x = 3", "`if x > 2` was true", "in `f`: x = 3, y = 2.0"],
-        ),
-        (
-            "elseif",
-            "@i function f(x::Int)\n    if (x == 1, x == 1)\n        x += 0\n    elseif (x == 2, x == 2)\n        x += 3\n    end\nend\n",
-            "2",
-            "error[P0109]: `x == 2` should be true here, because the first branch was taken",
-            "4:21",
-            &["x = 5"],
-        ),
-        (
-            "loop",
-            "@i function f(n::Int)\n    while (n < 5, n > 3)\n        n += 1\n    end\nend\n",
-            "4",
-            "error[P0109]: `n > 3` should be false here, because the loop is entered",
-            "2:19",
-            &["n = 4"],
-        ),
-        (
-            "turns",
-            "@i function f(n::Int)\n    while (n < 5, n != 3)\n        n += 0\n    end\nend\n",
-            "3",
-            "error[P0109]: `n != 3` should be true here, because the loop has made a turn",
-            "2:19",
-            &["n = 3"],
-        ),
-        (
-            "ends",
-            "@i function f(y::Float64, x::Float64)\n    t ← zero(x)\n    t += x * x\n    y += t\n    t → zero(x)\nend\n",
-            "1.0,1.5",
-            "error[P0103]: `t` is 2.25 where it ends, and it is deallocated with 0.0",
-            "5:5",
-            &["t = 2.25", "in `f`: y = 3.25, x = 1.5, t = 2.25"],
-        ),
-        (
-            "elements",
-            "@i function f(v::Vector{Int}, m::Matrix{Float64})\n    b ← zeros(Int, 3)\n    b[2] += v[1]\n    b → zeros(Int, 3)\nend\n",
-            "[7,8],[1 2; 3 4]",
-            "error[P0103]: `b[2]` is 7 where it ends, and it is deallocated with 0",
-            "4:5",
-            &["v = [7, 8], m = [1.0 2.0; 3.0 4.0], b = [0, 7, 0]"],
-        ),
-        (
-            "called",
-            "@i function g(u::Int)\n    if (u > 1, u > 9)\n        u += 1\n    end\nend\n@i function f(v::Vector{Int}, z::Complex{Float64})\n    for i = 1:2\n        g(v[i])\n    end\nend\n",
-            "[0,5],(1.5,2.5)",
-            "error[P0109]: `u > 9` should be true here, because the first branch was taken",
-            "2:16",
-            &["in `g`: u = 6", "`g` called by `f`, at called.nil:8"],
-        ),
-    ];
-    for (name, text, args, title, place, says) in cases {
+    for (name, text, args, title, place, says) in NIL_PROGRAMS {
         check(&format!("{name}.nil"), text, &["--entry", "f", "--args", args], title, place, says);
     }
 }
@@ -406,26 +353,6 @@ fn json_says_the_same() {
 }
 
 #[test]
-fn a_stop_deep_in_a_recursion_has_its_values() {
-    let text = "procedure main()
-    int n = 5000
-    int y
-    call down(n, y)
-procedure down(int n, int y)
-    if n > 0 then
-        local int m = n - 1
-        call down(m, y)
-        delocal int m = n - 1
-    else
-        y += 1
-    fi n > 1
-";
-    let text = text.replace("int n = 5000\n    int y", "int n\n    int y\n    n += 5000");
-    let says = ["in `down`: n = 1, y = 1", "more lines", "`down` called by `main`"];
-    check("deep.ja", &text, &[], "error[P0109]: `fi n > 1` should be true", "13:8", &says);
-}
-
-#[test]
 fn a_gradient_that_does_not_exist_is_told_with_variables() {
     let text = "@i function norm(y!::Float64, x::Vector{Float64})
     s ← 0.0
@@ -451,105 +378,10 @@ end
 }
 
 #[test]
-fn a_stop_in_assembly_has_its_chain_of_calls() {
-    let text = "
-main:   start
-        add r1, 5
-        add r2, 3
-        call outer
-        finish
-
-        proc outer
-        add sp, 2
-        exch r2, [sp-1]
-        call inner
-        exch r2, [sp-1]
-        sub sp, 2
-        ret outer
-
-        proc inner
-        push r2
-        add r1, 1
-again:  jmp.gt r1, 9, base
-        call inner
-base:   from.gt r1, 9, again
-        assert.eq r1, 77
-        pop r2
-        ret inner
-";
-    let path = folder("stops").join("chain.rasm");
-    let file = path.to_str().unwrap();
-    let said = |text: &str, options: &[&str]| {
-        fs::write(&path, text).unwrap();
-        let mut found = Vec::new();
-        for engine in ["interp", "jit"] {
-            let (code, _, err) = run(&[&["run", file, "--engine", engine], options].concat(), "");
-            assert_eq!(code, 1, "{err}");
-            let notes =
-                err.lines().filter_map(|line| line.trim().strip_prefix("= note: ")).map(|l| l.replace(file, "F"));
-            found.push(notes.collect::<Vec<String>>());
-        }
-        assert_eq!(found[0], found[1]);
-        found.remove(0)
-    };
-    let outer = "`outer` called by `main`, at F:5";
-    let inner = "`inner` called by `inner`, at F:20, 4 times";
-    assert_eq!(said(text, &[]), [inner, "`inner` called by `outer`, at F:11", outer]);
-    // The procedure runs backward: its `sub` is an `add`.
-    let back = text.replace("call inner", "uncall inner").replace("add r1, 1", "sub r1, 1");
-    assert_eq!(said(&back, &[]), ["`inner` uncalled by `outer`, at F:11", outer]);
-    assert_eq!(said(&back, &["--max-steps", "9"]), ["`inner` uncalled by `outer`, at F:11", outer]);
-    let (_, out, _) = run(&["run", file, "--json"], "");
-    let value: Value = serde_json::from_str(&out).unwrap();
-    let calls = value["outcome"]["calls"].as_array().unwrap();
-    let names =
-        calls.iter().map(|call| (call["name"].as_str(), call["direction"].as_str(), call["called"]["line"].as_u64()));
-    let all = [("inner", "backward", Some(11)), ("outer", "forward", Some(5)), ("main", "forward", None)];
-    assert_eq!(names.collect::<Vec<_>>(), all.map(|(name, way, line)| (Some(name), Some(way), line)));
-    // From an object, which has no text to show.
-    let object = file.replace(".rasm", ".o");
-    assert_eq!(run(&["asm", file, "-o", &object], "").0, 0);
-    let (_, _, err) = run(&["run", &object], "");
-    assert!(err.contains("note: `inner` uncalled by `outer`, at "), "{err}");
-    // Where the stack pointer has moved by who knows how much, nothing is guessed.
-    let moved = text
-        .replace("add sp, 2", "add sp, r2")
-        .replace("sub sp, 2", "sub sp, r2")
-        .replace("exch r2, [sp-1]", "add r9, 0");
-    let unknown = "what called `outer` cannot be told from the stack";
-    assert_eq!(said(&moved, &[]), [inner, "`inner` called by `outer`, at F:11", unknown]);
-}
-
-#[test]
 fn a_run_of_no_steps_has_the_values_that_were_given() {
     let given = ["--reverse", "examples/fib.ja", "--set", "n=0", "--set", "x1=5", "--set", "x2=8", "--max-steps", "0"];
     let (code, out, _) = run(&[&["run"], &given[..]].concat(), "");
     assert_eq!((code, out.ends_with(", with:\nn = 0\nx1 = 5\nx2 = 8\n")), (1, true), "{out}");
-}
-
-#[test]
-fn an_endless_recursion_is_told_in_short() {
-    let path = folder("stops").join("endless.rasm");
-    let file = path.to_str().unwrap();
-    fs::write(&path, "main: start\n call f\n finish\n proc f\n call f\n ret f\n").unwrap();
-    let (_, _, err) = run(&["run", file], "");
-    assert!(
-        err.contains(", 99999 times\n") && err.contains("these are the innermost 100000 calls; there are more"),
-        "{err}"
-    );
-    let nil = path.with_extension("nil");
-    fs::write(&nil, "@i function f(n!::Int)\n    n! += 1\n    f(n!)\nend\n").unwrap();
-    for (file, deeper) in [(file, None), (nil.to_str().unwrap(), Some(true))] {
-        let options: &[&str] = if deeper.is_some() { &["--args", "0"] } else { &[] };
-        let (code, out, _) = run(&[&["run", file, "--json"], options].concat(), "");
-        let value: Value = serde_json::from_str(&out).unwrap();
-        let outcome = &value["outcome"];
-        let holds = if deeper.is_some() { &outcome["stop"] } else { outcome };
-        assert_eq!(code, 1);
-        assert_eq!(holds["calls"].as_array().map(Vec::len), Some(1000), "{file}");
-        assert!(holds["depth"].as_u64() > Some(90_000), "{}", holds["depth"]);
-        assert_eq!(holds.get("deeper").and_then(Value::as_bool), deeper);
-    }
 }
 
 #[test]

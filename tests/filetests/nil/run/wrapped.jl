@@ -16,4 +16,4 @@ end
 using .Wrapped
 y, x = norm2!(0.0, [3.0, 4.0]) #! P0461
 @assert y == 25.0 #! P0461
-#= y! = 25.0 =#
+#value: y! = 25.0

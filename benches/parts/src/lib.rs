@@ -1,0 +1,1 @@
+//! How long the parts of Pendula take, measured by Criterion: see `benches/`.
