@@ -14,7 +14,7 @@ pub const COMMAND: &str = "cargo run --release --manifest-path accuracy/Cargo.to
 const HEAD: &str = "\
 # Accuracy
 
-The tables give the worst error of each function in each format that was met when its results were compared with MPFR, at 200 bits
+The tables give the worst error of each function in each format that was found in comparing its results with MPFR, at 200 bits
 or more. They are written by the command
 
 ```sh

@@ -104,8 +104,8 @@ faults! {
     TapeFull "P0126" "the output tape is full"
         "the tape is limited to as many words as the memory; enlarge it with `--mem`";
     /// A gradient level that does not exist.
-    GradientLevel "P0128" "the gradient level is as high as it goes"
-        "levels are 0, 1 and 2, and a run with tangents has no level 2: a `gcall` within a `gcall` within a `gcall` has nowhere to go";
+    GradientLevel "P0128" "the gradient level is already the highest"
+        "levels are 0, 1 and 2, and a run with tangents has no level 2: a third `gcall` inside two others has no level left";
     /// A branch to a place where none ends it.
     NoBranch "P0134" "the branch leads to no branch instruction"
         "a branch is ended by a `bra`, `rbra` or `swapbr` where it lands that brings the branch register back to 0; `finish` does not";

@@ -196,7 +196,7 @@ pub enum Adjoint {
     Moves,
     /// The word's is negated with it, unless it belongs to a logarithm.
     Negates,
-    /// They turn as the values do, and the angle's takes up what the turn is worth.
+    /// They rotate as the values do, and the derivative of the rotation is added to the angle's.
     Rotates,
     /// They are scaled by the inverse ratio, with the buffer's as their buffer.
     Scales,
@@ -211,7 +211,7 @@ impl Adjoint {
             Adjoint::Discrete => "stay as they are",
             Adjoint::Moves => "move with the values",
             Adjoint::Negates => "the word's is negated with it, but for `.l`",
-            Adjoint::Rotates => "turn as the values do; the angle's takes up g(b)·a − g(a)·b",
+            Adjoint::Rotates => "rotate as the values do; g(b)·a − g(a)·b is added to the angle's",
             Adjoint::Scales => "the word's is scaled by the inverse ratio, with the buffer's as its buffer",
             Adjoint::Drops => "the word's is dropped: cleared, and counted as lost",
         }
@@ -538,7 +538,7 @@ table! {
             8 Nor "nor" (a, b) class Logic in Both |d| { let o = d.or(a, b); Ok(d.not(o)) }
             /// `a` shifted left by `b` modulo 64.
             9 Shl "shl" (a, b) class Shift |d| { Ok(d.shl(a, b)) }
-            /// `a` shifted right by `b` modulo 64, zeros coming in.
+            /// `a` shifted right by `b` modulo 64, filled with zeros.
             10 Shr "shr" (a, b) class Shift |d| { Ok(d.shr(a, b)) }
             /// `a` shifted right by `b` modulo 64, copies of the sign bit coming in.
             11 Sar "sar" (a, b) class Shift |d| { Ok(d.sar(a, b)) }
@@ -554,9 +554,9 @@ table! {
             16 Max "max" (a, b) class Select in Both |d| { let c = d.lt(a, b); Ok(d.select(c, b, a)) }
             /// A fixed-point number as an integer, rounded down.
             17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1(convert::q_to_int, a) }
-            /// A logarithmic number as an integer, rounded to the nearest, ties to even. Traps where the integer has no room for it.
+            /// A logarithmic number as an integer, rounded to the nearest, ties to even. Traps if it does not fit an integer.
             18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_int, a) }
-            /// A floating-point number as an integer, rounded down. Traps where the integer has no room for it.
+            /// A floating-point number as an integer, rounded down. Traps if it does not fit an integer.
             19 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_int, a) }
             /// The sum, modulo 2^64.
             20 Plus "plus" (a, b) class Add |d| { accumulate(d, Acc::Add, false, T, a, b) }
@@ -576,7 +576,7 @@ table! {
             27 EqF "eq" (a, b) from F class Equal |d| { d.compare(Cond::Eq, Ty::F, a, b) }
             /// `a` shifted left by `b` modulo 32, as a word of 32 bits: its sign bit is copied into the upper half.
             29 Shl32 "shl32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let r = d.shl(a, n); Ok(signed(d, 32, r)) }
-            /// The lower 32 bits of `a` shifted right by `b` modulo 32, zeros coming in, as a word of 32 bits.
+            /// The lower 32 bits of `a` shifted right by `b` modulo 32, filled with zeros, as a word of 32 bits.
             30 Shr32 "shr32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = unsigned(d, 32, a); let r = d.shr(low, n); Ok(signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, copies of their sign bit coming in.
             31 Sar32 "sar32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = signed(d, 32, a); Ok(d.sar(low, n)) }
@@ -602,11 +602,11 @@ table! {
             40 Prod "prod" (a, b) from Int class Multiply |d| { d.wrapping2(int::prod, a, b) }
             /// An integer to the power of an unsigned one, as an integer. Wraps on overflow and raises the overflow flag.
             41 IntPow "ipow" (a, b) from Int class Power |d| { d.wrapping2(int::ipow, a, b) }
-            /// An integer as a fixed-point number. Traps where the format has no room for it.
+            /// An integer as a fixed-point number. Traps if it does not fit the format.
             16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1(convert::int_to_q, a) }
-            /// A logarithmic number as a fixed-point number, rounded to the nearest. Traps where the format has no room for it.
+            /// A logarithmic number as a fixed-point number, rounded to the nearest. Traps if it does not fit the format.
             17 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_q, a) } partials |c, y| [{ Ok(y) }]
-            /// A floating-point number as a fixed-point number, rounded to the nearest, ties to even. Traps where the format has no room for it.
+            /// A floating-point number as a fixed-point number, rounded to the nearest, ties to even. Traps if it does not fit the format.
             18 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_q, a) } partials |c, y| [{ Ok(c.constant(Ty::F, Constant::ONE)) }]
             /// The natural logarithm of the magnitude of a logarithmic number, rounded to the nearest. Zero has none, and traps.
             19 LogL "log" (a) from L class LogConvert |d| { d.kernel1(gauss::ln, a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
@@ -622,7 +622,7 @@ table! {
                 partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }, { Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
             /// The reciprocal, exact in the logarithm. That of zero traps.
             3 Inv "inv" (a) class LogAdd |d| { d.kernel1(gauss::inv, a) } partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
-            /// `a` to the power of a fixed-point number, the logarithm rounded to the nearest. A negative `a` wants a whole exponent, else it traps;
+            /// `a` to the power of a fixed-point number, the logarithm rounded to the nearest. A negative `a` needs a whole exponent, or it traps;
             /// so do zero with a negative exponent, and an overflow of the logarithm.
             4 Pow "pow" (a, b: Q) class FixedMultiply |d| { d.kernel2(gauss::pow, a, b) }
                 partials |c, y| [{ Ok(b) }, {
@@ -671,7 +671,7 @@ table! {
         /// The reciprocal. That of zero traps.
         4 Inv "inv" (a) class FixedDivide / FloatDivide |d| { d.kernel1(own::inv, a) }
             partials |c, y| [{ let q = c.of2::<Mul>(y, y)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
-        /// `a` to the power `b`. A negative `a` wants a whole exponent, else it traps; so does zero with a negative exponent. The derivative with
+        /// `a` to the power `b`. A negative `a` needs a whole exponent, or it traps; so does zero with a negative exponent. The derivative with
         /// respect to the exponent is taken as 0 where `a` is not positive.
         5 Pow "pow" (a, b) class Power / FloatElementary |d| { d.kernel2(own::pow, a, b) }
             partials |c, y| [{
@@ -716,7 +716,7 @@ table! {
         /// The cosine of an angle in radians.
         12 Cos "cos" (a) class Elementary / FloatElementary |d| { d.kernel1(own::cos, a) }
             partials |c, y| [{ let s = c.of1::<Sin>(a)?; c.times::<Mul>(T, Constant::MINUS_ONE, s) }]
-        /// The tangent of an angle in radians. Traps where the type has no room for it.
+        /// The tangent of an angle in radians. Traps if it does not fit the type.
         13 Tan "tan" (a) class Elementary / FloatElementary |d| { d.kernel1(own::tan, a) }
             partials |c, y| [{ let one = c.constant(T, Constant::ONE); c.of3::<Muladd>(y, y, one) }]
         /// The arc sine, from -π/2 to π/2. Traps beyond ±1.
@@ -943,7 +943,7 @@ table! {
             d.require(zero, Fault::Irreversible)
         }
         /// Turns the point (`a`, `b`) by an angle in radians (`irot`: back): a' = a·cos − b·sin, b' = a·sin + b·cos. Fixed point is turned by three
-        /// lifting shears after quarter turns, so that every bit comes back; it wraps on overflow and raises the overflow flag.
+        /// lifting shears after quarter turns, so that it can be undone exactly; it wraps on overflow and raises the overflow flag.
         16 Rot "rot" / "irot" (a: Target, b: Target, angle: Value) on [Q, F] adjoint Rotates class Rotation |d, v| {
             let (a, b, angle) = (d.operand(0)?, d.operand(1)?, d.operand(2)?);
             let [a, b] = rotate(d, v.ty, false, [a, b, angle])?;
@@ -956,7 +956,7 @@ table! {
             d.set(1, b)
         }
         /// Exchanges the register with the gradient word of the operand: at gradient level 0 that of level 1, at level 1 that of level 2.
-        /// By it a program seeds before a `guncall` and reads gradients after it.
+        /// Programs use it to seed gradients before a `guncall` and to read them after it.
         17 Gswap "gswap" (r: Target, m: TargetOrMemory) on [Int] adjoint Moves class Swap |d, v| {
             let r = d.operand(0)?;
             let _ = d.operand(1)?;
@@ -964,37 +964,37 @@ table! {
             d.set_gradient(1, r)?;
             d.set(0, g)
         }
-        /// Adds to a signed integer of 8 bits (`sub8`: subtracts), modulo 2^8. The word holds it sign-extended; what else stands above its bits stays.
+        /// Adds to a signed integer of 8 bits (`sub8`: subtracts), modulo 2^8. The word holds it sign-extended; other bits above it are kept.
         18 Add8 "add8" / "sub8" (a: Target, b: Value) on [Int] class Add |d, v| {
             narrow_add(d, false, signed, 8)
         } undo {
             narrow_add(d, true, signed, 8)
         }
-        /// Adds to a signed integer of 16 bits (`sub16`: subtracts), modulo 2^16. The word holds it sign-extended; what else stands above its bits stays.
+        /// Adds to a signed integer of 16 bits (`sub16`: subtracts), modulo 2^16. The word holds it sign-extended; other bits above it are kept.
         19 Add16 "add16" / "sub16" (a: Target, b: Value) on [Int] class Add |d, v| {
             narrow_add(d, false, signed, 16)
         } undo {
             narrow_add(d, true, signed, 16)
         }
-        /// Adds to a signed integer of 32 bits (`sub32`: subtracts), modulo 2^32. The word holds it sign-extended; what else stands above its bits stays.
+        /// Adds to a signed integer of 32 bits (`sub32`: subtracts), modulo 2^32. The word holds it sign-extended; other bits above it are kept.
         20 Add32 "add32" / "sub32" (a: Target, b: Value) on [Int] class Add in Both |d, v| {
             narrow_add(d, false, signed, 32)
         } undo {
             narrow_add(d, true, signed, 32)
         }
-        /// Adds to an unsigned integer of 8 bits (`subu8`: subtracts), modulo 2^8. The word holds it zero-extended; what else stands above its bits stays.
+        /// Adds to an unsigned integer of 8 bits (`subu8`: subtracts), modulo 2^8. The word holds it zero-extended; other bits above it are kept.
         21 Addu8 "addu8" / "subu8" (a: Target, b: Value) on [Int] class Add |d, v| {
             narrow_add(d, false, unsigned, 8)
         } undo {
             narrow_add(d, true, unsigned, 8)
         }
-        /// Adds to an unsigned integer of 16 bits (`subu16`: subtracts), modulo 2^16. The word holds it zero-extended; what else stands above its bits stays.
+        /// Adds to an unsigned integer of 16 bits (`subu16`: subtracts), modulo 2^16. The word holds it zero-extended; other bits above it are kept.
         22 Addu16 "addu16" / "subu16" (a: Target, b: Value) on [Int] class Add |d, v| {
             narrow_add(d, false, unsigned, 16)
         } undo {
             narrow_add(d, true, unsigned, 16)
         }
-        /// Adds to an unsigned integer of 32 bits (`subu32`: subtracts), modulo 2^32. The word holds it zero-extended; what else stands above its bits stays.
+        /// Adds to an unsigned integer of 32 bits (`subu32`: subtracts), modulo 2^32. The word holds it zero-extended; other bits above it are kept.
         23 Addu32 "addu32" / "subu32" (a: Target, b: Value) on [Int] class Add |d, v| {
             narrow_add(d, false, unsigned, 32)
         } undo {
