@@ -344,7 +344,7 @@ fn the_manual_knows_every_instruction() {
         }
     }
     for (name, words) in [
-        ("rot.q", "gradient words: turn as the values do"),
+        ("rot.q", "gradient words: rotate as the values do"),
         ("swap", "gradient words: move with the values"),
         ("neg", "gradient words: the word's is negated"),
         ("push", "gradient words: move with the values"),
