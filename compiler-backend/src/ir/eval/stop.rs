@@ -7,7 +7,7 @@ use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{Loc, Mem, Operand, Program, Var};
 
 /// The most numbers of an array or a stack that are recorded.
-const KEPT: u64 = 64;
+const MAX_RECORDED: u64 = 64;
 
 /// Why a run stopped, and in what state.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +137,7 @@ impl View<'_, '_> {
     fn words(&self, start: Mem, from: u64, count: u64) -> Option<Vec<u64>> {
         let Location::Word(start) = self.memory(start)? else { return None };
         let start = start.checked_add(usize::try_from(from).ok()?)?;
-        let end = start.checked_add(usize::try_from(count.min(KEPT)).ok()?)?;
+        let end = start.checked_add(usize::try_from(count.min(MAX_RECORDED)).ok()?)?;
         self.machine.state.memory.values.get(start..end).map(<[u64]>::to_vec)
     }
 
@@ -161,7 +161,7 @@ impl View<'_, '_> {
             }
             Shape::Stack { start } => {
                 let count = *self.words(*start, 0, 1)?.first()?;
-                let kept = count.min(KEPT);
+                let kept = count.min(MAX_RECORDED);
                 let mut words = self.words(*start, count.checked_sub(kept)?.checked_add(1)?, kept)?;
                 words.reverse();
                 (Held::Stack { count, words }, self.memory(*start))

@@ -13,7 +13,7 @@ use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_
 use crate::passes::table::FastMap;
 
 /// The greatest offset that fits an instruction.
-const FAR: u64 = 1 << 26;
+const MAX_OFFSET: u64 = 1 << 26;
 
 /// An ancilla as a sum of at most two variables and a constant.
 #[derive(Clone, Default)]
@@ -145,7 +145,7 @@ fn sums(compute: &[At], types: &[Ty]) -> FastMap<Var, Sum> {
         }
     }
     for sum in sums.values_mut() {
-        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.unsigned_abs() < FAR;
+        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.unsigned_abs() < MAX_OFFSET;
     }
     sums
 }
@@ -163,7 +163,7 @@ fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut FastMap<Var, Sum>, at: Op
         Slot::Read(Operand::Var(v)) | Slot::Written(Operand::Var(v)) => note(*v, otherwise),
         Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => {
             let pair = m.base.is_some() && m.index.is_some();
-            let far = m.offset.unsigned_abs() >= FAR || (pair && m.base == m.index);
+            let far = m.offset.unsigned_abs() >= MAX_OFFSET || (pair && m.base == m.index);
             for v in m.vars() {
                 note(
                     v,
