@@ -1,4 +1,5 @@
-//! Programs written in C do what the evaluator says, to the last bit: forward, backward, and backward with gradients; and give up where it traps.
+//! Programs written as C have the evaluator's results to the last bit: forward, backward, and backward with gradients. They
+//! give up where it traps.
 
 use crate::common;
 
@@ -20,7 +21,7 @@ use pendula_isa::counts::Direction;
 
 const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
 
-/// The words of a run: memory, then parameters; then the same of what they carry.
+/// The words of a run: memory, then parameters; then their gradient words in the same order.
 #[derive(Debug, PartialEq)]
 struct Words {
     values: Vec<u64>,
@@ -31,7 +32,7 @@ struct Compiled {
     case: Case,
     /// Words of memory before the parameters.
     given: usize,
-    /// Where in memory each parameter is; that of a constant is nowhere.
+    /// The address of each parameter; `None` for a constant.
     places: Vec<Option<usize>>,
     codes: Vec<(Mode, Code)>,
     changes: Vec<Range<usize>>,
@@ -45,7 +46,7 @@ const RUNS: [(Direction, AdMode); 4] = [
     (Direction::Backward, AdMode::Gradient),
 ];
 
-/// A directory of the test's own, and little optimising: the code is run once.
+/// A directory of the test's own, and little optimization, since the code runs once.
 fn compiler() {
     let directory = std::env::temp_dir().join(format!("pendula-c-{}", std::process::id()));
     cc::set(Settings { directory: Some(directory), options: vec!["-O1".into()] });
@@ -56,12 +57,12 @@ impl Compiled {
         compiler();
         let given = case.memory.len().max(case.program.stack as usize);
         case.memory.resize(given, 0);
-        // The program's memory from address 0 on is its stack, behind which the arguments lie.
+        // The program's memory begins with its stack; the arguments follow.
         case.program.stack = given as u64;
         let function = &case.program.functions[case.program.entry.expect("an entry").0 as usize];
         let argument = |(n, (ty, value)): (usize, (&Ty, &u64))| {
             let param = function.params[n];
-            // Addresses are constants, as those of data are.
+            // Addresses are constants, like those of data.
             let address = !param.written && function.points(param.var).is_some();
             let word = ArgumentKind::Word { ty: *ty, value: *value };
             let kind = if address { ArgumentKind::Constant(*value) } else { word };
@@ -76,7 +77,7 @@ impl Compiled {
         let places: Vec<Option<usize>> = places.collect();
         let modes = RUNS.map(|(direction, ad_mode)| Mode::Run(direction, ad_mode));
         let modes: Vec<Mode> = modes.into_iter().chain([Mode::ThereAndBack]).collect();
-        // One text for all modes: it is compiled once, and found again for each.
+        // All modes share one text, which is compiled once.
         let source = c::write(&case.program, &arguments, &modes, settings).expect("it can be written");
         let codes = modes.into_iter().map(|mode| {
             let code = Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), Rounding::Strict);
@@ -87,7 +88,7 @@ impl Compiled {
         Compiled { case, given, places, codes, changes, carries }
     }
 
-    /// A run in C; `None` if it gave up. On the way there and back, also the values where it turned round.
+    /// A run in C; `None` if it gave up. A forward and backward run also returns the values in between.
     fn native(&self, mode: Mode, words: &Words) -> Option<(Words, Vec<u64>)> {
         let top = self.given + self.places.iter().flatten().count();
         let lay = |w: &[u64]| {
@@ -123,7 +124,7 @@ impl Compiled {
             out
         };
         let turned = if mode == Mode::ThereAndBack { pick(&turned, &words.values) } else { Vec::new() };
-        // A word that is not added to may be −0, where it is 0 if nothing is added to it.
+        // A word to which nothing is added may stay −0, or become 0 if 0 is added.
         let plus = |w: u64| if w == (-0.0_f64).to_bits() { 0 } else { w };
         let gradients = pick(&lane, &words.gradients).into_iter().map(plus).collect();
         Some((Words { values: pick(&memory, &words.values), gradients }, turned))
@@ -150,7 +151,7 @@ impl Compiled {
         Ok((Words { values: join(&e.params, &e.memory), gradients }, e))
     }
 
-    /// How words are read.
+    /// The types of words.
     fn types(&self) -> impl Iterator<Item = Ty> + '_ {
         let types = self.case.memory_types.iter().copied().chain(std::iter::repeat(Ty::Int));
         types.take(self.given).chain(self.case.types.iter().copied())
@@ -168,7 +169,7 @@ impl Compiled {
     }
 }
 
-/// How many runs agreed, and how many of them ended.
+/// The number of runs that agreed, and the number of them that ended.
 #[derive(Default)]
 struct Tally {
     agreed: usize,
@@ -177,7 +178,7 @@ struct Tally {
     turned: usize,
 }
 
-/// Takes away what is shown: programs that show something are not written in C.
+/// Removes statements that show something, which C does not support.
 fn silence(block: &mut Block) {
     block.retain(|s| !matches!(s.stmt, Stmt::Show { .. } | Stmt::Print(_)));
     for s in block {
@@ -224,7 +225,7 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
             let native = compiled.native(mode, &start).map(|(words, _)| words);
             match compiled.evaluated((direction, ad_mode), &start) {
                 Ok((words, e)) => {
-                    // What the evaluator counts as wrong in the program, or the machine would note, C need not tell.
+                    // C need not detect what the evaluator counts as an error in the program, or what the machine would note.
                     if e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some() {
                         continue;
                     }
@@ -256,7 +257,7 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
     tally
 }
 
-/// Whether words of a type are the same; doubles but for rounding, if that may be forgotten.
+/// Whether words of a type are the same; doubles up to rounding, if rounding errors are allowed.
 fn same(ty: Ty, a: u64, b: u64, fast: bool) -> bool {
     let [x, y] = [a, b].map(f64::from_bits);
     a == b || (fast && ty == Ty::F && (x - y).abs() <= 1e-7 * (1.0 + x.abs().max(y.abs())))

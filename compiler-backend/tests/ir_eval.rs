@@ -1,4 +1,4 @@
-//! The evaluator: both directions, gradients against finite differences, and what it refuses.
+//! The evaluator: both directions, gradients against finite differences, and errors.
 
 use crate::common;
 
@@ -194,9 +194,9 @@ fn a_known_gradient() {
     let back = run(&p, FunctionId(0), Direction::Backward, there.params, there.memory, Some(seed), &CONFIG).unwrap();
     assert_eq!(back.memory, x);
     assert_eq!(back.gradients.unwrap().1, [2.0, 4.0, 6.0].map(f));
-    // The ancilla's gradient is dropped once a turn.
+    // The ancilla's gradient is dropped once in each iteration.
     assert_eq!((back.dropped, back.undropped), (3, None));
-    // A loop whose last value lies before its first makes no turn.
+    // A loop whose last value is before its first has no iteration.
     let none = run(&p, FunctionId(0), Direction::Forward, vec![0, 0, 0], x, None, &CONFIG).unwrap();
     assert_eq!(none.params[0], 0);
 }
@@ -325,7 +325,7 @@ fn recursion_has_a_limit() {
 
 #[test]
 fn arguments_by_reference_copy_and_constant() {
-    // g(y, a, b): with a -= b for a time { y += a }; its `a` is not written in the end.
+    // g(y, a, b): with a -= b, temporarily { y += a }; `a` has its old value at the end.
     let mut g = Builder::new("g");
     let (y, a, b) = (g.param("y", Ty::Q, true), g.param("a", Ty::Q, false), g.param("b", Ty::Q, false));
     g.function.body =

@@ -1,4 +1,4 @@
-//! Passes leave what a program computes as it is: on random programs, each alone and all together.
+//! Passes do not change what random programs compute, each alone and all together.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use pendula_isa::Ty;
 
 const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
 
-/// Backward from where the forward run ended, with gradients.
+/// A forward run, and backward runs from its end with and without gradients.
 struct Runs {
     there: Evaluation,
     back: Evaluation,
@@ -45,13 +45,13 @@ fn runs(case: &Case, program: &Program, seed: u64) -> Result<Runs, EvalError> {
     Ok(Runs { there, back, plain })
 }
 
-/// Gradient words agree: shares may be rounded together or apart.
+/// Whether gradient words agree, up to rounding of their shares.
 fn agree(ty: Ty, a: u64, b: u64) -> bool {
     match ty {
         Ty::Int => a == b,
         Ty::Q | Ty::L => {
             let (x, y) = (a as i64, b as i64);
-            // A rounding is worth a unit, and is multiplied by whatever comes after it.
+            // A rounding error is one unit, and later factors multiply it.
             let scale = (x.unsigned_abs().max(y.unsigned_abs()) >> 16).max(1 << 14);
             x.wrapping_sub(y).unsigned_abs() <= scale
         }
@@ -70,7 +70,7 @@ struct Tally {
 
 fn check(what: &str, profile: Profile, count: u64, improve: impl Fn(&mut Program)) -> Tally {
     let mut tally = Tally { same: 0, trapped: 0, changed: 0 };
-    // More of them, on demand.
+    // More programs on demand.
     let from: u64 = std::env::var("PENDULA_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
     for seed in from..from + count {
         let case = generate(seed, profile);

@@ -1,4 +1,4 @@
-//! The representation as text, and back.
+//! The text of the IR: printing and reading programs.
 
 use crate::common;
 
@@ -94,7 +94,7 @@ fn statement(r: &mut Random, depth: usize) -> At {
     stmt.at(loc)
 }
 
-/// A statement of one of the kinds that have others in them.
+/// A statement of a kind that has others in it.
 fn structured(r: &mut Random, kind: usize, depth: usize) -> Stmt {
     let (var, flag) = (Var(r.below(6) as u32), r.chance(50));
     match kind {
@@ -123,7 +123,7 @@ fn structured(r: &mut Random, kind: usize, depth: usize) -> Stmt {
     }
 }
 
-/// A program of every kind of statement, with words, names and places of all sorts.
+/// A program with every kind of statement, and with unusual words, names and places.
 fn odd(random: &mut Random) -> Program {
     const NAMES: [&str; 14] =
         ["x", "x", "if", "show.f", "", "a b", "\"", "θ", "x.re", "_", "p%1", "\\\n\u{7}", "dot.2", "0"];

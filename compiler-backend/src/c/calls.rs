@@ -16,7 +16,7 @@ impl FunctionWriter<'_, '_> {
         if callee.params.len() != args.len() {
             return Err(Refused::Operation);
         }
-        let left = self.left_alone(callee, args, way);
+        let left = self.unmodified_params(callee, args, way);
         let name = self.w.variant((func, way, self.ad_mode, left));
         let mut text = format!("if ({name}({}", self.surroundings(false));
         if way == Sweep::Turn {
@@ -108,17 +108,17 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Which parameters a callee is to leave alone on the way back.
-    fn left_alone(&mut self, callee: &IrFunction, args: &[Operand], way: Sweep) -> u64 {
+    fn unmodified_params(&mut self, callee: &IrFunction, args: &[Operand], way: Sweep) -> u64 {
         if way == Sweep::Turn {
-            return self.may_be_left(callee, args);
+            return self.preservable_params(callee, args);
         }
         if !self.back && way != Sweep::Within {
             return 0;
         }
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
-            let word = param.written && self.is_left_alone(*arg);
+            let word = param.written && self.is_preserved(*arg);
             let region =
-                matches!(arg, Operand::Var(v) if self.f.points(*v).is_some_and(|r| self.is_region_left_alone(r)));
+                matches!(arg, Operand::Var(v) if self.f.points(*v).is_some_and(|r| self.is_region_preserved(r)));
             u64::from(word || (region && callee.points(param.var).is_some())) << n
         };
         callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)

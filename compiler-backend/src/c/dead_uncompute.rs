@@ -50,13 +50,13 @@ impl<'a> Drops<'a> {
     pub(super) fn own(&mut self, f: &IrFunction, compute: &[At]) -> Option<Own> {
         let mut own = Own::default();
         begin(compute, true, &mut own)?;
-        self.keeps_to(f, compute, &own).then_some(own)
+        self.writes_only(f, compute, &own).then_some(own)
     }
 
     /// Whether undoing a computation after `body` and doing it again comes to where it was.
-    pub(super) fn is_still(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn is_recomputable(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
         // Effects do not tell which memory a call changes.
-        self.is_undisturbed(compute, body) || self.keeps_apart(f, compute, body)
+        self.is_undisturbed(compute, body) || self.is_independent_of(f, compute, body)
     }
 
     /// The same, as far as effects tell.
@@ -67,7 +67,7 @@ impl<'a> Drops<'a> {
 
     /// Whether undoing a computation, which keeps to its own words, comes to nothing but zeros, with `body` done between.
     pub(super) fn is_exact(&mut self, f: &IrFunction, compute: &[At], body: &[At], own: &Own) -> bool {
-        if !self.is_still(f, compute, body) {
+        if !self.is_recomputable(f, compute, body) {
             return false;
         }
         self.fast || {
@@ -78,27 +78,27 @@ impl<'a> Drops<'a> {
     }
 
     /// Whether a block writes only these words.
-    fn keeps_to(&mut self, f: &IrFunction, block: &[At], own: &Own) -> bool {
+    fn writes_only(&mut self, f: &IrFunction, block: &[At], own: &Own) -> bool {
         block.iter().all(|s| match &s.stmt {
             Stmt::Update { dst, .. } => is_own(own, (*dst).into()),
             Stmt::Permute { row, args, .. } => args.iter().take(written_operands(*row)).all(|a| is_own(own, *a)),
             Stmt::Ancilla { var, .. } => own.vars.contains(var),
             Stmt::Array { base, .. } => own.vars.contains(base),
-            Stmt::Call { func, args, .. } => self.call_keeps_to(f, *func, args, own),
+            Stmt::Call { func, args, .. } => self.call_writes_only(f, *func, args, own),
             Stmt::If { pre, post, then, otherwise } => {
-                [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.keeps_to(f, b, own))
+                [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.writes_only(f, b, own))
             }
             Stmt::While { pre, post, first, body } => {
-                [&pre.compute, &post.compute, first, body].into_iter().all(|b| self.keeps_to(f, b, own))
+                [&pre.compute, &post.compute, first, body].into_iter().all(|b| self.writes_only(f, b, own))
             }
-            Stmt::For { body, .. } | Stmt::Span { body, .. } => self.keeps_to(f, body, own),
-            Stmt::With { compute, body, .. } => [compute, body].into_iter().all(|b| self.keeps_to(f, b, own)),
+            Stmt::For { body, .. } | Stmt::Span { body, .. } => self.writes_only(f, body, own),
+            Stmt::With { compute, body, .. } => [compute, body].into_iter().all(|b| self.writes_only(f, b, own)),
             Stmt::Assert { .. } => true,
             Stmt::Show { .. } | Stmt::Print(_) => false,
         })
     }
 
-    fn call_keeps_to(&mut self, f: &IrFunction, func: FunctionId, args: &[Operand], own: &Own) -> bool {
+    fn call_writes_only(&mut self, f: &IrFunction, func: FunctionId, args: &[Operand], own: &Own) -> bool {
         let program = self.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return false };
         let Some(reach) = self.reach(func) else { return false };

@@ -58,7 +58,7 @@ impl Flow {
     }
 
     /// Whether another block, done after this one, which has these lives, changes nothing that this one has to do with.
-    fn keeps_apart(&self, lives: &Locations, later: &Flow) -> bool {
+    fn is_independent_of(&self, lives: &Locations, later: &Flow) -> bool {
         let mut changed = later.sums.iter().chain(&later.changes);
         let has = |t: &Location| {
             [&self.reads, &self.sums, &self.changes, &self.loans, lives].iter().any(|set| set.contains(t))
@@ -191,7 +191,7 @@ impl Drops<'_> {
                     inner.extend(left);
                     let within = self.flow(f, body);
                     let mut part = part.lent();
-                    part.opaque |= !self.is_undisturbed(compute, body) && !part.keeps_apart(&inner, &within);
+                    part.opaque |= !self.is_undisturbed(compute, body) && !part.is_independent_of(&inner, &within);
                     part.add(&within);
                     part.without(&inner);
                     flow.add(&part);
@@ -209,11 +209,11 @@ impl Drops<'_> {
     }
 
     /// Whether a block changes nothing that another one, done before it, has to do with.
-    pub(super) fn keeps_apart(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn is_independent_of(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
         let mut inner = Locations::new();
         let (part, left) = self.flow_and_lives(f, compute, &mut inner);
         inner.extend(left);
-        part.keeps_apart(&inner, &self.flow(f, body))
+        part.is_independent_of(&inner, &self.flow(f, body))
     }
 
     fn flow_of_condition(&mut self, f: &IrFunction, condition: &Condition, flow: &mut Flow) {

@@ -43,7 +43,7 @@ pub(super) struct FunctionWriter<'w, 'a> {
     /// Parameters that are left alone on the way back, as words or as addresses.
     pub(super) left: HashSet<Var>,
     /// Parameters that may be left alone by parts of this function.
-    pub(super) may_be_left: HashSet<Var>,
+    pub(super) preservable_params: HashSet<Var>,
     /// Whether this is on the way of a part of a run, which does not turn round here.
     pub(super) within: bool,
     /// Whether statements are on the way back.
@@ -83,7 +83,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
         kept: HashMap::new(),
         unchecked: false,
         left: if way == Sweep::Turn { HashSet::new() } else { marked.clone() },
-        may_be_left: if way == Sweep::Turn { marked } else { HashSet::new() },
+        preservable_params: if way == Sweep::Turn { marked } else { HashSet::new() },
         within: way == Sweep::Within,
         back: way == Sweep::Backward || way == Sweep::Forward,
         none: false,

@@ -26,15 +26,15 @@ impl FunctionWriter<'_, '_> {
         let mut block = block;
         while self.w.drops.fast
             && let Some((last, before)) = block.split_last()
-            && self.is_put_away(&last.stmt)
+            && self.ends_life(&last.stmt)
         {
             // It would begin again at once. What rounding has left is forgotten in the end.
             block = before;
         }
-        if let Some(n) = (0..block.len()).find(|n| self.is_turned_by_turn(&block[*n], &block[n + 1..])) {
+        if let Some(n) = (0..block.len()).find(|n| self.is_reversible_per_iteration(&block[*n], &block[n + 1..])) {
             let (before, rest) = block.split_at(n);
             self.forward(before)?;
-            self.turn_by_turn(&rest[0])?;
+            self.reverse_each_iteration(&rest[0])?;
             self.turn(&rest[1..])?;
             return self.backward(before);
         }
@@ -44,7 +44,7 @@ impl FunctionWriter<'_, '_> {
         };
         self.forward(before)?;
         match &last.stmt {
-            Stmt::With { compute, body, .. } if self.stays_done(compute, body) => {
+            Stmt::With { compute, body, .. } if self.can_stay_computed(compute, body) => {
                 if self.w.drops.own(self.f, compute).is_some() {
                     self.forward(compute)?;
                 } else {
@@ -60,11 +60,11 @@ impl FunctionWriter<'_, '_> {
             Stmt::Call { func, inverse: false, args } if self.within && self.only_adds(*func) => {
                 self.call(last, *func, Sweep::Within, args)?;
             }
-            Stmt::Call { func, inverse: false, args } if !self.within && self.is_handed_on(args) => {
+            Stmt::Call { func, inverse: false, args } if !self.within && self.is_visible_at_midpoint(args) => {
                 let params = self.w.program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
                 let written_args =
                     args.iter().zip(params).filter(|(_, p)| p.written).map(|(a, _)| *a).collect::<Vec<_>>();
-                self.reach_turning_point(&written_args);
+                self.reach_midpoint(&written_args);
                 self.call(last, *func, Sweep::Turn, args)?;
             }
             _ => {
@@ -77,8 +77,8 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether a computation may be left as it is where the run turns round: nobody sees it, and it would be the same again.
-    fn stays_done(&mut self, compute: &[At], body: &[At]) -> bool {
-        if !self.w.drops.is_still(self.f, compute, body) {
+    fn can_stay_computed(&mut self, compute: &[At], body: &[At]) -> bool {
+        if !self.w.drops.is_recomputable(self.f, compute, body) {
             return false;
         }
         let flow = self.w.drops.flow(self.f, compute);
@@ -87,7 +87,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether a statement is of those that end a life, without anything flowing.
-    fn is_put_away(&self, stmt: &Stmt) -> bool {
+    fn ends_life(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Ancilla { free, .. } | Stmt::Array { free, .. } => *free,
             Stmt::Update { dst: Place::Var(v), .. } => {
@@ -115,7 +115,7 @@ impl FunctionWriter<'_, '_> {
     /// Whether a statement is a loop, or around one, of which each turn may be taken back before the next is made, with gradients alone: all that it does
     /// in the end is to add to words that nothing looks at, neither in it nor, on the way back, before it; and what comes after
     /// might as well come before. What it added to is brought back by whoever called, which undoes no rounding.
-    fn is_turned_by_turn(&mut self, s: &At, rest: &[At]) -> bool {
+    fn is_reversible_per_iteration(&mut self, s: &At, rest: &[At]) -> bool {
         // What comes last is turned round within.
         if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
             || !self.w.drops.fast
@@ -130,12 +130,12 @@ impl FunctionWriter<'_, '_> {
         }
         if self.within {
             // The loop that this is in has been looked at.
-            if !flow.sums.iter().all(|t| self.is_thing_left_alone(*t)) {
+            if !flow.sums.iter().all(|t| self.is_location_preserved(*t)) {
                 return false;
             }
         } else {
             let all = self.w.drops.flow(self.f, &self.f.body);
-            if !flow.sums.iter().all(|t| self.does_not_matter(&all, *t)) {
+            if !flow.sums.iter().all(|t| self.is_dead(&all, *t)) {
                 return false;
             }
         }
@@ -144,18 +144,21 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether what is left of a word, after the way back over a part of this function, does not matter.
-    fn does_not_matter(&self, all: &Flow, thing: Location) -> bool {
-        let given =
-            self.f.params.iter().any(|p| self.may_be_left.contains(&p.var) && self.is_of(p.var, p.written, thing));
+    fn is_dead(&self, all: &Flow, thing: Location) -> bool {
+        let given = self
+            .f
+            .params
+            .iter()
+            .any(|p| self.preservable_params.contains(&p.var) && self.is_of(p.var, p.written, thing));
         given && !all.opaque && ![&all.reads, &all.loans, &all.changes].iter().any(|set| set.contains(&thing))
     }
 
     /// Which parameters a callee, in which the run turns round, may leave alone on the way back.
-    pub(super) fn may_be_left(&mut self, callee: &IrFunction, args: &[Operand]) -> u64 {
+    pub(super) fn preservable_params(&mut self, callee: &IrFunction, args: &[Operand]) -> u64 {
         let all = self.w.drops.flow(self.f, &self.f.body);
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
-            let word = |v: &Var| self.does_not_matter(&all, Location::Var(*v));
-            let region = |v: &Var| self.f.points(*v).is_some_and(|r| self.does_not_matter(&all, Location::Region(r)));
+            let word = |v: &Var| self.is_dead(&all, Location::Var(*v));
+            let region = |v: &Var| self.f.points(*v).is_some_and(|r| self.is_dead(&all, Location::Region(r)));
             let may = match arg {
                 Operand::Var(v) if callee.points(param.var).is_some() => region(v),
                 Operand::Var(v) => word(v),
@@ -175,7 +178,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Forward and back in each turn of a loop.
-    fn turn_by_turn(&mut self, s: &At) -> Done {
+    fn reverse_each_iteration(&mut self, s: &At) -> Done {
         let (left, within) = (self.left.clone(), self.within);
         if !within {
             let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
@@ -201,25 +204,25 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether a word is left alone on the way back.
-    pub(super) fn is_left_alone(&self, operand: Operand) -> bool {
+    pub(super) fn is_preserved(&self, operand: Operand) -> bool {
         match operand {
             Operand::Const(_) => false,
-            Operand::Var(v) => self.is_thing_left_alone(Location::Var(v)),
-            Operand::Mem(m) => self.is_thing_left_alone(Location::Region(m.region)),
+            Operand::Var(v) => self.is_location_preserved(Location::Var(v)),
+            Operand::Mem(m) => self.is_location_preserved(Location::Region(m.region)),
         }
     }
 
     /// Whether a stretch of memory is left alone on the way back.
-    pub(super) fn is_region_left_alone(&self, region: Region) -> bool {
-        self.is_thing_left_alone(Location::Region(region))
+    pub(super) fn is_region_preserved(&self, region: Region) -> bool {
+        self.is_location_preserved(Location::Region(region))
     }
 
-    fn is_thing_left_alone(&self, thing: Location) -> bool {
+    fn is_location_preserved(&self, thing: Location) -> bool {
         self.left.iter().any(|v| self.is_of(*v, true, thing))
     }
 
     /// Whether every word that is lent can be looked at where the function that it is lent to turns round.
-    fn is_handed_on(&self, args: &[Operand]) -> bool {
+    fn is_visible_at_midpoint(&self, args: &[Operand]) -> bool {
         self.is_main() || !args.iter().any(|a| matches!(a, Operand::Mem(_)))
     }
 
@@ -228,9 +231,9 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Hands on what words are like at the turning point, which lies in a function to which these are lent.
-    fn reach_turning_point(&mut self, written_args: &[Operand]) {
+    fn reach_midpoint(&mut self, written_args: &[Operand]) {
         if self.is_main() {
-            self.hand_on(&self.w.words.clone());
+            self.save_midpoint(&self.w.words.clone());
         }
         for param in self.f.params.iter().filter(|p| p.written && !written_args.contains(&Operand::Var(p.var))) {
             let name = self.name(param.var);
@@ -243,11 +246,11 @@ impl FunctionWriter<'_, '_> {
         if self.within {
             return;
         }
-        self.reach_turning_point(&[]);
-        self.hand_on(&self.w.arrays.clone());
+        self.reach_midpoint(&[]);
+        self.save_midpoint(&self.w.arrays.clone());
     }
 
-    fn hand_on(&mut self, ranges: &[Range<usize>]) {
+    fn save_midpoint(&mut self, ranges: &[Range<usize>]) {
         for range in ranges {
             let (at, n) = (range.start, range.len());
             self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));

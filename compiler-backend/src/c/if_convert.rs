@@ -15,7 +15,7 @@ pub(super) fn flat(body: &Body) -> (Body, Vec<V>) {
         let v = match op {
             Op::If(c) => {
                 let outer_is_flat = how.iter().all(|h| !matches!(h, How::Branch));
-                let now = if outer_is_flat { judge(&body.ops, n, c, &out) } else { How::Branch };
+                let now = if outer_is_flat { classify(&body.ops, n, c, &out) } else { How::Branch };
                 how.push(now);
                 match now {
                     How::Branch => out.push(op),
@@ -84,7 +84,7 @@ impl Flat {
 }
 
 /// What becomes of the conditional at `at`, of which the condition is called `c` now.
-fn judge(ops: &[Op], at: usize, c: V, out: &Flat) -> How {
+fn classify(ops: &[Op], at: usize, c: V, out: &Flat) -> How {
     let within = ops[at + 1..].iter().take_while(|op| !matches!(op, Op::End));
     let (mut cheap, mut linear) = (true, out.is_factor(c));
     for op in within {

@@ -99,7 +99,7 @@ pub(super) struct Induction {
 
 impl Induction {
     /// What stays the same.
-    pub(super) fn still(first: Sum) -> Induction {
+    pub(super) fn invariant(first: Sum) -> Induction {
         Induction { first, step: Sum::default() }
     }
 
@@ -109,11 +109,11 @@ impl Induction {
 
     pub(super) fn times(&self, other: &Induction) -> Option<Induction> {
         // Not squares of what goes on.
-        let (still, goes) = if self.step.is_zero() { (self, other) } else { (other, self) };
-        if !still.step.is_zero() {
+        let (invariant, goes) = if self.step.is_zero() { (self, other) } else { (other, self) };
+        if !invariant.step.is_zero() {
             return None;
         }
-        Some(Induction { first: still.first.times(&goes.first)?, step: still.first.times(&goes.step)? })
+        Some(Induction { first: invariant.first.times(&goes.first)?, step: invariant.first.times(&goes.step)? })
     }
 }
 
@@ -140,8 +140,9 @@ mod tests {
     #[test]
     fn what_goes_on_is_multiplied_by_what_stays() {
         let count = Induction { first: name("first"), step: Sum::constant(-1) };
-        let address =
-            Induction::still(name("base")).plus(&count.times(&Induction::still(name("len"))).unwrap(), 1).unwrap();
+        let address = Induction::invariant(name("base"))
+            .plus(&count.times(&Induction::invariant(name("len"))).unwrap(), 1)
+            .unwrap();
         assert_eq!((address.first.text(), address.step.text()), ("base + first * len".into(), "-len".into()));
         assert_eq!(count.times(&count), None);
         assert_eq!(address.first.split(), (0, address.first.clone()));

@@ -111,8 +111,8 @@ const SMALL: i64 = 1 << 20;
 impl<'s> Survey<'s, '_> {
     fn operand(&mut self, s: &At, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand {
-            let course = self.address(m);
-            self.met.push(Met::Word((std::ptr::from_ref(s), n), m, course));
+            let induction = self.address(m);
+            self.met.push(Met::Word((std::ptr::from_ref(s), n), m, induction));
         }
     }
 
@@ -208,8 +208,8 @@ impl<'s> Survey<'s, '_> {
     /// What an integer function gives, if that is known.
     fn value(&self, func: int_fn::Name, args: &[Operand]) -> Option<Induction> {
         let of = |o: &Operand| match o {
-            Operand::Const(k) => Some(Induction::still(Sum::constant(k.cast_signed()))),
-            Operand::Var(v) => self.course(*v),
+            Operand::Const(k) => Some(Induction::invariant(Sum::constant(k.cast_signed()))),
+            Operand::Var(v) => self.induction_of(*v),
             Operand::Mem(_) => None,
         };
         match (func, args) {
@@ -222,7 +222,7 @@ impl<'s> Survey<'s, '_> {
     }
 
     /// How a variable goes from turn to turn, where the turn stands; `None` if that is not known.
-    fn course(&self, var: Var) -> Option<Induction> {
+    fn induction_of(&self, var: Var) -> Option<Induction> {
         if var == self.var {
             return Some(self.count.clone());
         }
@@ -232,14 +232,14 @@ impl<'s> Survey<'s, '_> {
             return Some(Induction { first: name.plus(&now, 1)?, step: Sum::constant(*step) });
         }
         match self.fresh.get(&var) {
-            Some(course) => Some(course.clone()),
-            None => (!self.written.contains(&var)).then(|| Induction::still(name)),
+            Some(induction) => Some(induction.clone()),
+            None => (!self.written.contains(&var)).then(|| Induction::invariant(name)),
         }
     }
 
     fn address(&self, mem: Mem) -> Option<Induction> {
-        let offset = Induction::still(Sum::constant(mem.offset));
-        mem.vars().try_fold(offset, |sum, v| sum.plus(&self.course(v)?, 1))
+        let offset = Induction::invariant(Sum::constant(mem.offset));
+        mem.vars().try_fold(offset, |sum, v| sum.plus(&self.induction_of(v)?, 1))
     }
 }
 
@@ -296,8 +296,8 @@ pub(super) fn plan(
         match met {
             // A loop around this one keeps it.
             Met::Word(_, mem, _) if fw.kept.contains_key(mem) => {}
-            Met::Word(site, _, course) => {
-                if course.as_ref().and_then(in_bounds).is_none() {
+            Met::Word(site, _, induction) => {
+                if induction.as_ref().and_then(in_bounds).is_none() {
                     spoilt.insert(*site);
                 }
             }
@@ -315,8 +315,8 @@ pub(super) fn plan(
         }
         plan.proven.push(*site);
         match met {
-            Met::Word(_, mem, Some(course)) if !fw.kept.contains_key(mem) => {
-                let Some((at, rest)) = in_bounds(course) else { continue };
+            Met::Word(_, mem, Some(induction)) if !fw.kept.contains_key(mem) => {
+                let Some((at, rest)) = in_bounds(induction) else { continue };
                 match spans.iter_mut().find(|(c, _)| *c == rest) {
                     Some((_, [least, greatest])) => (*least, *greatest) = (at.min(*least), at.max(*greatest)),
                     None => spans.push((rest, [at, at])),
@@ -349,16 +349,16 @@ pub(super) fn plan(
         Met::Word(..) | Met::Test(..) => None,
     });
     let met: Vec<Mem> = met.collect();
-    plan.kept = fw.keepable(body, &met, &|v| v == var || survey.written.contains(&v));
+    plan.kept = fw.promotable(body, &met, &|v| v == var || survey.written.contains(&v));
     plan.independent = independent(fw, &survey, body, &plan.kept);
     plan
 }
 
 /// The constant part of an address, and the rest; `None` where checks would be too long, or numbers too large.
-fn in_bounds(course: &Induction) -> Option<(i64, Induction)> {
-    let (at, first) = course.first.split();
-    let small = course.step.as_constant().is_none_or(|k| k.abs() < SMALL);
-    (small && at.abs() < SMALL).then(|| (at, Induction { first, step: course.step.clone() }))
+fn in_bounds(induction: &Induction) -> Option<(i64, Induction)> {
+    let (at, first) = induction.first.split();
+    let small = induction.step.as_constant().is_none_or(|k| k.abs() < SMALL);
+    (small && at.abs() < SMALL).then(|| (at, Induction { first, step: induction.step.clone() }))
 }
 
 /// What must not hold for a comparison to hold in every turn.
@@ -425,14 +425,14 @@ fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[At]
     let words: Vec<(Mem, Option<&Induction>)> = survey
         .met
         .iter()
-        .filter_map(|met| if let Met::Word(_, m, course) = met { Some((*m, course.as_ref())) } else { None })
+        .filter_map(|met| if let Met::Word(_, m, induction) = met { Some((*m, induction.as_ref())) } else { None })
         .filter(|(m, _)| !fw.kept.contains_key(m) && !kept.iter().any(|k| k.mem == *m))
         .collect();
-    words.iter().all(|(m, course)| {
+    words.iter().all(|(m, induction)| {
         if !written.contains(&m.region) {
             return true;
         }
-        let goes = course.is_some_and(|c| c.step.as_constant().is_some_and(|k| k != 0));
-        goes && words.iter().all(|(other, then)| course == then || m.region != other.region)
+        let goes = induction.is_some_and(|c| c.step.as_constant().is_some_and(|k| k != 0));
+        goes && words.iter().all(|(other, then)| induction == then || m.region != other.region)
     })
 }

@@ -99,13 +99,13 @@ impl Accesses {
 impl FunctionWriter<'_, '_> {
     /// Of words that every turn of a loop comes to, and that lie inside the memory, those that can be kept. `changed` are the variables that
     /// the loop changes.
-    pub(super) fn keepable(&self, body: &[At], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
+    pub(super) fn promotable(&self, body: &[At], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
         if !self.w.switches.has(Pass::Scalars) {
             return Vec::new();
         }
-        let still = |m: &Mem| !m.vars().any(changed) && !self.kept.contains_key(m);
+        let invariant = |m: &Mem| !m.vars().any(changed) && !self.kept.contains_key(m);
         let mut candidates: Vec<Mem> = Vec::new();
-        for m in met.iter().filter(|m| still(m)) {
+        for m in met.iter().filter(|m| invariant(m)) {
             if !candidates.contains(m) {
                 candidates.push(*m);
             }

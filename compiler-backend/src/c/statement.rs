@@ -85,7 +85,7 @@ impl FunctionWriter<'_, '_> {
                 self.text.open("for (;;) {");
                 self.block(first, back)?;
                 let goes_on = self.condition(s, pre, 0)?;
-                self.look_at(&pre.test);
+                self.check_finite(&pre.test);
                 self.text.line(&format!("if (!{}) break;", goes_on.at(Prec::Atom)));
                 self.block(body, back)?;
                 let after = self.condition(s, post, 1)?;
@@ -145,8 +145,9 @@ impl FunctionWriter<'_, '_> {
         for (n, (operand, _)) in operands.iter().enumerate() {
             self.inside(s, n, *operand);
         }
-        let doubtful = if shares && !self.lanes().is_empty() { self.doubtful(&operands[1..]) } else { Vec::new() };
-        let Some((&(a, b), others)) = doubtful.split_first() else {
+        let possible_aliases =
+            if shares && !self.lanes().is_empty() { self.possible_aliases(&operands[1..]) } else { Vec::new() };
+        let Some((&(a, b), others)) = possible_aliases.split_first() else {
             return self.print(operands, &record);
         };
         for (a, b) in others {
@@ -188,7 +189,7 @@ impl FunctionWriter<'_, '_> {
         let setting = (self.w.env(), Writer::setting(self.ad_mode));
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
         self.w.name_kernels();
-        if self.back && operands.first().is_some_and(|(dst, _)| self.is_left_alone(*dst)) {
+        if self.back && operands.first().is_some_and(|(dst, _)| self.is_preserved(*dst)) {
             // Only what flows from it is wanted.
             body.ops.iter_mut().for_each(|op| {
                 if matches!(op, Op::Set(0, 1, _)) {
@@ -213,7 +214,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Pairs of memory words that are written as different ones and may be the same.
-    fn doubtful(&self, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
+    fn possible_aliases(&self, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
         let words: Vec<Mem> =
             operands.iter().filter_map(|(o, _)| if let Operand::Mem(m) = o { Some(*m) } else { None }).collect();
         let pairs = words.iter().enumerate().flat_map(|(n, a)| words[n + 1..].iter().map(move |b| (*a, *b)));
@@ -294,7 +295,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Notes a number that is not finite where nothing else would: a loop may go on for ever with it.
-    fn look_at(&mut self, test: &Test) {
+    fn check_finite(&mut self, test: &Test) {
         if !self.w.drops.fast || test.ty != Ty::F {
             return;
         }

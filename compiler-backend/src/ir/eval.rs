@@ -183,7 +183,7 @@ pub struct Evaluation {
 pub const MAX_CALLS: usize = 100_000;
 
 /// The initial size of the host's stack in bytes. It grows with the nesting depth.
-const STACK: usize = 8 << 20;
+const INITIAL_STACK: usize = 8 << 20;
 
 /// Runs a function on `params`, one word for each parameter, and on `memory`, which begins at address 0. Arrays are
 /// allocated after it. With `gradients`, the gradient words of the parameters and of the memory, words carry gradient words.
@@ -255,7 +255,7 @@ pub fn run_traced(
 
 /// Runs in a thread of its own, so that a panic becomes an error.
 fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<Evaluation, Stop> {
-    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
+    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(INITIAL_STACK).spawn_scoped(scope, run) {
         Ok(thread) => {
             let panic = EvalError::Malformed { loc: Loc::default(), what: "panic" };
             thread.join().unwrap_or_else(|_| Err(Stop::at_once(panic)))

@@ -21,12 +21,12 @@ pub struct Statements {
 impl Statements {
     /// The statements of a program.
     pub fn of(program: &Program) -> Statements {
-        let (mut out, whole) = (Statements::default(), |loc: Loc| program.statement_at(loc));
+        let (mut out, statement_place) = (Statements::default(), |loc: Loc| program.statement_at(loc));
         for function in &program.functions {
-            out.others.insert(whole(function.loc));
+            out.others.insert(statement_place(function.loc));
             walk(&function.body, &mut |s| {
-                let loc = whole(s.loc);
-                let inner = |block: &Block| block.iter().all(|s| whole(s.loc) == loc);
+                let loc = statement_place(s.loc);
+                let inner = |block: &Block| block.iter().all(|s| statement_place(s.loc) == loc);
                 let simple = match &s.stmt {
                     Stmt::Update { .. }
                     | Stmt::Permute { .. }
@@ -37,8 +37,8 @@ impl Statements {
                     Stmt::With { compute, body, .. } => inner(compute) && inner(body),
                     Stmt::Span { body, .. } => inner(body),
                     Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
-                        out.condition(pre, whole);
-                        out.condition(post, whole);
+                        out.condition(pre, statement_place);
+                        out.condition(post, statement_place);
                         false
                     }
                     Stmt::Array { .. } | Stmt::Call { .. } | Stmt::For { .. } => false,
@@ -71,8 +71,8 @@ impl Statements {
         let (Some(before), Some(after)) = (of(source), of(improved)) else { return HashSet::new() };
         let mut kept: HashSet<Loc> = self.steps().collect();
         let differs = |one: &Counts, other: &Counts, kept: &mut HashSet<Loc>| {
-            for ((loc, within), n) in one {
-                if other.get(&(*loc, *within)) != Some(n) {
+            for ((loc, nesting), n) in one {
+                if other.get(&(*loc, *nesting)) != Some(n) {
                     kept.remove(loc);
                 }
             }
@@ -83,40 +83,40 @@ impl Statements {
     }
 
     /// Marks what a condition computes. It is undone at once, so how often it runs tells nothing about statements.
-    fn condition(&mut self, condition: &Condition, whole: impl Fn(Loc) -> Loc) {
+    fn condition(&mut self, condition: &Condition, statement_place: impl Fn(Loc) -> Loc) {
         walk(&condition.compute, &mut |s| {
-            self.others.insert(whole(s.loc));
+            self.others.insert(statement_place(s.loc));
         });
     }
 }
 
 /// How often statements occur in a program, by the loops and branches around them.
-type Counts = FxHashMap<(Loc, Within), u64>;
+type Counts = FxHashMap<(Loc, Nesting), u64>;
 
 /// The loops and branches around a statement, through calls: their hash and their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Within {
+struct Nesting {
     hash: u64,
     depth: u32,
 }
 
-impl Within {
+impl Nesting {
     /// The factor of the polynomial hash, one power for each level.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// A part of a loop or branch.
-    fn part(loc: Loc, part: u64) -> Within {
+    fn part(loc: Loc, part: u64) -> Nesting {
         let place = u64::from(loc.file) << 48 ^ u64::from(loc.line) << 16 ^ u64::from(loc.column);
-        Within {
-            hash: (place.wrapping_mul(4).wrapping_add(part) ^ Within::FACTOR).wrapping_mul(Within::FACTOR),
+        Nesting {
+            hash: (place.wrapping_mul(4).wrapping_add(part) ^ Nesting::FACTOR).wrapping_mul(Nesting::FACTOR),
             depth: 1,
         }
     }
 
     /// The surroundings `inner`, with these surroundings around them.
-    fn around(self, inner: Within) -> Within {
-        let hash = self.hash.wrapping_mul(Within::FACTOR.wrapping_pow(inner.depth)).wrapping_add(inner.hash);
-        Within { hash, depth: self.depth + inner.depth }
+    fn around(self, inner: Nesting) -> Nesting {
+        let hash = self.hash.wrapping_mul(Nesting::FACTOR.wrapping_pow(inner.depth)).wrapping_add(inner.hash);
+        Nesting { hash, depth: self.depth + inner.depth }
     }
 }
 
@@ -128,21 +128,21 @@ struct Sites<'a> {
     /// The counts of each function that is finished; empty for a function that is being counted.
     functions: FxHashMap<FunctionId, Counts>,
     counts: Counts,
-    within: Within,
+    nesting: Nesting,
     /// The statement that was visited last.
     last: Option<Loc>,
     /// The number of entries that may still be visited.
-    left: usize,
+    entries_left: usize,
 }
 
 impl Sites<'_> {
     /// The most entries that are visited.
-    const MOST: usize = 1 << 20;
+    const MAX_ENTRIES: usize = 1 << 20;
 
     fn of(program: &Program, source: &Program, statements: &Statements) -> Option<Counts> {
         let (functions, counts) = (FxHashMap::default(), Counts::default());
-        let (within, left) = (Within::default(), Sites::MOST);
-        let mut sites = Sites { program, source, statements, functions, counts, within, last: None, left };
+        let (nesting, entries_left) = (Nesting::default(), Sites::MAX_ENTRIES);
+        let mut sites = Sites { program, source, statements, functions, counts, nesting, last: None, entries_left };
         sites.call(program.entry?)?;
         Some(sites.counts)
     }
@@ -151,18 +151,18 @@ impl Sites<'_> {
         if !self.functions.contains_key(&func) {
             self.functions.insert(func, Counts::default());
             let function = self.program.functions.get(func.0 as usize)?;
-            let outer = (std::mem::take(&mut self.counts), std::mem::take(&mut self.within));
+            let outer = (std::mem::take(&mut self.counts), std::mem::take(&mut self.nesting));
             self.last = None;
             self.block(&function.body, false)?;
             let own = std::mem::take(&mut self.counts);
-            (self.counts, self.within) = outer;
+            (self.counts, self.nesting) = outer;
             self.functions.insert(func, own);
         }
-        let Sites { functions, counts, within, .. } = self;
+        let Sites { functions, counts, nesting, .. } = self;
         let own = functions.get(&func)?;
-        self.left = self.left.checked_sub(own.len())?;
+        self.entries_left = self.entries_left.checked_sub(own.len())?;
         for ((loc, inner), n) in own {
-            let sum = counts.entry((*loc, within.around(*inner))).or_default();
+            let sum = counts.entry((*loc, nesting.around(*inner))).or_default();
             *sum = sum.saturating_add(*n);
         }
         self.last = None;
@@ -170,11 +170,11 @@ impl Sites<'_> {
     }
 
     fn part(&mut self, loc: Loc, part: u64, block: &[At], back: bool) -> Option<()> {
-        let outer = self.within;
-        self.within = outer.around(Within::part(loc, part));
+        let outer = self.nesting;
+        self.nesting = outer.around(Nesting::part(loc, part));
         self.last = None;
         let done = self.block(block, back);
-        self.within = outer;
+        self.nesting = outer;
         self.last = None;
         done
     }
@@ -188,7 +188,7 @@ impl Sites<'_> {
     }
 
     fn statement(&mut self, s: &At, back: bool) -> Option<()> {
-        self.left = self.left.checked_sub(1)?;
+        self.entries_left = self.entries_left.checked_sub(1)?;
         let loc = self.source.statement_at(s.loc);
         match &s.stmt {
             Stmt::Update { .. }
@@ -198,7 +198,7 @@ impl Sites<'_> {
             | Stmt::Show { .. }
             | Stmt::Print(_) => {
                 if self.last != Some(loc) && self.statements.is_simple(loc) {
-                    let n = self.counts.entry((loc, self.within)).or_default();
+                    let n = self.counts.entry((loc, self.nesting)).or_default();
                     *n = n.saturating_add(1);
                 }
                 self.last = Some(loc);
@@ -255,11 +255,11 @@ impl Program {
     }
 }
 
-fn place(block: &mut [At], whole: &impl Fn(Loc) -> Loc) {
+fn place(block: &mut [At], statement_place: &impl Fn(Loc) -> Loc) {
     for s in block {
-        s.loc = whole(s.loc);
+        s.loc = statement_place(s.loc);
         for inner in blocks_mut(&mut s.stmt) {
-            place(inner, whole);
+            place(inner, statement_place);
         }
     }
 }

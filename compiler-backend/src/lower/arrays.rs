@@ -5,11 +5,11 @@ use pendula_isa::{Cond, Ty};
 
 use super::LowerError;
 use super::linear::Builder;
-use super::ops::{Arg, Args, CheckReason, Clear, Cmp, Op, SP, VReg, Word};
+use super::ops::{Arg, Args, CheckReason, Cmp, Op, SP, VReg, Word, ZeroCheck};
 
 impl Builder<'_> {
     /// An array's life begins.
-    pub(super) fn array(&mut self, base: VReg, len: Arg, region: u32, how: Clear) -> Result<(), LowerError> {
+    pub(super) fn array(&mut self, base: VReg, len: Arg, region: u32, how: ZeroCheck) -> Result<(), LowerError> {
         self.out.moves_sp = true;
         self.length(len)?;
         self.add(base, Arg::Reg(SP), false)?;
@@ -21,7 +21,7 @@ impl Builder<'_> {
     }
 
     /// An array's life ends.
-    pub(super) fn free_array(&mut self, base: VReg, len: Arg, region: u32, how: Clear) -> Result<(), LowerError> {
+    pub(super) fn free_array(&mut self, base: VReg, len: Arg, region: u32, how: ZeroCheck) -> Result<(), LowerError> {
         self.out.moves_sp = true;
         self.each_word((base, SP), len, Some((region, how)))?;
         self.release_array(base, len)
@@ -58,14 +58,14 @@ impl Builder<'_> {
         &mut self,
         (base, end): (VReg, VReg),
         len: Arg,
-        clear: Option<(u32, Clear)>,
+        clear: Option<(u32, ZeroCheck)>,
     ) -> Result<(), LowerError> {
         // An array of negative length has trapped before.
         let none = matches!(len, Arg::Const(n) if n.cast_signed() <= 0);
-        if none || clear.is_some_and(|(_, how)| how == Clear::None) {
+        if none || clear.is_some_and(|(_, how)| how == ZeroCheck::None) {
             return Ok(());
         }
-        let k = self.temp(Clear::None)?;
+        let k = self.temp(ZeroCheck::None)?;
         self.add(k, Arg::Reg(base), false)?;
         let same = Cmp::new(Cond::Eq, Arg::Reg(base), Arg::Reg(end));
         let guard = if matches!(len, Arg::Const(_)) { None } else { Some(self.pair(Some(same), Some(same))) };
@@ -79,13 +79,13 @@ impl Builder<'_> {
         let word = |region| Arg::Mem(Word { base: Some(k), index: None, offset: 0, region });
         match clear {
             Some((region, how)) => {
-                let t = self.temp(Clear::None)?;
+                let t = self.temp(ZeroCheck::None)?;
                 let args = Args::new(&[Arg::Reg(t), word(region)]).ok_or_else(|| self.bad("two operands"))?;
                 let swap = Op::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args };
                 self.push(swap)?;
-                self.push(Op::Clear(t, how))?;
+                self.push(Op::ZeroCheck(t, how))?;
                 self.push(swap)?;
-                self.end_temp(t, Clear::None)?;
+                self.end_temp(t, ZeroCheck::None)?;
             }
             None => self.push(Op::Erase(word(0)))?,
         }
@@ -96,6 +96,6 @@ impl Builder<'_> {
             self.half(guard, true)?;
         }
         self.add(k, Arg::Reg(end), true)?;
-        self.end_temp(k, Clear::None)
+        self.end_temp(k, ZeroCheck::None)
     }
 }

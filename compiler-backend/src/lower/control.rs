@@ -25,7 +25,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::effects::Effects;
 use super::linear::Builder;
-use super::ops::{Arg, Clear, Cmp, Op, VReg};
+use super::ops::{Arg, Cmp, Op, VReg, ZeroCheck};
 use crate::ir::{At, Condition, Operand, Test};
 
 /// How a condition decides.
@@ -64,11 +64,11 @@ impl Builder<'_> {
             self.plain_branch(Decision::Plain(pre), Decision::Plain(post), (then, otherwise), back)?;
             return self.block(&pre.compute, true);
         }
-        let flag = self.temp(Clear::Zero)?;
+        let flag = self.temp(ZeroCheck::Zero)?;
         self.flag(flag, pre, false)?;
         self.plain_branch(Decision::Flag(flag), Decision::Flag(flag), (then, otherwise), back)?;
         self.flag(flag, post, true)?;
-        self.end_temp(flag, Clear::Zero)
+        self.end_temp(flag, ZeroCheck::Zero)
     }
 
     /// A branch whose conditions compute nothing.

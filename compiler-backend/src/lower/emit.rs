@@ -9,8 +9,8 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 use super::LowerError;
 use super::alloc::{Allocation, Location};
 use super::linear::INT;
-use super::operands::Found;
-use super::ops::{Arg, CheckReason, Clear, Item, Linear, Op, VReg};
+use super::operands::FoundOperand;
+use super::ops::{Arg, CheckReason, Item, Linear, Op, VReg, ZeroCheck};
 use crate::ir::effects::Summaries;
 use crate::ir::{IrFunction, Loc, Program, TOLERANCE};
 
@@ -159,16 +159,16 @@ impl<'a> Emitter<'a> {
                 }
                 Ok(())
             }
-            Op::Clear(v, how) => self.clear(*v, *how),
+            Op::ZeroCheck(v, how) => self.clear(*v, *how),
             Op::Erase(arg) => {
                 let prep = self.prep(&[*arg]);
                 let (found, prep) = self.find(prep, *arg)?;
                 let operand = match found {
-                    Found::Reg(r) => Operand::Reg(r),
-                    Found::Mem(a) => a.operand(),
-                    Found::Const(_) => return Err(self.bad("a constant is erased")),
+                    FoundOperand::Reg(r) => Operand::Reg(r),
+                    FoundOperand::Mem(a) => a.operand(),
+                    FoundOperand::Const(_) => return Err(self.bad("a constant is erased")),
                 };
-                self.emit(plain(Row::Erase, false), &[operand], matches!(found, Found::Mem(a) if a.frame))?;
+                self.emit(plain(Row::Erase, false), &[operand], matches!(found, FoundOperand::Mem(a) if a.frame))?;
                 self.finish(prep, true)
             }
             Op::Half { pair, from } => self.half(*pair, *from),
@@ -211,17 +211,17 @@ impl<'a> Emitter<'a> {
         self.locations.get(v.0 as usize).copied().unwrap_or(Location::Reg(31))
     }
 
-    fn clear(&mut self, v: VReg, how: Clear) -> Result<(), LowerError> {
-        if how == Clear::None {
+    fn clear(&mut self, v: VReg, how: ZeroCheck) -> Result<(), LowerError> {
+        if how == ZeroCheck::None {
             return Ok(());
         }
         let prep = self.prep(&[Arg::Reg(v)]);
         let (found, mut prep) = self.find(prep, Arg::Reg(v))?;
         let r = self.bring(&mut prep, found)?;
         match how {
-            Clear::None => {}
-            Clear::Zero => self.emit(plain(Row::Zero, false), &[Operand::Reg(r)], false)?,
-            Clear::Within => {
+            ZeroCheck::None => {}
+            ZeroCheck::Zero => self.emit(plain(Row::Zero, false), &[Operand::Reg(r)], false)?,
+            ZeroCheck::Within => {
                 let kind = row(Row::ZeroWithin, false, Variant { ty: Ty::F, cond: Cond::Always, form: true });
                 self.emit(kind, &[Operand::Reg(r), Operand::Imm(TOLERANCE.to_bits(), Ty::F)], false)?;
             }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::effects::Effects;
 use super::graph::inner;
 use super::linear::Builder;
-use super::ops::{Arg, Clear, Op, SP, VReg};
+use super::ops::{Arg, Op, SP, VReg, ZeroCheck};
 use super::{Erase, LowerError};
 use crate::ir::{At, Mem, Operand, Program, Stmt};
 
@@ -228,13 +228,13 @@ impl Builder<'_> {
         }
         for (old, new) in before.arrays.iter().zip(&after.arrays) {
             if old.zero && !new.zero {
-                let end = self.temp(Clear::None)?;
+                let end = self.temp(ZeroCheck::None)?;
                 self.add(end, Arg::Reg(old.base), false)?;
                 self.add(end, old.len, false)?;
                 self.each_word((old.base, end), old.len, None)?;
                 self.add(end, old.len, true)?;
                 self.add(end, Arg::Reg(old.base), true)?;
-                self.end_temp(end, Clear::None)?;
+                self.end_temp(end, ZeroCheck::None)?;
                 let arrays = self.known.iter_mut().flat_map(|k| &mut k.state.arrays);
                 arrays.filter(|a| a.base == old.base).for_each(|a| a.zero = true);
             }
@@ -244,7 +244,7 @@ impl Builder<'_> {
             if !bases.contains(&v) {
                 self.push(Op::Erase(Arg::Reg(v)))?;
             }
-            self.end(var, Clear::None)?;
+            self.end(var, ZeroCheck::None)?;
         }
         let mut written: Vec<VReg> = before.zero.difference(&after.zero).copied().collect();
         written.sort_unstable();

@@ -13,7 +13,7 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 use super::LowerError;
 use super::emit::{Emitter, Half, plain, row};
 use super::linear::INT;
-use super::operands::{Found, Preparation};
+use super::operands::{FoundOperand, Preparation};
 use super::ops::{Arg, Cmp, Word};
 
 /// Whether a jump can compare with this constant.
@@ -41,11 +41,11 @@ fn small(format: Format, ty: Ty, word: u64) -> Option<i16> {
     (fits && back == Ok(word)).then_some(k as i16)
 }
 
-fn operand(found: Found, ty: Ty) -> Operand {
+fn operand(found: FoundOperand, ty: Ty) -> Operand {
     match found {
-        Found::Reg(r) => Operand::Reg(r),
-        Found::Const(c) => Operand::Imm(c, ty),
-        Found::Mem(m) => m.operand(),
+        FoundOperand::Reg(r) => Operand::Reg(r),
+        FoundOperand::Const(c) => Operand::Imm(c, ty),
+        FoundOperand::Mem(m) => m.operand(),
     }
 }
 
@@ -60,8 +60,12 @@ fn may_be(a: &Arg, b: &Arg) -> bool {
 
 impl Emitter<'_> {
     /// Finds the places of all operands, those in memory first.
-    fn find_all(&mut self, mut prep: Preparation, args: &[Arg]) -> Result<(Vec<Found>, Preparation), LowerError> {
-        let mut found = vec![Found::Const(0); args.len()];
+    fn find_all(
+        &mut self,
+        mut prep: Preparation,
+        args: &[Arg],
+    ) -> Result<(Vec<FoundOperand>, Preparation), LowerError> {
+        let mut found = vec![FoundOperand::Const(0); args.len()];
         for memory in [true, false] {
             for (n, arg) in args.iter().enumerate() {
                 if matches!(arg, Arg::Mem(_)) == memory {
@@ -78,7 +82,7 @@ impl Emitter<'_> {
         &mut self,
         prep: &mut Preparation,
         args: &[Arg],
-        found: &mut [Found],
+        found: &mut [FoundOperand],
         requested: impl Fn(usize) -> bool,
         ty: impl Fn(usize) -> Ty,
         written: impl Fn(usize) -> bool,
@@ -86,7 +90,7 @@ impl Emitter<'_> {
         // Copies come first, while all words are in their places.
         for copies in [true, false] {
             for n in 0..args.len() {
-                let Found::Mem(m) = found[n] else { continue };
+                let FoundOperand::Mem(m) = found[n] else { continue };
                 let later = |k: usize| !written(k) && may_be(&args[n], &args[k]);
                 let aliased = !written(n) && (n + 1..args.len()).any(later);
                 if !requested(n) || aliased != copies {
@@ -95,7 +99,7 @@ impl Emitter<'_> {
                 let r = if copies { self.copy(prep, ty(n), m)? } else { self.bring(prep, found[n])? };
                 for k in 0..args.len() {
                     if args[k] == args[n] {
-                        found[k] = Found::Reg(r);
+                        found[k] = FoundOperand::Reg(r);
                     }
                 }
             }
@@ -114,7 +118,8 @@ impl Emitter<'_> {
         let kind = Kind::Accumulate { acc, inverse, func, shape: Shape::RR };
         if func == INT
             && acc == Acc::Add
-            && let (Some(Found::Reg(r)), Some(Found::Const(c))) = (found.first().copied(), found.get(1).copied())
+            && let (Some(FoundOperand::Reg(r)), Some(FoundOperand::Const(c))) =
+                (found.first().copied(), found.get(1).copied())
             && (c == 1 || c == u64::MAX)
         {
             self.emit(plain(Row::Inc, inverse != (c == u64::MAX)), &[Operand::Reg(r)], false)?;
@@ -122,26 +127,26 @@ impl Emitter<'_> {
         }
         let ty = |n: usize| n.checked_sub(1).and_then(|n| info.args.get(n)).map_or(info.ty, |a| a.ty);
         let three = args.len() > 3;
-        let constants = found.iter().filter(|f| matches!(f, Found::Const(_))).count();
+        let constants = found.iter().filter(|f| matches!(f, FoundOperand::Const(_))).count();
         let alone = |n: usize| args.iter().enumerate().all(|(k, a)| k == n || *a != args[n]);
         let fits = |n: usize| match found[n] {
-            Found::Mem(m) => alone(n) && (constants == 0 || (!m.frame && m.offset == 0)),
-            Found::Reg(_) | Found::Const(_) => false,
+            FoundOperand::Mem(m) => alone(n) && (constants == 0 || (!m.frame && m.offset == 0)),
+            FoundOperand::Reg(_) | FoundOperand::Const(_) => false,
         };
         // One operand stays in memory: the destination, or else the last one.
         let keep = if three { None } else { (0..args.len()).filter(|n| fits(*n)).max_by_key(|n| *n == 0) };
         self.load(&mut prep, args, &mut found, |n| keep != Some(n), ty, |n| n == 0)?;
         let mut left = if three { 0 } else { 1 };
         for n in (0..found.len()).rev() {
-            let Found::Const(c) = found[n] else { continue };
+            let FoundOperand::Const(c) = found[n] else { continue };
             if left == 0 || (acc == Acc::Mul && !self.takes(kind, found.len(), n, c)) {
-                found[n] = Found::Reg(self.constant(&mut prep, ty(n), c)?);
+                found[n] = FoundOperand::Reg(self.constant(&mut prep, ty(n), c)?);
             } else {
                 left -= 1;
             }
         }
         let operands: Vec<Operand> = found.iter().enumerate().map(|(n, f)| operand(*f, ty(n))).collect();
-        let frame = found.iter().any(|f| matches!(f, Found::Mem(m) if m.frame));
+        let frame = found.iter().any(|f| matches!(f, FoundOperand::Mem(m) if m.frame));
         self.emit(kind, &operands, frame)?;
         self.finish(prep, true)
     }
@@ -168,16 +173,16 @@ impl Emitter<'_> {
         let (mut found, mut prep) = self.find_all(prep, args)?;
         self.load(&mut prep, args, &mut found, |_| true, type_of, written)?;
         let factor = |n: usize| matches!(kinds.get(n), Some(OperandKind::Factor));
-        let direct = |f: &Found| matches!(f, Found::Const(1..=16383));
+        let direct = |f: &FoundOperand| matches!(f, FoundOperand::Const(1..=16383));
         let factors = (0..found.len()).filter(|n| factor(*n)).all(|n| direct(&found[n]));
         for (n, operand_kind) in kinds.iter().enumerate() {
-            let Some(Found::Const(c)) = found.get(n).copied() else { continue };
+            let Some(FoundOperand::Const(c)) = found.get(n).copied() else { continue };
             let as_is = match operand_kind {
                 OperandKind::Target | OperandKind::TargetOrMemory | OperandKind::Memory => {
                     return Err(self.bad("a constant is written"));
                 }
                 OperandKind::Amount => {
-                    found[n] = Found::Const(c & 63);
+                    found[n] = FoundOperand::Const(c & 63);
                     true
                 }
                 OperandKind::Value | OperandKind::Tolerance | OperandKind::Constant | OperandKind::Small => true,
@@ -185,7 +190,7 @@ impl Emitter<'_> {
                 OperandKind::Source | OperandKind::Label | OperandKind::Text => false,
             };
             if !as_is {
-                found[n] = Found::Reg(self.constant(&mut prep, type_of(n), c)?);
+                found[n] = FoundOperand::Reg(self.constant(&mut prep, type_of(n), c)?);
             }
         }
         let operands: Vec<Operand> = found.iter().enumerate().map(|(n, f)| operand(*f, type_of(n))).collect();
@@ -197,11 +202,11 @@ impl Emitter<'_> {
         let prep = self.prep(args);
         let (found, mut prep) = self.find_all(prep, args)?;
         let (kind, operands, frame) = match *found.as_slice() {
-            [Found::Reg(a), Found::Reg(b)] => (Row::Swap, [Operand::Reg(a), Operand::Reg(b)], false),
-            [Found::Reg(r), Found::Mem(m)] | [Found::Mem(m), Found::Reg(r)] => {
+            [FoundOperand::Reg(a), FoundOperand::Reg(b)] => (Row::Swap, [Operand::Reg(a), Operand::Reg(b)], false),
+            [FoundOperand::Reg(r), FoundOperand::Mem(m)] | [FoundOperand::Mem(m), FoundOperand::Reg(r)] => {
                 (Row::Exch, [Operand::Reg(r), m.operand()], m.frame)
             }
-            [Found::Mem(a), Found::Mem(b)] => {
+            [FoundOperand::Mem(a), FoundOperand::Mem(b)] => {
                 let t = self.temp(&mut prep)?;
                 self.exchange(t, a)?;
                 (Row::Exch, [Operand::Reg(t), b.operand()], b.frame)
@@ -228,8 +233,8 @@ impl Emitter<'_> {
         let (mut found, mut prep) = self.find_all(prep, &args)?;
         self.load(&mut prep, &args, &mut found, |_| true, |_| cmp.ty, |_| false)?;
         let a = match found[0] {
-            Found::Const(c) => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
-            f @ (Found::Reg(_) | Found::Mem(_)) => operand(f, cmp.ty),
+            FoundOperand::Const(c) => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
+            f @ (FoundOperand::Reg(_) | FoundOperand::Mem(_)) => operand(f, cmp.ty),
         };
         let kind = row(Row::Assert, false, Variant { ty: cmp.ty, cond: cmp.cond, form: false });
         self.emit(kind, &[a, operand(found[1], cmp.ty)], false)?;
@@ -279,17 +284,18 @@ impl Emitter<'_> {
             insts[n] = match cmp {
                 None => self.build(plain(Row::Jmp, n == 1), &[Operand::Label(0)])?,
                 Some(cmp) => {
-                    let (a, b) = (rest.next().unwrap_or(Found::Const(0)), rest.next().unwrap_or(Found::Const(0)));
+                    let (a, b) =
+                        (rest.next().unwrap_or(FoundOperand::Const(0)), rest.next().unwrap_or(FoundOperand::Const(0)));
                     let a = match a {
-                        Found::Const(c) => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
-                        Found::Reg(_) | Found::Mem(_) => operand(a, cmp.ty),
+                        FoundOperand::Const(c) => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
+                        FoundOperand::Reg(_) | FoundOperand::Mem(_) => operand(a, cmp.ty),
                     };
                     let b = match b {
-                        Found::Const(c) => match small(self.context.format, cmp.ty, c) {
+                        FoundOperand::Const(c) => match small(self.context.format, cmp.ty, c) {
                             Some(k) => Operand::Small(k),
                             None => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
                         },
-                        Found::Reg(_) | Found::Mem(_) => operand(b, cmp.ty),
+                        FoundOperand::Reg(_) | FoundOperand::Mem(_) => operand(b, cmp.ty),
                     };
                     let kind = row(Row::Jmp, n == 1, Variant { ty: cmp.ty, cond: cmp.cond, form: false });
                     self.build(kind, &[a, b, Operand::Label(0)])?

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::LowerError;
 use super::linear::Builder;
-use super::ops::{Arg, Clear, Life, Op, VReg};
+use super::ops::{Arg, Life, Op, VReg, ZeroCheck};
 use crate::ir::Var;
 
 impl Builder<'_> {
@@ -26,19 +26,19 @@ impl Builder<'_> {
     }
 
     /// A virtual register without a variable begins its life.
-    pub(super) fn temp(&mut self, how: Clear) -> Result<VReg, LowerError> {
+    pub(super) fn temp(&mut self, how: ZeroCheck) -> Result<VReg, LowerError> {
         let v = self.fresh(None, None, false);
         self.push(Op::Begin(v, how))?;
         Ok(v)
     }
 
-    pub(super) fn end_temp(&mut self, v: VReg, how: Clear) -> Result<(), LowerError> {
+    pub(super) fn end_temp(&mut self, v: VReg, how: ZeroCheck) -> Result<(), LowerError> {
         self.out.lives[v.0 as usize].end = self.out.ops.len() as u32;
         self.push(Op::End(v, how))
     }
 
     /// A variable begins its life.
-    pub(super) fn begin(&mut self, var: Var, how: Clear, by_array: bool) -> Result<VReg, LowerError> {
+    pub(super) fn begin(&mut self, var: Var, how: ZeroCheck, by_array: bool) -> Result<VReg, LowerError> {
         match self.current.get(var.0 as usize) {
             Some(None) => {}
             Some(Some(_)) => return Err(self.bad("a variable begins that has begun before")),
@@ -57,7 +57,7 @@ impl Builder<'_> {
         Ok(v)
     }
 
-    pub(super) fn end(&mut self, var: Var, how: Clear) -> Result<(), LowerError> {
+    pub(super) fn end(&mut self, var: Var, how: ZeroCheck) -> Result<(), LowerError> {
         let v = self.reg(var)?;
         let life = &mut self.out.lives[v.0 as usize];
         life.end = self.out.ops.len() as u32;

@@ -13,7 +13,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::erase::KnownZeros;
 use super::names::SpanNames;
-use super::ops::{Arg, Args, Call, CheckReason, Clear, Cmp, Item, Linear, Op, Pair, VReg, Word};
+use super::ops::{Arg, Args, Call, CheckReason, Cmp, Item, Linear, Op, Pair, VReg, Word, ZeroCheck};
 use crate::ir::effects::written_operands;
 use crate::ir::{At, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, Test, permutes};
 
@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The weight of one use.
-    fn unit(&self) -> u64 {
+    fn use_weight(&self) -> u64 {
         10u64.pow(self.depth.min(9))
     }
 
@@ -115,12 +115,12 @@ impl<'a> Builder<'a> {
         if self.out.ops.len() >= MAX_OPS {
             return Err(LowerError::TooLarge("a function has more than 2^22 operations"));
         }
-        let unit = self.unit();
+        let use_weight = self.use_weight();
         let lives = &mut self.out.lives;
         let mut touch = |arg: &Arg| {
             for v in arg.regs() {
                 if let Some(life) = lives.get_mut(v.0 as usize) {
-                    life.weight = life.weight.saturating_add(unit);
+                    life.weight = life.weight.saturating_add(use_weight);
                 }
             }
         };
@@ -128,8 +128,8 @@ impl<'a> Builder<'a> {
             Op::Update { args, .. } | Op::Permute { args, .. } => args.get().iter().for_each(&mut touch),
             Op::Assert(cmp) => [cmp.a, cmp.b].iter().for_each(&mut touch),
             Op::Show(_, arg) | Op::Erase(arg) => touch(arg),
-            Op::Begin(v, how) | Op::End(v, how) | Op::Clear(v, how) => {
-                if *how != Clear::None {
+            Op::Begin(v, how) | Op::End(v, how) | Op::ZeroCheck(v, how) => {
+                if *how != ZeroCheck::None {
                     touch(&Arg::Reg(*v));
                 }
             }
@@ -150,11 +150,11 @@ impl<'a> Builder<'a> {
 
     /// Sets the comparisons of a pair.
     pub(super) fn set_pair(&mut self, pair: u32, jmp: Option<Cmp>, from: Option<Cmp>) {
-        let unit = self.unit();
+        let use_weight = self.use_weight();
         for arg in [jmp, from].into_iter().flatten().flat_map(|c| [c.a, c.b]) {
             for v in arg.regs() {
                 if let Some(life) = self.out.lives.get_mut(v.0 as usize) {
-                    life.weight = life.weight.saturating_add(2 * unit);
+                    life.weight = life.weight.saturating_add(2 * use_weight);
                 }
             }
         }
@@ -283,21 +283,21 @@ impl<'a> Builder<'a> {
                 let Some(info) = self.function.vars.get(var.0 as usize) else {
                     return Err(self.bad("there is no such variable"));
                 };
-                let how = Clear::of(info.ty, *care);
+                let how = ZeroCheck::of(info.ty, *care);
                 if *free == back { self.begin(*var, how, false).map(|_| ()) } else { self.end(*var, how) }
             }
             Stmt::Array { base, len, region, ty, free, care } => {
-                let how = Clear::of(*ty, *care);
+                let how = ZeroCheck::of(*ty, *care);
                 if *free == back {
                     if self.current.get(base.0 as usize) == Some(&None) {
-                        self.begin(*base, Clear::None, true)?;
+                        self.begin(*base, ZeroCheck::None, true)?;
                     }
                     let (base, len) = (self.reg(*base)?, self.operand(len)?);
                     self.array(base, len, region.0, how)
                 } else {
                     let (v, len) = (self.reg(*base)?, self.operand(len)?);
                     self.free_array(v, len, region.0, how)?;
-                    if self.out.lives[v.0 as usize].by_array { self.end(*base, Clear::None) } else { Ok(()) }
+                    if self.out.lives[v.0 as usize].by_array { self.end(*base, ZeroCheck::None) } else { Ok(()) }
                 }
             }
             Stmt::Call { func, inverse, args } => {
@@ -369,7 +369,7 @@ impl<'a> Builder<'a> {
             known.called(func, &args, &|v| lives.get(v.0 as usize).and_then(|l| l.points));
         }
         let number = self.out.calls.len() as u32;
-        let weight = self.unit();
+        let weight = self.use_weight();
         for (n, arg) in args.iter().enumerate() {
             if let Arg::Reg(v) = arg {
                 self.out.lives[v.0 as usize].passed_as.push((number, n as u32));

@@ -7,7 +7,7 @@ use super::LowerError;
 use super::control::Decision;
 use super::effects::Effects;
 use super::linear::{Builder, INT};
-use super::ops::{Arg, Clear, Cmp, Op, VReg};
+use super::ops::{Arg, Cmp, Op, VReg, ZeroCheck};
 use crate::ir::{At, Condition, Step, Var};
 
 impl Builder<'_> {
@@ -45,7 +45,7 @@ impl Builder<'_> {
             return self.while_with_first(pre, post, (first, body), back);
         }
         let flag = |b: &mut Self, c: &Condition| {
-            if c.compute.is_empty() { Ok(None) } else { b.temp(Clear::Zero).map(Some) }
+            if c.compute.is_empty() { Ok(None) } else { b.temp(ZeroCheck::Zero).map(Some) }
         };
         let (q, p) = (flag(self, pre)?, flag(self, post)?);
         let enters = q.map_or(Decision::Plain(pre), Decision::Flag);
@@ -77,9 +77,9 @@ impl Builder<'_> {
         self.half(skip, true)?;
         if let Some(p) = p {
             self.flag(p, post, true)?;
-            self.end_temp(p, Clear::Zero)?;
+            self.end_temp(p, ZeroCheck::Zero)?;
         }
-        q.map_or(Ok(()), |q| self.end_temp(q, Clear::Zero))
+        q.map_or(Ok(()), |q| self.end_temp(q, ZeroCheck::Zero))
     }
 
     /// A loop that is left in its middle. If a condition computes something, its flag is checked: after the expected value is
@@ -92,7 +92,7 @@ impl Builder<'_> {
         back: bool,
     ) -> Result<(), LowerError> {
         let flag = |b: &mut Self, c: &Condition| {
-            if c.compute.is_empty() { Ok(None) } else { b.temp(Clear::Zero).map(Some) }
+            if c.compute.is_empty() { Ok(None) } else { b.temp(ZeroCheck::Zero).map(Some) }
         };
         let (q, p) = (flag(self, pre)?, flag(self, post)?);
         let enters = q.map_or(Decision::Plain(pre), Decision::Flag);
@@ -131,9 +131,9 @@ impl Builder<'_> {
             b.half(skip, true)
         })?;
         if let Some(p) = p {
-            self.end_temp(p, Clear::None)?;
+            self.end_temp(p, ZeroCheck::None)?;
         }
-        q.map_or(Ok(()), |q| self.end_temp(q, Clear::None))
+        q.map_or(Ok(()), |q| self.end_temp(q, ZeroCheck::None))
     }
 
     /// The operand as `jmp` can take it: itself, or a copy in a virtual register.
@@ -146,7 +146,7 @@ impl Builder<'_> {
         if direct {
             return Ok((arg, None));
         }
-        let v = self.temp(Clear::None)?;
+        let v = self.temp(ZeroCheck::None)?;
         self.add(v, arg, false)?;
         Ok((Arg::Reg(v), Some(v)))
     }
@@ -154,7 +154,7 @@ impl Builder<'_> {
     fn release(&mut self, in_register: Option<VReg>, arg: Arg) -> Result<(), LowerError> {
         let Some(v) = in_register else { return Ok(()) };
         self.add(v, arg, true)?;
-        self.end_temp(v, Clear::None)
+        self.end_temp(v, ZeroCheck::None)
     }
 
     pub(super) fn for_loop(
@@ -191,7 +191,7 @@ impl Builder<'_> {
             }
             (_, _, Step::Var { negated, .. }) => {
                 // The distance times the sign of the step is not negative if there is an iteration.
-                let (sign, distance) = (self.temp(Clear::None)?, self.temp(Clear::None)?);
+                let (sign, distance) = (self.temp(ZeroCheck::None)?, self.temp(ZeroCheck::None)?);
                 let sar = TableFn::Int(int_fn::Name::Sar);
                 let (to, start) = if negated { (first, last) } else { (last, first) };
                 self.update((Acc::Add, false, sar), Arg::Reg(sign), &[by.0, Arg::Const(63)])?;
@@ -209,8 +209,8 @@ impl Builder<'_> {
                 self.add(distance, start, false)?;
                 self.add(distance, to, true)?;
                 self.update((Acc::Add, true, sar), Arg::Reg(sign), &[by.0, Arg::Const(63)])?;
-                self.end_temp(distance, Clear::None)?;
-                self.end_temp(sign, Clear::None)?;
+                self.end_temp(distance, ZeroCheck::None)?;
+                self.end_temp(sign, ZeroCheck::None)?;
             }
         }
         self.release(last_held, given_last)?;
@@ -231,11 +231,11 @@ impl Builder<'_> {
             Some(Arg::Const(if minus { a.wrapping_sub(k) } else { a.wrapping_add(k) }))
         };
         if given_first == given_last {
-            let i = self.begin(var, Clear::None, false)?;
+            let i = self.begin(var, ZeroCheck::None, false)?;
             self.add(i, first, false)?;
             self.iteration(body, |b| b.block(body, back))?;
             self.add(i, last, true)?;
-            return self.end(var, Clear::None);
+            return self.end(var, ZeroCheck::None);
         }
         // The loop needs one value outside the range: the one before the first value if that is known, else the one after the
         // last. From 0 to a known last value, the latter needs no instruction before the loop.
@@ -247,14 +247,14 @@ impl Builder<'_> {
         let (beside, in_register) = match known {
             Some(c) => self.in_register(c)?,
             None => {
-                let v = self.temp(Clear::None)?;
+                let v = self.temp(ZeroCheck::None)?;
                 self.add(v, bound, false)?;
                 self.add(v, step, !away)?;
                 (Arg::Reg(v), Some(v))
             }
         };
         let (enter, leave) = if before { (beside, last) } else { (first, beside) };
-        let i = self.begin(var, Clear::None, false)?;
+        let i = self.begin(var, ZeroCheck::None, false)?;
         self.add(i, enter, false)?;
         let top = self.pair(None, None);
         self.iteration(body, |b| {
@@ -271,13 +271,13 @@ impl Builder<'_> {
             b.half(top, false)
         })?;
         self.add(i, leave, true)?;
-        self.end(var, Clear::None)?;
+        self.end(var, ZeroCheck::None)?;
         match (known, in_register) {
             (Some(c), in_register) => self.release(in_register, c),
             (None, Some(v)) => {
                 self.add(v, step, away)?;
                 self.add(v, bound, true)?;
-                self.end_temp(v, Clear::None)
+                self.end_temp(v, ZeroCheck::None)
             }
             (None, None) => Ok(()),
         }

@@ -25,7 +25,7 @@ pub(super) struct Addr {
 
 /// An operand and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundOperand {
     Reg(Reg),
     Const(u64),
     Mem(Addr),
@@ -185,24 +185,24 @@ impl Emitter<'_> {
 
     /// Finds an operand. Memory operands must come first, since they bring variables into registers, where the others find
     /// them.
-    pub(super) fn find(&mut self, mut prep: Preparation, arg: Arg) -> Result<(Found, Preparation), LowerError> {
+    pub(super) fn find(&mut self, mut prep: Preparation, arg: Arg) -> Result<(FoundOperand, Preparation), LowerError> {
         let found = match arg {
-            Arg::Const(c) => Found::Const(c),
-            Arg::Mem(word) => Found::Mem(self.address(&mut prep, &word)?),
+            Arg::Const(c) => FoundOperand::Const(c),
+            Arg::Mem(word) => FoundOperand::Mem(self.address(&mut prep, &word)?),
             Arg::Reg(v) => match self.location(v) {
-                Location::Reg(r) => Found::Reg(reg(r)),
-                Location::Slot(slot) => Found::Mem(self.frame(slot)),
+                Location::Reg(r) => FoundOperand::Reg(reg(r)),
+                Location::Slot(slot) => FoundOperand::Mem(self.frame(slot)),
             },
         };
         Ok((found, prep))
     }
 
     /// The operand in a register, brought there by `exch`.
-    pub(super) fn bring(&mut self, prep: &mut Preparation, found: Found) -> Result<Reg, LowerError> {
+    pub(super) fn bring(&mut self, prep: &mut Preparation, found: FoundOperand) -> Result<Reg, LowerError> {
         match found {
-            Found::Reg(r) => Ok(r),
-            Found::Const(c) => self.constant(prep, Ty::Int, c),
-            Found::Mem(m) => {
+            FoundOperand::Reg(r) => Ok(r),
+            FoundOperand::Const(c) => self.constant(prep, Ty::Int, c),
+            FoundOperand::Mem(m) => {
                 let t = self.temp(prep)?;
                 self.exchange(t, m)?;
                 Ok(t)
@@ -230,12 +230,12 @@ impl Emitter<'_> {
     }
 
     /// Copies an operand into a register that is zero.
-    pub(super) fn duplicate(&mut self, t: Reg, ty: Ty, from: Found) -> Result<(), LowerError> {
+    pub(super) fn duplicate(&mut self, t: Reg, ty: Ty, from: FoundOperand) -> Result<(), LowerError> {
         self.drop_gradient(t, ty)?;
         let (operand, frame) = match from {
-            Found::Reg(r) => (Operand::Reg(r), false),
-            Found::Const(c) => (Operand::Imm(c, ty), false),
-            Found::Mem(m) => (m.operand(), m.frame),
+            FoundOperand::Reg(r) => (Operand::Reg(r), false),
+            FoundOperand::Const(c) => (Operand::Imm(c, ty), false),
+            FoundOperand::Mem(m) => (m.operand(), m.frame),
         };
         let acc = if ty == Ty::L { Acc::Mul } else { Acc::Add };
         self.aux_of(accumulate(acc, ty), &[Operand::Reg(t), operand], frame)
@@ -244,7 +244,7 @@ impl Emitter<'_> {
     /// A register with a copy of a memory word; its gradient goes back to the word.
     pub(super) fn copy(&mut self, prep: &mut Preparation, ty: Ty, m: Addr) -> Result<Reg, LowerError> {
         let t = self.temp(prep)?;
-        self.duplicate(t, ty, Found::Mem(m))?;
+        self.duplicate(t, ty, FoundOperand::Mem(m))?;
         Ok(t)
     }
 

@@ -98,7 +98,7 @@ pub(super) struct Pair {
 
 /// How a word is checked to be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clear {
+pub(super) enum ZeroCheck {
     /// Not at all.
     None,
     /// By `zero`.
@@ -107,14 +107,14 @@ pub(super) enum Clear {
     Within,
 }
 
-impl Clear {
-    pub(super) fn of(ty: Ty, care: AncillaChecks) -> Clear {
+impl ZeroCheck {
+    pub(super) fn of(ty: Ty, care: AncillaChecks) -> ZeroCheck {
         match ty {
-            Ty::Int if care.check => Clear::Zero,
-            Ty::Int => Clear::None,
-            Ty::F if care.check => Clear::Within,
-            Ty::Q | Ty::L | Ty::F if care.check || care.drop => Clear::Zero,
-            Ty::Q | Ty::L | Ty::F => Clear::None,
+            Ty::Int if care.check => ZeroCheck::Zero,
+            Ty::Int => ZeroCheck::None,
+            Ty::F if care.check => ZeroCheck::Within,
+            Ty::Q | Ty::L | Ty::F if care.check || care.drop => ZeroCheck::Zero,
+            Ty::Q | Ty::L | Ty::F => ZeroCheck::None,
         }
     }
 }
@@ -135,9 +135,9 @@ pub(super) enum Op {
         ty: Ty,
         args: Args,
     },
-    Begin(VReg, Clear),
-    End(VReg, Clear),
-    Clear(VReg, Clear),
+    Begin(VReg, ZeroCheck),
+    End(VReg, ZeroCheck),
+    ZeroCheck(VReg, ZeroCheck),
     Erase(Arg),
     /// A half of a pair: the `from`, or the `jmp`.
     Half {

@@ -20,7 +20,7 @@ use crate::ir::{
 };
 
 /// The most words that are kept for one loop, since registers are few.
-const MOST: usize = 4;
+const MAX_WORDS: usize = 4;
 
 /// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
@@ -89,7 +89,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     let steady = |m: &Mem| [m.base, m.index].into_iter().flatten().all(|v| v != var && !changed.contains_key(&v));
     let mut all: Vec<Mem> = Vec::new();
     let mut seen = HashSet::new();
-    let mut lost = HashSet::new();
+    let mut excluded = HashSet::new();
     let mut calls = false;
     walk(body, &mut |s| {
         calls |= matches!(s.stmt, Stmt::Call { .. });
@@ -100,7 +100,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
                 }
             }
             Slot::Region(r) => {
-                lost.insert(*r);
+                excluded.insert(*r);
             }
             Slot::Read(_) | Slot::Written(_) | Slot::Place(_) | Slot::Life(_) | Slot::Step(_) => {}
         });
@@ -112,34 +112,34 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     for m in &all {
         let apart = |o: &Mem| o.region != m.region || (o.base, o.index) == (m.base, m.index);
         if !steady(m) || !all.iter().all(apart) {
-            lost.insert(m.region);
+            excluded.insert(m.region);
         }
     }
     let mut out: Vec<Mem> = Vec::new();
-    certain(body, &mut |s| {
+    each_unconditional(body, &mut |s| {
         let mut here: Vec<Mem> = Vec::new();
         slots(&s.stmt, summaries, &mut |slot| match slot {
             Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => here.push(*m),
             Slot::Read(_) | Slot::Written(_) | Slot::Place(_) | Slot::Life(_) | Slot::Step(_) | Slot::Region(_) => {}
         });
         if here.len() > 1 {
-            let new = here.into_iter().find(|m| !lost.contains(&m.region) && !out.contains(m));
-            out.extend(new.filter(|_| out.len() < MOST));
+            let new = here.into_iter().find(|m| !excluded.contains(&m.region) && !out.contains(m));
+            out.extend(new.filter(|_| out.len() < MAX_WORDS));
         }
     });
     out
 }
 
 /// Visits the statements that every iteration runs.
-fn certain<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
+fn each_unconditional<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
     for s in block {
         visit(s);
         match &s.stmt {
             Stmt::With { compute, body, .. } => {
-                certain(compute, visit);
-                certain(body, visit);
+                each_unconditional(compute, visit);
+                each_unconditional(body, visit);
             }
-            Stmt::Span { body, .. } => certain(body, visit),
+            Stmt::Span { body, .. } => each_unconditional(body, visit),
             Stmt::Update { .. }
             | Stmt::Permute { .. }
             | Stmt::Ancilla { .. }

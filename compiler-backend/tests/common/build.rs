@@ -1,4 +1,4 @@
-//! Short ways to write programs down.
+//! Helpers that build programs.
 
 use pendula_compiler::ir::*;
 use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
@@ -24,12 +24,12 @@ pub(crate) fn mul(ty: Ty) -> TableFn {
     }
 }
 
-/// The accumulator that a type's words are changed with.
+/// The accumulator for words of a type.
 pub(crate) fn acc(ty: Ty) -> Acc {
     if ty == Ty::L { Acc::Mul } else { Acc::Add }
 }
 
-/// Without a place in a file.
+/// A statement without a place in a file.
 pub(crate) fn at(stmt: Stmt) -> At {
     stmt.at(Loc::default())
 }
@@ -91,17 +91,17 @@ pub(crate) fn word(base: Var, index: Option<Var>, offset: i64, region: Region) -
     Mem { base: Some(base), index, offset, region }
 }
 
-/// `dst += func(args)`, or what corresponds to it.
+/// `dst += func(args)`, or the corresponding accumulate of the type.
 pub(crate) fn update(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> At {
     at(Stmt::Update { acc: acc(func.info().ty), inverse: false, func, dst: dst.into(), args: args.to_vec() })
 }
 
-/// `dst -= func(args)`, or what corresponds to it.
+/// `dst -= func(args)`, or the corresponding accumulate of the type.
 pub(crate) fn undo(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> At {
     at(Stmt::Update { acc: acc(func.info().ty), inverse: true, func, dst: dst.into(), args: args.to_vec() })
 }
 
-/// A place from what it is made of.
+/// Conversion to a place.
 pub(crate) struct To(pub(crate) Place);
 
 impl From<To> for Place {
@@ -140,7 +140,7 @@ pub(crate) fn test(cond: Cond, ty: Ty, a: Operand, b: Operand) -> Test {
     Test { cond, ty, a, b }
 }
 
-/// Compute, body, compute undone.
+/// A `with`: computation, body, and the computation undone.
 pub(crate) fn with(compute: Vec<At>, body: Vec<At>) -> At {
     at(Stmt::With { name: "with".into(), compute, body })
 }
@@ -161,7 +161,7 @@ pub(crate) fn program(functions: Vec<IrFunction>) -> Program {
     Program { functions, entry, ..Program::default() }
 }
 
-/// How many statements there are, those within others included.
+/// The number of statements, including those within others.
 pub(crate) fn statements(block: &[At]) -> usize {
     let mut n = 0;
     effects::walk(block, &mut |_| n += 1);

@@ -1,5 +1,5 @@
-//! Random programs that are well formed by construction, and mostly run: what is read to compute something
-//! that is undone later is left alone in between, indices lie within their arrays, numbers stay small.
+//! Random programs that are well formed by construction, and mostly run: the inputs of a computation do not change before
+//! it is undone, indices lie within their arrays, and numbers stay small.
 
 use pendula_compiler::ir::*;
 use pendula_isa::num::convert::from_f64;
@@ -10,23 +10,23 @@ mod structured;
 
 use super::Random;
 
-/// Words of every array that is given.
+/// The number of words of every array that is passed in.
 pub(crate) const WORDS: i64 = 16;
 /// The greatest index that is added to a pointer.
 const INDEX: i64 = 7;
 
-/// What to generate.
+/// The kind of programs to generate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
-    /// The types that occur, beside integers.
+    /// The types that occur in addition to integers.
     pub(crate) types: &'static [Ty],
-    /// Whether results depend smoothly on floating-point inputs.
+    /// True if results depend smoothly on floating-point inputs.
     pub(crate) smooth: bool,
-    /// Roughly how many statements a function has.
+    /// The approximate number of statements of a function.
     pub(crate) size: usize,
-    /// How many functions beside the entry.
+    /// The most functions in addition to the entry.
     pub(crate) helpers: usize,
-    /// How many statements in a hundred may trap.
+    /// The percentage of statements that may trap.
     pub(crate) risk: usize,
 }
 
@@ -42,7 +42,7 @@ impl Profile {
     pub(crate) const SMOOTH: Profile = Profile { types: &[Ty::F], smooth: true, size: 24, helpers: 1, risk: 0 };
 }
 
-/// A program and what to run it on.
+/// A program and its input.
 pub(crate) struct Case {
     /// The program.
     pub(crate) program: Program,
@@ -50,9 +50,9 @@ pub(crate) struct Case {
     pub(crate) params: Vec<u64>,
     /// Their types.
     pub(crate) types: Vec<Ty>,
-    /// The memory: an array after the other.
+    /// The memory: the arrays, one after the other.
     pub(crate) memory: Vec<u64>,
-    /// How its words are read.
+    /// The types of its words.
     pub(crate) memory_types: Vec<Ty>,
 }
 
@@ -61,7 +61,7 @@ struct Pointer {
     var: Var,
     region: Region,
     ty: Ty,
-    /// Words behind it.
+    /// The number of words from its address on.
     room: i64,
 }
 
@@ -78,7 +78,7 @@ struct Scope {
     /// Integers from 0 to 4 that do not change.
     counts: Vec<Var>,
     depth: usize,
-    /// How often a statement here runs, roughly.
+    /// Approximately how often a statement here runs.
     weight: usize,
 }
 
@@ -280,7 +280,7 @@ fn deeper(scope: &Scope) -> Scope {
     Scope { depth: scope.depth + 1, ..scope.clone() }
 }
 
-/// What computes something that is undone later is left alone in between.
+/// Removes the inputs of a computation from what may be written before it is undone.
 fn freeze(scope: &mut Scope, compute: &[At]) {
     for s in compute {
         if let Stmt::Update { args, dst, .. } = &s.stmt {

@@ -1,11 +1,11 @@
-//! What the tests of the intermediate representation share.
+//! Helpers of the tests of the intermediate representation.
 
 #![allow(dead_code, reason = "not every test needs everything")]
 
 pub(crate) mod build;
 pub(crate) mod generate;
 
-/// SplitMix64: a fixed stream, so that a failure comes back.
+/// SplitMix64: a fixed stream, so that failures are reproducible.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
         (self.word() % n.max(1) as u64) as usize
     }
 
-    /// Whether something with this chance in a hundred happens.
+    /// True with this probability in percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

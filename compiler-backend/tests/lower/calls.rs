@@ -30,7 +30,7 @@ fn calls_with_up_to_forty_arguments() {
                 _ => v(locals[count - 1 - n]),
             })
             .collect();
-        // A word that is written may not be given again.
+        // A written word must not be passed twice.
         let twice = |n: usize| args.iter().enumerate().any(|(k, a)| k != n && *a == args[n]);
         let fine = (0..count).all(|n| n % 3 == 2 || matches!(args[n], Operand::Mem(_)) || !twice(n));
         let args = if fine { args } else { (0..count).map(|n| v(locals[count - 1 - n])).collect() };

@@ -244,7 +244,7 @@ fn gradients_agree_with_tangents() {
             array("p", Ty::F, &words, &[]),
         ];
         let m = module(&program(vec![f, g]), &arguments);
-        // The words change too wildly in some: those are left out.
+        // Programs whose words change too fast are left out.
         let code = Code::new(m.clone(), true).expect("a program");
         let mut machine = Machine::new(&code, &Config::default()).expect("a machine");
         if machine.run(Some(10_000_000)) != Outcome::Finished {

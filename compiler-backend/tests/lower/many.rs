@@ -6,7 +6,7 @@ use crate::lower::common::*;
 use pendula_compiler::ir::{Block, FunctionId, Operand, Place, Program, Stmt, Var};
 use pendula_compiler::lower::{Argument, ArgumentKind, Erase, LowerError, Options, lower};
 
-/// The program's data after a run, by the interpreter.
+/// The program's data after a run of the interpreter.
 fn interpreted(program: &Program, arguments: &[Argument]) -> Result<Vec<u64>, String> {
     let mut memory = Vec::new();
     let mut args = Vec::new();
@@ -91,7 +91,7 @@ fn programs_that_erase() {
     all(5000..5200, Shape { functions: 3, locals: 5, params: 3, statements: 6, depth: 3 }, true);
 }
 
-/// Breaks a block somewhere: a statement goes, comes twice or elsewhere, or its operands change.
+/// Breaks a block somewhere: a statement is removed, doubled or moved, or its operands change.
 fn damage(rng: &mut Rng, block: &mut Block) {
     if block.is_empty() {
         return;

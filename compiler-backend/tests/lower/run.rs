@@ -164,7 +164,7 @@ fn a_condition_afterwards_on_another_word() {
 
 #[test]
 fn what_is_undone_is_the_inverse() {
-    // With { compute } is compute and its inverse, written out.
+    // A `with` is the same as its computation, its body and the inverse of the computation.
     let mut rng = common::random::Rng(77);
     let shape = common::random::Shape { functions: 1, locals: 4, params: 2, statements: 6, depth: 2 };
     for _ in 0..20 {

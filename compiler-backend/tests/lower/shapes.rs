@@ -1,5 +1,4 @@
-//! What code statements become: instruction counts of loops and branches, operand
-//! forms, spans, symbols.
+//! The code of statements: instruction counts of loops and branches, operand forms, spans and symbols.
 
 use crate::lower::common::*;
 use pendula_compiler::ir::*;
@@ -76,7 +75,7 @@ fn loops_cost_two_jumps_and_one_step() {
     // Steps of a sign that is known at run time.
     assert_eq!(turn(&shape(|_| c(0), v, |s| Step::Var { var: s, negated: false }, 6)).0, 4);
     assert_eq!(turn(&shape(v, |_| c(0), |s| Step::Var { var: s, negated: true }, 6)).0, 4);
-    // No turn at all.
+    // No iteration at all.
     assert_eq!(inside(&shape(|_| c(3), |_| c(1), |_| Step::Const(1), 0)).len(), 0);
 }
 
@@ -299,7 +298,7 @@ fn a_library_has_no_start() {
     assert_eq!(mnemonics(&module), ["proc", "inc", "ret"]);
 }
 
-/// Words that may be one for some arguments are found to be one where a call is written out: such a statement traps where it stands.
+/// Inlining may show that two words are the same, although they must be different. Such a statement traps when it runs.
 #[test]
 fn a_word_that_reads_itself_traps() {
     let module = |make: fn(Var) -> At| {
@@ -313,7 +312,7 @@ fn a_word_that_reads_itself_traps() {
     }
 }
 
-/// Passes may find that a step is 0 where the program never comes.
+/// A pass may find that a step is 0 in code that never runs.
 #[test]
 fn a_loop_by_a_step_of_0_traps() {
     let mut b = Build::new("f");

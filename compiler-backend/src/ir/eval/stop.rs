@@ -1,4 +1,4 @@
-//! Where a run stopped: the calls under way, and the variables of the source.
+//! The state in which a run stopped: the calls under way and the variables of the source.
 
 use super::machine::{EndedCall, Machine};
 use super::state::Location;
@@ -6,22 +6,22 @@ use super::{Direction, EvalError};
 use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{Loc, Mem, Operand, Program, Var};
 
-/// The most numbers of an array or a stack that are kept.
-const KEPT: u64 = 64;
+/// The most numbers of an array or a stack that are recorded.
+const MAX_RECORDED: u64 = 64;
 
-/// Why a run stopped, and with what.
+/// Why a run stopped, and in what state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// Why.
+    /// Why it stopped.
     pub error: EvalError,
     /// The calls under way, the innermost first.
     pub calls: Vec<Call>,
-    /// The words of memory that were given, as they are there.
+    /// The words of memory that were passed in, with their values at the stop.
     pub memory: Vec<u64>,
 }
 
 impl Stop {
-    /// One before anything has run.
+    /// A stop before anything has run.
     pub(super) fn at_once(error: EvalError) -> Stop {
         Stop { error, calls: Vec::new(), memory: Vec::new() }
     }
@@ -32,11 +32,11 @@ impl Stop {
 pub struct Call {
     /// The function's name.
     pub name: String,
-    /// Where it was written.
+    /// Where the function is in the source.
     pub written: Loc,
-    /// Which way it is run.
+    /// The direction in which it runs.
     pub direction: Direction,
-    /// Where it was called.
+    /// The place of the call.
     pub called: Loc,
     /// The variables in scope.
     pub variables: Vec<Value>,
@@ -49,45 +49,45 @@ pub struct Value {
     pub name: String,
     /// The value.
     pub held: Held,
-    /// The word or the first of the words: variables for which it is the same share them.
+    /// The first of its words. Variables with the same first word share it.
     at: Option<Location>,
 }
 
 impl Value {
-    /// Whether two variables are the same words, or begin with one.
+    /// Whether two variables begin with the same word.
     pub fn is(&self, other: &Value) -> bool {
         self.at.is_some() && self.at == other.at
     }
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Held {
     /// A number.
     Number(Number, u64),
     /// An array's first elements, in the order of memory.
     Array {
-        /// The words of one.
+        /// The words of an element.
         element: Vec<Number>,
-        /// How many there are along each dimension.
+        /// The number of elements along each dimension.
         dims: Vec<u64>,
-        /// Whether the first index runs fastest.
+        /// True for column-major order: the first index varies fastest.
         by_column: bool,
-        /// At most 64 words of them.
+        /// The first words, at most 64.
         words: Vec<u64>,
     },
     /// A stack.
     Stack {
-        /// How many numbers are on it.
+        /// The number of its numbers.
         count: u64,
-        /// The uppermost, at most 64, the top first.
+        /// The top numbers, at most 64, the top one first.
         words: Vec<u64>,
     },
     /// Parts with names of their own.
     Parts(Vec<Value>),
 }
 
-/// The calls under way where a run stopped.
+/// The calls that were under way when a run stopped.
 pub(super) fn calls(program: &Program, machine: &Machine<'_>) -> Vec<Call> {
     let call = |ended: &EndedCall| {
         let function = program.functions.get(ended.func.0 as usize)?;
@@ -104,7 +104,7 @@ pub(super) fn calls(program: &Program, machine: &Machine<'_>) -> Vec<Call> {
     machine.ended.iter().filter_map(call).collect()
 }
 
-/// A frame and the words.
+/// A frame and the words of its variables.
 struct View<'m, 'a> {
     machine: &'m Machine<'a>,
     ended: &'m EndedCall,
@@ -133,15 +133,15 @@ impl View<'_, '_> {
         (address < self.machine.state.memory.values.len()).then_some(Location::Word(address))
     }
 
-    /// So many words from this one on, but no more than are kept.
+    /// A number of words from this one on, but at most as many as are recorded.
     fn words(&self, start: Mem, from: u64, count: u64) -> Option<Vec<u64>> {
         let Location::Word(start) = self.memory(start)? else { return None };
         let start = start.checked_add(usize::try_from(from).ok()?)?;
-        let end = start.checked_add(usize::try_from(count.min(KEPT)).ok()?)?;
+        let end = start.checked_add(usize::try_from(count.min(MAX_RECORDED)).ok()?)?;
         self.machine.state.memory.values.get(start..end).map(<[u64]>::to_vec)
     }
 
-    /// A variable's value, if it lives.
+    /// The value of a variable that is alive.
     fn value(&self, named: &Named) -> Option<Value> {
         let (held, at) = match &named.shape {
             Shape::Number(number, place) => {
@@ -161,7 +161,7 @@ impl View<'_, '_> {
             }
             Shape::Stack { start } => {
                 let count = *self.words(*start, 0, 1)?.first()?;
-                let kept = count.min(KEPT);
+                let kept = count.min(MAX_RECORDED);
                 let mut words = self.words(*start, count.checked_sub(kept)?.checked_add(1)?, kept)?;
                 words.reverse();
                 (Held::Stack { count, words }, self.memory(*start))

@@ -1,4 +1,4 @@
-//! A run statement by statement, as the source has them: which variables each changes.
+//! Traces: the statements of the source that run, and the variables that each changes.
 
 use super::Direction;
 use super::machine::{Frame, Machine};
@@ -6,14 +6,14 @@ use super::state::Location;
 use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{At, Loc, Mem, Operand, Stmt, Var};
 
-/// A statement that has run, as far as it has until others ran within it.
+/// A statement that has run, or the part of it before other statements ran within it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// Where it is.
+    /// Its place.
     pub loc: Loc,
-    /// How many calls are under way, that of the entry point not counted.
+    /// The number of calls under way, without that of the entry point.
     pub depth: usize,
-    /// Which way it ran.
+    /// The direction in which it ran.
     pub direction: Direction,
     /// The words of variables that it has changed.
     pub changes: Vec<Change>,
@@ -24,38 +24,38 @@ pub struct Ran {
 pub struct Change {
     /// The variable, or a part of it: `z.re`.
     pub name: String,
-    /// Of an array, which element.
+    /// The element, if the variable is an array.
     pub element: Option<Element>,
-    /// How the word is read.
+    /// How the word is interpreted.
     pub number: Number,
-    /// What it was.
+    /// The old word.
     pub old: u64,
-    /// What it is.
+    /// The new word.
     pub new: u64,
 }
 
 /// An element of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
-    /// Its number in memory, from 0.
+    /// Its index in the order of memory, from 0.
     pub at: u64,
-    /// Which word of it, and how many it has.
+    /// The index of the word in the element, and the number of its words.
     pub part: (usize, usize),
-    /// How many elements there are along each dimension.
+    /// The number of elements along each dimension.
     pub dims: Vec<u64>,
-    /// Whether the first index runs fastest.
+    /// True for column-major order: the first index varies fastest.
     pub by_column: bool,
 }
 
-/// Who is told.
+/// The function that is called for each statement.
 pub type Listener<'a> = &'a mut (dyn FnMut(Ran) + Send);
 
-/// What is being traced.
+/// The state of a trace.
 pub(super) struct Tracer<'a> {
     listener: Listener<'a>,
-    /// The statement of the source that runs, the innermost.
+    /// The innermost statement of the source that runs.
     current: Option<(Loc, bool)>,
-    /// Whether it has been told that it runs, or there is nothing to tell but changes.
+    /// True if the listener has been told about it, or needs to be told only if it changes something.
     told: bool,
     changes: Vec<Change>,
 }
@@ -65,12 +65,12 @@ impl<'a> Tracer<'a> {
         Tracer { listener, current: None, told: true, changes: Vec::new() }
     }
 
-    /// Tells of the statement that has run so far.
+    /// Tells the listener about the present statement as far as it has run.
     fn flush(&mut self, calls: usize) {
         let mut changes = std::mem::take(&mut self.changes);
         changes.retain(|c| c.old != c.new);
         let Some((loc, back)) = self.current else { return };
-        // The code around the entry point is none of the source's.
+        // The code around the entry point is not in the source.
         if (self.told && changes.is_empty()) || calls < 2 {
             return;
         }
@@ -80,7 +80,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Whether a statement is worth telling of though it changes nothing.
+/// Whether the listener is told about a statement even if it changes nothing.
 fn is_step(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Call { .. }
@@ -100,7 +100,7 @@ fn is_step(stmt: &Stmt) -> bool {
 }
 
 impl Machine<'_> {
-    /// A statement begins.
+    /// Notes that a statement begins.
     pub(super) fn trace_begin(&mut self, s: &At, back: bool) {
         let calls = self.calls;
         let Some(tracer) = &mut self.tracer else { return };
@@ -118,7 +118,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A statement, or a part of it, has run: what has been written is told by the names that it has here.
+    /// Records what a statement, or a part of it, has written, under the names that the words have in this frame.
     pub(super) fn trace_written(&mut self, frame: &Frame) {
         let Some(log) = self.state.written.as_mut().map(std::mem::take) else { return };
         let mut found = Vec::new();
@@ -141,12 +141,12 @@ impl Machine<'_> {
         }
     }
 
-    /// The statement that runs, before those of a block do.
+    /// The present statement, before those of a block run.
     pub(super) fn trace_current(&self) -> Option<(Loc, bool)> {
         self.tracer.as_ref()?.current
     }
 
-    /// A block ends within this statement.
+    /// Notes that a block within this statement ends.
     pub(super) fn trace_end(&mut self, outer: Option<(Loc, bool)>) {
         let calls = self.calls;
         let Some(tracer) = &mut self.tracer else { return };
@@ -157,7 +157,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What was written for a call, and not by a statement, is not told.
+    /// Discards what was written for a call, and not by a statement.
     pub(super) fn trace_forget(&mut self) {
         if let Some(log) = &mut self.state.written {
             log.clear();
@@ -165,7 +165,7 @@ impl Machine<'_> {
     }
 }
 
-/// A frame and the words.
+/// A frame and the words of its variables.
 struct View<'m, 'a, 'f> {
     machine: &'m Machine<'a>,
     frame: &'m Frame<'f>,
@@ -192,7 +192,7 @@ impl View<'_, '_, '_> {
         usize::try_from(address).ok()
     }
 
-    /// What a word is of a variable, if it is of it.
+    /// The part of a variable that a word is, if it belongs to the variable.
     fn changes(&self, named: &Named, at: Location, found: &mut dyn FnMut(String, Option<Element>, Number)) {
         match &named.shape {
             Shape::Number(number, place) => {
@@ -216,7 +216,7 @@ impl View<'_, '_, '_> {
                 let own = Element { at: (n / width) as u64, part, dims, by_column: *by_column };
                 found(named.name.clone(), Some(own), number);
             }
-            // How many numbers are on it comes first.
+            // The count of its numbers comes first.
             Shape::Stack { start } => {
                 let (Location::Word(at), Some(start)) = (at, self.memory(*start)) else { return };
                 let count = self.machine.state.value(Location::Word(start));

@@ -1,4 +1,4 @@
-//! Parsers of tokens. Each passes the whitespace and comments before its token.
+//! Parsers of tokens. Each skips the whitespace and comments before its token.
 
 use nom::branch::alt;
 use nom::bytes::complete::{is_not, tag, take_till, take_while, take_while1};
@@ -12,20 +12,20 @@ use pendula_isa::budget::Exceeded;
 
 use super::{TextError, WORDS};
 
-/// What a parser returns.
+/// The result of a parser.
 pub(super) type Parsed<'t, T> = IResult<&'t str, T, Failure<'t>>;
 
-/// Why a parser does not accept a text.
+/// The reason why a parser rejects a text.
 #[derive(Debug)]
 pub(super) struct Failure<'t> {
-    /// The text from there on.
+    /// The text from the error on.
     at: &'t str,
     reason: Reason,
 }
 
 #[derive(Debug)]
 enum Reason {
-    /// This is expected, and something else stands there.
+    /// Something is expected that is not there.
     Expected(&'static str),
     /// This punctuation or word of the grammar is expected.
     ExpectedToken(&'static str),
@@ -36,17 +36,17 @@ enum Reason {
 }
 
 impl<'t> Failure<'t> {
-    /// Something is expected here that does not stand here; other alternatives may be tried.
+    /// Something is expected here that is not here. Other alternatives may be tried.
     pub(super) fn expected(at: &'t str, what: &'static str) -> Err<Failure<'t>> {
         Err::Error(Failure { at, reason: Reason::Expected(what) })
     }
 
-    /// What stands here is wrong.
+    /// The text here is wrong. No other alternatives are tried.
     pub(super) fn message(at: &'t str, message: impl Into<String>) -> Err<Failure<'t>> {
         Err::Failure(Failure { at, reason: Reason::Message(message.into()) })
     }
 
-    /// The budget is spent here.
+    /// The budget is spent here. No other alternatives are tried.
     pub(super) fn exceeded(at: &'t str, exceeded: Exceeded) -> Err<Failure<'t>> {
         Err::Failure(Failure { at, reason: Reason::Exceeded(Box::new(exceeded)) })
     }
@@ -68,7 +68,7 @@ impl<'t> Failure<'t> {
 }
 
 impl<'t> ParseError<&'t str> for Failure<'t> {
-    /// The parsers of tokens replace these errors of nom's own by what they expect.
+    /// An error of a parser of nom itself. Parsers of tokens replace it by what they expect.
     fn from_error_kind(at: &'t str, _: ErrorKind) -> Failure<'t> {
         Failure { at, reason: Reason::Expected("something else") }
     }
@@ -77,7 +77,7 @@ impl<'t> ParseError<&'t str> for Failure<'t> {
         other
     }
 
-    /// Of two alternatives, the one that came further says what is wrong.
+    /// Of two alternatives, the one that got further determines the error.
     fn or(self, other: Failure<'t>) -> Failure<'t> {
         if self.at.len() < other.at.len() { self } else { other }
     }
@@ -89,7 +89,7 @@ pub(super) fn skip(input: &str) -> Parsed<'_, ()> {
     value((), many0_count(alt((take_while1(char::is_whitespace), comment)))).parse(input)
 }
 
-/// A token: what stands after whitespace and comments. If it does not match, `reason` says what is expected there.
+/// A token after whitespace and comments. If it does not match, `reason` is the error.
 fn token<'t, T>(
     mut parser: impl Parser<&'t str, Output = T, Error = Failure<'t>>,
     reason: Reason,
@@ -124,7 +124,7 @@ fn bare_word(input: &str) -> Parsed<'_, &str> {
     recognize((first, take_while(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.')))).parse(input)
 }
 
-/// A word: one of the grammar, a name, or what a function or comparison is called.
+/// A word: one of the grammar, a name, or the name of a function or comparison.
 pub(super) fn word<'t>(what: &'static str) -> impl Parser<&'t str, Output = &'t str, Error = Failure<'t>> {
     move |input| token(bare_word, Reason::Expected(what), input)
 }
@@ -134,17 +134,17 @@ pub(super) fn keyword<'t>(text: &'static str) -> impl Parser<&'t str, Output = (
     move |input| token(value((), verify(bare_word, |word: &str| word == text)), Reason::ExpectedToken(text), input)
 }
 
-/// Whether a word of the grammar stands here, which is then passed.
+/// Accepts an optional word of the grammar. Returns whether it is there.
 pub(super) fn flag<'t>(text: &'static str) -> impl Parser<&'t str, Output = bool, Error = Failure<'t>> {
     map(opt(keyword(text)), |found| found.is_some())
 }
 
-/// Whether punctuation stands here, which is then passed.
+/// Accepts optional punctuation. Returns whether it is there.
 pub(super) fn symbol_flag<'t>(text: &'static str) -> impl Parser<&'t str, Output = bool, Error = Failure<'t>> {
     map(opt(symbol(text)), |found| found.is_some())
 }
 
-/// A name as it is declared: a word that is none of the grammar's, or anything in quotes.
+/// A name: a word that is not one of the grammar's, or any text in quotes.
 pub(super) fn name(input: &str) -> Parsed<'_, String> {
     let plain = map(verify(bare_word, |word: &str| !WORDS.contains(&word)), str::to_owned);
     token(alt((plain, in_quotes)), Reason::Expected("a name"), input)
@@ -175,7 +175,7 @@ fn in_quotes(input: &str) -> Parsed<'_, String> {
     Ok((input, text))
 }
 
-/// What follows a backslash.
+/// The part of an escape after the backslash.
 fn escape(input: &str) -> Parsed<'_, char> {
     let code = map_opt(take_till(|c| c == '}'), |digits| char::from_u32(u32::from_str_radix(digits, 16).ok()?));
     let unicode = preceded(char('u'), cut(delimited(char('{'), code, char('}'))));
@@ -196,7 +196,7 @@ fn escape(input: &str) -> Parsed<'_, char> {
     })
 }
 
-/// A number of any type, as it is written: it begins with a digit or a minus sign.
+/// The text of a number of any type, which begins with a digit or a minus sign.
 pub(super) fn number<'t>(what: &'static str) -> impl Parser<&'t str, Output = &'t str, Error = Failure<'t>> {
     fn is_part(c: char) -> bool {
         c.is_ascii_alphanumeric() || c == '.'

@@ -20,7 +20,7 @@ use super::{TextError, print};
 use crate::ir::{FunctionId, IrFunction, Loc, Param, Program, RegionInfo, Var, VarInfo};
 use body::Body;
 
-/// Names, each with the number of what it stands for; `None` where it stands for several.
+/// The index of the declaration for each name; `None` if several declarations have the name.
 type Table = HashMap<String, Option<u32>>;
 
 fn table<'a>(names: impl Iterator<Item = &'a str>) -> Table {
@@ -31,7 +31,7 @@ fn table<'a>(names: impl Iterator<Item = &'a str>) -> Table {
     table
 }
 
-/// What stands at the top level of a text.
+/// A declaration at the top level of a text.
 enum Declaration<'t> {
     Stack(u64),
     File(String),
@@ -49,7 +49,7 @@ struct Head<'t> {
     body: &'t str,
 }
 
-/// What assertions say, each text once.
+/// The messages of assertions, each text once.
 #[derive(Default)]
 struct Reasons {
     texts: Vec<String>,
@@ -66,14 +66,15 @@ impl Reasons {
     }
 }
 
-/// What is known of the whole program while its bodies are read.
+/// The context of the whole program, in which bodies are read.
 struct Context {
     budget: Budget,
     format: Format,
     heads: Vec<IrFunction>,
     functions: Table,
-    /// The instruction table's functions and rows by their names.
+    /// Functions of the instruction table by name.
     table_functions: HashMap<String, TableFn>,
+    /// Rows of the instruction table by name.
     rows: HashMap<String, Row>,
     reasons: RefCell<Reasons>,
     nesting: Cell<u32>,
@@ -101,7 +102,7 @@ pub(super) fn program(text: &str, budget: &Budget) -> Result<Program, TextError>
     budget.large(text.len() as u64, || "the text".to_string()).map_err(spent)?;
     read(text, budget).map_err(|error| match error {
         Err::Error(failure) | Err::Failure(failure) => failure.in_text(text),
-        // Only parsers of streams ask for more.
+        // Only parsers of streams ask for more input.
         Err::Incomplete(_) => TextError { line: 1, column: 1, message: "the text does not end".into(), exceeded: None },
     })
 }
@@ -222,7 +223,7 @@ fn ty(input: &str) -> Parsed<'_, Ty> {
     Ok((rest, letter(text).ok_or_else(|| Failure::expected(here(input), EXPECTED))?))
 }
 
-/// The type of a letter.
+/// The type with this letter.
 fn letter(word: &str) -> Option<Ty> {
     let mut chars = word.chars();
     let ty = Ty::from_letter(chars.next()?);
@@ -235,10 +236,10 @@ fn loc(input: &str) -> Parsed<'_, Loc> {
     map(opt(preceded(symbol("@"), cut(place))), Option::unwrap_or_default).parse(input)
 }
 
-/// A declaration in a function.
+/// A declaration at the beginning of a function.
 enum Declared<'t> {
     Region(RegionInfo),
-    /// A variable; whether it is a parameter, and one that is written; what region it points into.
+    /// A variable; for a parameter, whether it is written; and the text with the region that it points into.
     Var(VarInfo, Option<bool>, Option<&'t str>),
 }
 
@@ -263,7 +264,7 @@ fn declared(input: &str) -> Parsed<'_, Declared<'_>> {
     .parse(input)
 }
 
-/// A function up to its statements, which are passed.
+/// A function up to its statements, which are skipped.
 fn head(input: &str) -> Parsed<'_, Head<'_>> {
     let (input, (name, inline, loc)) = terminated((name, flag("inline"), loc), symbol("{")).parse(input)?;
     let (input, declarations) = many0(declared).parse(input)?;
@@ -299,7 +300,7 @@ fn head(input: &str) -> Parsed<'_, Head<'_>> {
     Ok((rest, Head { function, body }))
 }
 
-/// Passes a function's statements and the brace that ends them.
+/// Skips a function's statements and the brace that ends them.
 fn skip_body(mut input: &str) -> Parsed<'_, ()> {
     let mut open = 1usize;
     while open > 0 {

@@ -24,7 +24,7 @@ pub(super) enum Side {
 }
 
 /// A fact that is removed where its block ends.
-pub(super) enum Log {
+pub(super) enum UndoEntry {
     Seen((Cond, Ty, Side, Side)),
     Bound(Value, bool),
 }
@@ -39,7 +39,7 @@ pub(super) struct Facts<'a> {
     /// Integers that are another value plus a constant, modulo 2^64.
     pub(super) sums: FastMap<Value, Sum>,
     pub(super) bounds: FastMap<Value, Bounds>,
-    pub(super) log: Vec<Log>,
+    pub(super) undo_log: Vec<UndoEntry>,
     /// True directly after the end of an array.
     array_ended: bool,
 }
@@ -54,7 +54,7 @@ pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
         seen: FastSet::default(),
         sums: FastMap::default(),
         bounds: FastMap::default(),
-        log: Vec::new(),
+        undo_log: Vec::new(),
         array_ended: false,
     };
     facts.block(&mut function.body);
@@ -93,12 +93,12 @@ impl Facts<'_> {
     }
 
     fn forget(&mut self, mark: usize) {
-        for entry in self.log.drain(mark..) {
+        for entry in self.undo_log.drain(mark..) {
             match entry {
-                Log::Seen(fact) => {
+                UndoEntry::Seen(fact) => {
                     self.seen.remove(&fact);
                 }
-                Log::Bound(value, high) => {
+                UndoEntry::Bound(value, high) => {
                     if let Some(bounds) = self.bounds.get_mut(&value) {
                         if high {
                             bounds.high.pop()
@@ -221,7 +221,7 @@ impl Facts<'_> {
     fn branch(&mut self, (pre, post): (&mut Condition, &mut Condition), then: &mut Block, otherwise: &mut Block) {
         let summaries = self.summaries;
         self.condition(pre);
-        let mark = self.log.len();
+        let mark = self.undo_log.len();
         if pre.compute.is_empty() {
             self.learn(&pre.test);
         }
@@ -243,7 +243,7 @@ impl Facts<'_> {
         let summaries = self.summaries;
         let e = Effects::of_block(summaries, body).and(&Effects::of_block(summaries, first));
         self.change_all(&e);
-        let mark = self.log.len();
+        let mark = self.undo_log.len();
         self.block(first);
         self.condition(pre);
         if pre.compute.is_empty() {
@@ -260,7 +260,7 @@ impl Facts<'_> {
         let mut e = Effects::of_block(self.summaries, body);
         self.change_all(&e);
         self.change(var);
-        let mark = self.log.len();
+        let mark = self.undo_log.len();
         if let Step::Const(step) = step
             && step != 0
         {
@@ -281,7 +281,7 @@ impl Facts<'_> {
     }
 
     fn condition(&mut self, c: &mut Condition) {
-        let mark = self.log.len();
+        let mark = self.undo_log.len();
         self.block(&mut c.compute);
         self.forget(mark);
         let e = Effects::of_block(self.summaries, &c.compute);

@@ -6,7 +6,7 @@ use pendula_isa::num::compare;
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
-use super::asserts::{Facts, Log, Value};
+use super::asserts::{Facts, UndoEntry, Value};
 use crate::ir::{Operand, Test, Var};
 
 /// A mathematical integer: a variable's value, if there is one, plus a constant.
@@ -69,7 +69,7 @@ impl Facts<'_> {
         let list = if high { &mut bounds.high } else { &mut bounds.low };
         if list.len() < BOUNDS && !list.contains(&bound) {
             list.push(bound);
-            self.log.push(Log::Bound(value, high));
+            self.undo_log.push(UndoEntry::Bound(value, high));
         }
     }
 
@@ -172,7 +172,7 @@ impl Facts<'_> {
     pub(super) fn learn(&mut self, test: &Test) {
         let fact = (test.cond, test.ty, self.side(test.a), self.side(test.b));
         if self.seen.insert(fact) {
-            self.log.push(Log::Seen(fact));
+            self.undo_log.push(UndoEntry::Seen(fact));
         }
         if test.ty != Ty::Int {
             return;

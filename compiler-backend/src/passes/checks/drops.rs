@@ -14,47 +14,47 @@ use crate::passes::table::FastSet;
 
 /// The directions in which a function runs with gradients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ways {
+struct Directions {
     forward: bool,
     backward: bool,
 }
 
-impl Ways {
-    const BOTH: Ways = Ways { forward: true, backward: true };
+impl Directions {
+    const BOTH: Directions = Directions { forward: true, backward: true };
 
-    fn flipped(self, flip: bool) -> Ways {
-        if flip { Ways { forward: self.backward, backward: self.forward } } else { self }
+    fn flipped(self, flip: bool) -> Directions {
+        if flip { Directions { forward: self.backward, backward: self.forward } } else { self }
     }
 
-    fn or(self, other: Ways) -> Ways {
-        Ways { forward: self.forward || other.forward, backward: self.backward || other.backward }
+    fn or(self, other: Directions) -> Directions {
+        Directions { forward: self.forward || other.forward, backward: self.backward || other.backward }
     }
 }
 
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
-    let ways = ways(program);
-    for (function, ways) in program.functions.iter_mut().zip(ways) {
+    let directions = directions(program);
+    for (function, directions) in program.functions.iter_mut().zip(directions) {
         let exchanged = exchanged(function, summaries);
         let types: Vec<Ty> = function.vars.iter().map(|v| v.ty).collect();
         let discrete = |v: Var| types.get(v.0 as usize) == Some(&Ty::Int) && !exchanged.contains(&v);
-        drop_in(&mut function.body, ways, &discrete);
+        drop_in(&mut function.body, directions, &discrete);
     }
 }
 
-fn ways(program: &Program) -> Vec<Ways> {
-    let mut ways = vec![Ways::default(); program.functions.len()];
+fn directions(program: &Program) -> Vec<Directions> {
+    let mut directions = vec![Directions::default(); program.functions.len()];
     let mut queue = Vec::new();
     if let Some(entry) = program.entry
-        && let Some(way) = ways.get_mut(entry.0 as usize)
+        && let Some(way) = directions.get_mut(entry.0 as usize)
     {
         way.backward = true;
         queue.push(entry.0 as usize);
     }
     // A function is visited again only if it has gained a direction.
     while let Some(f) = queue.pop() {
-        let way = ways[f];
+        let way = directions[f];
         calls(&program.functions[f].body, way, &mut |g, way| {
-            if let Some(old) = ways.get_mut(g)
+            if let Some(old) = directions.get_mut(g)
                 && old.or(way) != *old
             {
                 *old = old.or(way);
@@ -63,16 +63,16 @@ fn ways(program: &Program) -> Vec<Ways> {
         });
     }
     // A function that the entry does not reach may be called from outside, in either direction.
-    ways.into_iter().map(|w| if w == Ways::default() { Ways::BOTH } else { w }).collect()
+    directions.into_iter().map(|w| if w == Directions::default() { Directions::BOTH } else { w }).collect()
 }
 
-fn calls(block: &[At], ways: Ways, found: &mut impl FnMut(usize, Ways)) {
+fn calls(block: &[At], directions: Directions, found: &mut impl FnMut(usize, Directions)) {
     for s in block {
         if let Stmt::Call { func, inverse, .. } = &s.stmt {
-            found(func.0 as usize, ways.flipped(*inverse));
+            found(func.0 as usize, directions.flipped(*inverse));
         }
         for (n, inner) in blocks(&s.stmt).enumerate() {
-            calls(inner, if is_undone(&s.stmt, n) { Ways::BOTH } else { ways }, found);
+            calls(inner, if is_undone(&s.stmt, n) { Directions::BOTH } else { directions }, found);
         }
     }
 }
@@ -131,16 +131,16 @@ fn var(o: &Operand) -> Option<Var> {
     }
 }
 
-fn drop_in(block: &mut Block, ways: Ways, discrete: &impl Fn(Var) -> bool) {
+fn drop_in(block: &mut Block, directions: Directions, discrete: &impl Fn(Var) -> bool) {
     for s in block {
         if let Stmt::Ancilla { var, free, care } = &mut s.stmt {
-            let ends = if *free { ways.forward } else { ways.backward };
+            let ends = if *free { directions.forward } else { directions.backward };
             care.drop &= ends && !discrete(*var);
         }
         let undone = [is_undone(&s.stmt, 0), is_undone(&s.stmt, 1)];
         for (n, inner) in blocks_mut(&mut s.stmt).enumerate() {
             let undone = undone.get(n).copied().unwrap_or(false);
-            drop_in(inner, if undone { Ways::BOTH } else { ways }, discrete);
+            drop_in(inner, if undone { Directions::BOTH } else { directions }, discrete);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Addresses that are sums are taken apart: an integer that is `base + index + k` and is used in addresses only goes into these. And what is a
-//! copy of another variable is replaced by it.
+//! Folds sums into addresses: an integer that is `base + index + k` and is used in addresses only becomes part of them.
+//! Also replaces copies of variables by the variables.
 //!
-//! Both are done to ancillas of a `with` that are read only, where the variables that they are made of do not change while they live.
+//! Both apply to ancillas of a `with` that the body only reads, if the variables that they are computed from do not change
+//! while they live.
 
 use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Ty};
@@ -11,26 +12,26 @@ use crate::ir::{At, Block, IrFunction, Mem, Operand, Place, Step, Stmt, Var};
 use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
 use crate::passes::table::FastMap;
 
-/// Offsets beyond this fit no instruction.
-const FAR: u64 = 1 << 26;
+/// The greatest offset that fits an instruction.
+const MAX_OFFSET: u64 = 1 << 26;
 
-/// What an ancilla is: a sum of variables, at most two, and a constant.
+/// An ancilla as a sum of at most two variables and a constant.
 #[derive(Clone, Default)]
 struct Sum {
     vars: Vec<Var>,
     add: i64,
-    /// Whether it can be taken apart at all.
+    /// False if it is not such a sum.
     fit: bool,
     /// The first statement of the computation that changes it, and the last one.
     first: usize,
     last: usize,
     updates: usize,
     discrete: bool,
-    /// How it is read: as the only variable of an address, beside another, otherwise.
+    /// How it is read: as the only variable of an address, beside another one, or otherwise.
     alone: usize,
     beside: usize,
     otherwise: usize,
-    /// Whether the computation reads it before it is complete.
+    /// True if the computation reads it before it is complete.
     early: bool,
 }
 
@@ -101,7 +102,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
     true
 }
 
-/// The ancillas of a computation that are such sums.
+/// Finds the ancillas of a computation that are such sums.
 fn sums(compute: &[At], types: &[Ty]) -> FastMap<Var, Sum> {
     let mut sums: FastMap<Var, Sum> = FastMap::default();
     for (n, s) in compute.iter().enumerate() {
@@ -144,12 +145,12 @@ fn sums(compute: &[At], types: &[Ty]) -> FastMap<Var, Sum> {
         }
     }
     for sum in sums.values_mut() {
-        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.unsigned_abs() < FAR;
+        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.unsigned_abs() < MAX_OFFSET;
     }
     sums
 }
 
-/// Notes how a statement reads such sums. Of a computation, `at` is the statement's number.
+/// Records how a statement reads such sums. In a computation, `at` is the statement's index.
 fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut FastMap<Var, Sum>, at: Option<usize>) {
     let mut note = |v: Var, how: fn(&mut Sum) -> &mut usize| {
         if let Some(sum) = sums.get_mut(&v) {
@@ -162,7 +163,7 @@ fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut FastMap<Var, Sum>, at: Op
         Slot::Read(Operand::Var(v)) | Slot::Written(Operand::Var(v)) => note(*v, otherwise),
         Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => {
             let pair = m.base.is_some() && m.index.is_some();
-            let far = m.offset.unsigned_abs() >= FAR || (pair && m.base == m.index);
+            let far = m.offset.unsigned_abs() >= MAX_OFFSET || (pair && m.base == m.index);
             for v in m.vars() {
                 note(
                     v,
@@ -192,8 +193,8 @@ fn is_foldable(s: &Sum) -> bool {
     s.fit && !s.early && s.updates > 0 && (copy || address)
 }
 
-/// Sums in terms of what is not taken apart itself. What one is made of comes before it, and is a copy if it is taken apart, too: it is read
-/// otherwise than in addresses.
+/// Expands sums until their variables are not folded themselves. The variables of a sum come before it. If one of them is
+/// folded, too, it is a copy, since it is read outside of addresses.
 fn resolved(folds: FastMap<Var, Sum>) -> FastMap<Var, Sum> {
     let mut order: Vec<(Var, Sum)> = folds.into_iter().collect();
     order.sort_unstable_by_key(|(_, s)| s.first);
@@ -244,7 +245,7 @@ fn address(m: &mut Mem, folds: &FastMap<Var, Sum>) {
             None => vars.push(v),
         }
     }
-    // The second one of two sums that stand side by side is a single variable: see `is_foldable`.
+    // Of two sums in one address, the second is a single variable: see `is_foldable`.
     let mut vars = vars.into_iter();
     (m.base, m.index) = (vars.next(), vars.next());
 }

@@ -1,7 +1,8 @@
-//! Ancillas that hold constants are replaced by these where they are read.
+//! Constant propagation: replaces reads of ancillas that hold constants by the constants.
 //!
-//! In what is computed and undone, only what is not changed any more before it is undone: by what comes later in the computation, or by
-//! what is done in between. A floating-point number only where it is the same word in a run backward, too: see [`floats`].
+//! In a computation that is undone, a variable qualifies only if it does not change before it is undone, neither later in
+//! the computation nor in the body. A floating-point number qualifies only if it is the same word in a backward run, too:
+//! see [`floats`].
 
 use std::cell::Cell;
 
@@ -32,7 +33,7 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
     constants.changed.get()
 }
 
-/// What an update of a known word makes of it, if it does not trap, nor raise the overflow flag.
+/// The result of an update of a known word, if the update neither traps nor raises the overflow flag.
 pub(super) fn updated(env: Env, acc: Acc, inverse: bool, func: TableFn, word: u64, args: &[Operand]) -> Option<u64> {
     let x = computed(env, func, args)?;
     let mut scalar = ScalarDomain::new(env);
@@ -61,9 +62,9 @@ struct Constants<'a> {
     env: Env,
     values: FastMap<Var, u64>,
     floats: Floats,
-    /// What variables were, to be taken back.
+    /// Old values of variables, to be restored.
     log: Vec<(Var, Option<u64>)>,
-    /// How many reasons there are not to replace a variable.
+    /// The number of reasons not to replace each variable.
     blocked: FastMap<Var, usize>,
     changed: Cell<bool>,
 }
@@ -116,7 +117,7 @@ impl Constants<'_> {
         if self.blocked.contains_key(&v) { None } else { self.values.get(&v).copied() }
     }
 
-    /// What a variable is replaced by.
+    /// The constant that replaces a variable.
     fn replaced(&self, v: Var) -> Operand {
         let Some(k) = self.known(v) else { return Operand::Var(v) };
         self.changed.set(true);
@@ -129,7 +130,7 @@ impl Constants<'_> {
         }
     }
 
-    /// Something computed and undone, with other things in between.
+    /// Works on a computation that is undone after a body.
     fn compute(&mut self, compute: &mut Block, between: &Effects) {
         let effects: Vec<Effects> = compute.iter().map(|s| Effects::of_stmt(self.summaries, &s.stmt)).collect();
         self.block_all(&between.writes);
@@ -160,7 +161,7 @@ impl Constants<'_> {
     }
 
     fn operands(&self, stmt: &mut Stmt) {
-        // Factors and amounts of rows stay as they are: not every constant may stand there.
+        // Factors and amounts of rows stay, since not every constant is possible there.
         let row = matches!(stmt, Stmt::Permute { row, .. } if *row != Row::Rot);
         let factor = matches!(stmt, Stmt::Update { func: TableFn::L(_), .. });
         let (var, region) = (|v: Var| self.replaced(v), |r| r);

@@ -1,6 +1,6 @@
-//! Ancillas that nothing reads are removed, if nothing that is done to them can trap.
+//! Removes ancillas that nothing reads, if no update of them can trap.
 //!
-//! That they are zero in the end must be certain: they are not checked any more, or hold constants that are computed and undone.
+//! They must be certain to end as zero: they are no longer checked, or hold constants that are computed and undone.
 
 use pendula_isa::{Env, Format, Ty};
 
@@ -10,16 +10,16 @@ use crate::ir::{At, IrFunction, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, each_block, slots};
 use crate::passes::table::{FastMap, FastSet};
 
-/// What is done to a variable.
+/// How a variable is used.
 #[derive(Default)]
 struct Use {
-    /// Something other than a life's beginning or end, or an update of it.
+    /// True if there is a use other than the beginning or end of a life, or an update of it.
     other: bool,
     lives: usize,
     updates: usize,
-    /// Whether it is checked somewhere.
+    /// True if it is checked somewhere.
     checked: bool,
-    /// Whether an update of it may trap.
+    /// True if an update of it may trap.
     traps: bool,
 }
 
@@ -119,9 +119,9 @@ fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut FastMap<Var, Use>) {
     });
 }
 
-/// Ancillas that are given constants in a computation and nowhere else, all of which can be undone.
+/// Ancillas that only a computation updates, only by constants, and exactly undoably.
 fn constants(compute: &[At], env: Env, uses: &FastMap<Var, Use>, found: &mut FastSet<Var>) {
-    // What each is so far, and how often it has been changed.
+    // The present value of each ancilla, and the number of its changes.
     let mut words: FastMap<Var, (Option<u64>, usize, bool)> = FastMap::default();
     for s in compute {
         match &s.stmt {

@@ -1,8 +1,9 @@
-//! Floating-point variables that are constant, in runs in both directions.
+//! Floating-point variables that are constant in runs in both directions.
 //!
-//! What has been added and taken away again may leave rounding, so that a variable that begins as 0 need not be 0 there when it is undone. Such a
-//! variable is known at a point only if both runs come there with the same word: the one from the beginning of its life, and the one backward
-//! from its end. Of what a computation allocates for a `with` the latter is seen to by whoever asks: nothing changes it any more.
+//! Adding and subtracting may leave rounding errors, so a variable that begins as 0 need not be 0 there when it is undone.
+//! Its value at a point is known only if two runs reach the point with the same word: the forward run from the beginning
+//! of its life, and the backward run from its end. For ancillas of a `with`, the caller makes sure of the latter: nothing
+//! changes them any more.
 
 use pendula_isa::{Env, Ty};
 
@@ -15,24 +16,24 @@ use crate::passes::table::FastMap;
 /// The floating-point variables of a function that are not parameters.
 #[derive(Default)]
 pub(super) struct Floats {
-    /// Those that are known somewhere, perhaps; of all others nothing is known.
+    /// The variables that may be known somewhere; nothing is known about all others.
     changes: FastMap<Var, Changes>,
     is_float: Vec<bool>,
 }
 
 /// The changes of a variable, all in one block.
 struct Changes {
-    /// Which block that is.
+    /// The number of the block.
     block: usize,
-    /// Whether what the block does is undone later, and until then the variable lives.
+    /// True if the block is undone later, and the variable lives until then.
     computed: bool,
-    /// Whether it is changed elsewhere, too, or by something other than an update.
+    /// True if it is also changed elsewhere, or by something other than an update.
     wild: bool,
-    /// What it is after each change in a run backward; until `seal`, nothing.
+    /// Its value after each change in a backward run; empty until `seal`.
     backward: Vec<Option<u64>>,
-    /// How many changes have been met.
+    /// The number of changes so far.
     met: usize,
-    /// What it is in a run forward after those.
+    /// Its value after these in a forward run.
     forward: Option<u64>,
 }
 
@@ -58,7 +59,8 @@ impl Floats {
         Floats { changes: changes.collect(), is_float }
     }
 
-    /// What a variable is after its next change, which `change` makes of what it was before. `None` if it is no floating-point variable.
+    /// The value of a variable after its next change; `change` computes it from the value before. `None` if it is not a
+    /// floating-point variable.
     pub(super) fn next(&mut self, v: Var, change: impl FnOnce(Option<u64>) -> Option<u64>) -> Option<Option<u64>> {
         if !self.is_float.get(v.0 as usize).copied().unwrap_or(false) {
             return None;
@@ -71,7 +73,7 @@ impl Floats {
     }
 }
 
-/// What a variable is after each of its changes in a run backward.
+/// The values of a variable after each of its changes in a backward run.
 fn backward(list: &[&Stmt], env: Env) -> Vec<Option<u64>> {
     let mut out = Vec::with_capacity(list.len());
     let mut word = None;
@@ -80,7 +82,7 @@ fn backward(list: &[&Stmt], env: Env) -> Vec<Option<u64>> {
         word = if let Stmt::Update { acc, inverse, func, args, .. } = stmt {
             word.and_then(|word| updated(env, *acc, !*inverse, *func, word, args))
         } else {
-            // Its life ends, and begins in a run backward; or begins.
+            // Its life ends here, so that it begins in a backward run; or it begins here.
             matches!(stmt, Stmt::Ancilla { free: true, .. }).then_some(0)
         };
     }

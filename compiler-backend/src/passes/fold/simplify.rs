@@ -1,4 +1,4 @@
-//! Statements that are something simpler: functions of constants, additions of zero, branches and loops whose way is known.
+//! Simplifies statements: functions of constants, additions of zero, and branches and loops with known conditions.
 
 use pendula_isa::num::{compare, log};
 use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
@@ -32,7 +32,7 @@ fn identity(ty: Ty) -> TableFn {
     }
 }
 
-/// Puts what a statement becomes to the end of a block. Says whether it is anything else.
+/// Appends the simplified statement to a block. Returns whether it is different.
 fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool {
     let mut changed = false;
     match &mut s.stmt {
@@ -74,7 +74,7 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool
                         out.append(branch);
                         return true;
                     }
-                    // The comparison stays a branch, so that what is wrong is told as what it is: the conditions disagree.
+                    // The second comparison stays as a branch, so that a failure is reported as conditions that disagree.
                     None if is_simple(post) && !(branch.is_empty() && other.is_empty()) => {
                         out.append(branch);
                         other.clear();
@@ -103,11 +103,11 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool
     changed
 }
 
-/// A simpler function and arguments, of the same value. Says whether there are.
+/// Replaces a function and its arguments by simpler ones with the same value. Returns whether there are any.
 fn update(acc: Acc, inverse: &mut bool, func: &mut TableFn, args: &mut Vec<Operand>, env: Env) -> bool {
     let ty = func.info().ty;
     if args.iter().all(|a| matches!(a, Operand::Const(_))) {
-        // A product that wraps raises a flag, and a constant zero may not be multiplied by.
+        // A product that wraps raises a flag, and no multiplication by a constant zero may result.
         let wraps = matches!(func, TableFn::Q(q_fn::Name::Mul | q_fn::Name::Muladd));
         if *func != identity(ty)
             && !wraps
@@ -144,7 +144,7 @@ fn update(acc: Acc, inverse: &mut bool, func: &mut TableFn, args: &mut Vec<Opera
 /// Whether an update changes nothing.
 fn is_nothing(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
     let ty = func.info().ty;
-    // −0.0 + 0.0 is +0.0, and a word that is no logarithm traps.
+    // −0.0 + 0.0 is +0.0, and a word that is not a logarithmic number traps.
     let exact = acc == Acc::Xor || matches!(ty, Ty::Int | Ty::Q);
     func == identity(ty) && args == [Operand::Const(0)] && exact
 }
@@ -158,7 +158,7 @@ fn decided(c: &Condition, env: Env) -> Option<bool> {
     compare(env, cond, ty, a, b).ok()
 }
 
-/// Whether a condition computes nothing, and is certain to have a value.
+/// Whether a condition computes nothing and cannot trap.
 fn is_simple(c: &Condition) -> bool {
     c.compute.is_empty() && matches!(c.test.ty, Ty::Int | Ty::Q)
 }

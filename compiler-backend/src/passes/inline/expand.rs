@@ -11,12 +11,12 @@ use crate::passes::rewrite::{Slot, Substitution, slots};
 use crate::passes::table::{FastMap, FastSet};
 
 /// How often a word of memory may replace a parameter.
-const USES: usize = 2;
+const MAX_USES: usize = 2;
 /// The weight of a use in a loop.
-const LOOP: usize = 100;
+const LOOP_WEIGHT: usize = 100;
 
 /// What replaces a parameter in the caller.
-enum Stand {
+enum Replacement {
     /// The argument.
     Argument(Operand),
     /// A new variable that holds a copy of the argument during the call.
@@ -63,19 +63,19 @@ pub(super) fn expand(
         let ty = callee.ty(param.var);
         let touched = effects.writes.has(param.var);
         let used = uses.get(&param.var).copied().unwrap_or_default();
-        stands.push(stand(param.written, *arg, ty, touched, repeated(arg), used)?);
+        stands.push(replacement(param.written, *arg, ty, touched, repeated(arg), used)?);
     }
     let regions = map_regions(caller, callee, args, summaries)?;
     let mut vars: FastMap<Var, Operand> = FastMap::default();
     let mut wraps = Vec::new();
-    for (param, stand) in callee.params.iter().zip(stands) {
+    for (param, replacement) in callee.params.iter().zip(stands) {
         let info = &callee.vars[param.var.0 as usize];
-        let operand = match stand {
-            Stand::Argument(operand) => operand,
-            Stand::Copy(_) | Stand::Lent(_) => Operand::Var(local(caller, info, &regions)),
+        let operand = match replacement {
+            Replacement::Argument(operand) => operand,
+            Replacement::Copy(_) | Replacement::Lent(_) => Operand::Var(local(caller, info, &regions)),
         };
         vars.insert(param.var, operand);
-        wraps.push((operand, info.ty, stand));
+        wraps.push((operand, info.ty, replacement));
     }
     for (n, info) in (0u32..).zip(&callee.vars) {
         vars.entry(Var(n)).or_insert_with(|| Operand::Var(local(caller, info, &regions)));
@@ -88,9 +88,9 @@ pub(super) fn expand(
     if !substitution.apply(&mut body, summaries) {
         return None;
     }
-    for (operand, ty, stand) in wraps {
+    for (operand, ty, replacement) in wraps {
         if let Operand::Var(v) = operand {
-            body = wrap(v, ty, &stand, body, loc);
+            body = wrap(v, ty, &replacement, body, loc);
         }
     }
     Some(body)
@@ -143,7 +143,7 @@ fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut FastMap<V
             }
         });
         let inner = match &s.stmt {
-            Stmt::For { .. } | Stmt::While { .. } => LOOP,
+            Stmt::For { .. } | Stmt::While { .. } => LOOP_WEIGHT,
             Stmt::Update { .. }
             | Stmt::Permute { .. }
             | Stmt::Ancilla { .. }
@@ -162,23 +162,25 @@ fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut FastMap<V
     }
 }
 
-fn stand(written: bool, arg: Operand, ty: Ty, touched: bool, repeated: bool, uses: Uses) -> Option<Stand> {
+fn replacement(written: bool, arg: Operand, ty: Ty, touched: bool, repeated: bool, uses: Uses) -> Option<Replacement> {
     let plain = matches!(ty, Ty::Int | Ty::Q);
     Some(match (written, arg) {
-        (_, Operand::Var(_)) if written || !touched => Stand::Argument(arg),
-        (true, Operand::Mem(m)) if uses.address || uses.weight > USES => Stand::Lent(m),
-        (true, arg) => Stand::Argument(arg),
+        (_, Operand::Var(_)) if written || !touched => Replacement::Argument(arg),
+        (true, Operand::Mem(m)) if uses.address || uses.weight > MAX_USES => Replacement::Lent(m),
+        (true, arg) => Replacement::Argument(arg),
         // A parameter that is changed temporarily: afterwards the argument has its old value, unless it is a float.
-        (false, Operand::Var(_)) if plain && !repeated => Stand::Argument(arg),
+        (false, Operand::Var(_)) if plain && !repeated => Replacement::Argument(arg),
         (false, Operand::Var(_)) if ty == Ty::L => return None,
-        (false, Operand::Var(_)) => Stand::Copy(arg),
+        (false, Operand::Var(_)) => Replacement::Copy(arg),
         (false, Operand::Const(k)) => {
             let zero = ty == Ty::L && uses.factor && k == log::ZERO;
-            if touched || zero { Stand::Copy(arg) } else { Stand::Argument(arg) }
+            if touched || zero { Replacement::Copy(arg) } else { Replacement::Argument(arg) }
         }
-        (false, Operand::Mem(_)) if plain && (touched || uses.address || uses.weight > USES) => Stand::Copy(arg),
+        (false, Operand::Mem(_)) if plain && (touched || uses.address || uses.weight > MAX_USES) => {
+            Replacement::Copy(arg)
+        }
         (false, Operand::Mem(_)) if touched => return None,
-        (false, Operand::Mem(_)) => Stand::Argument(arg),
+        (false, Operand::Mem(_)) => Replacement::Argument(arg),
     })
 }
 
@@ -192,10 +194,10 @@ fn identity(ty: Ty) -> TableFn {
 }
 
 /// Wraps a body in which a variable holds an argument.
-fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
-    match stand {
-        Stand::Argument(_) => body,
-        Stand::Copy(arg) => {
+fn wrap(v: Var, ty: Ty, replacement: &Replacement, body: Block, loc: Loc) -> Block {
+    match replacement {
+        Replacement::Argument(_) => body,
+        Replacement::Copy(arg) => {
             // A constant is added by its bits, and no gradient flows to it.
             let acc = if matches!(arg, Operand::Const(_)) { Acc::Xor } else { Acc::Add };
             let (func, dst, args) = (identity(ty), Place::Var(v), vec![*arg]);
@@ -205,7 +207,7 @@ fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
             ];
             vec![Stmt::With { name: "argument".into(), compute, body }.at(loc)]
         }
-        Stand::Lent(m) => {
+        Replacement::Lent(m) => {
             let care = AncillaChecks { check: false, drop: false };
             let args = vec![Operand::Var(v), Operand::Mem(*m)];
             let swap = Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc);

@@ -36,7 +36,7 @@ impl Generator {
         Operand::Const(number(&mut self.random, ty))
     }
 
-    /// Something to read that is not the word `dst`, nor in an array in which that lies.
+    /// An operand that is neither the word `dst` nor in its array.
     pub(super) fn operand(&mut self, scope: &Scope, ty: Ty, dst: Option<Place>) -> Operand {
         if self.random.chance(25)
             && let Some(m) = self.mem(scope, ty, false)
@@ -81,7 +81,7 @@ impl Generator {
         let func = self.func(ty);
         let mut args: Vec<Operand> = func.info().args.iter().map(|a| self.operand(scope, a.ty, Some(dst))).collect();
         if matches!(func, TableFn::F(f_fn::Name::Mul)) {
-            // Products of numbers that grow, grow too fast.
+            // Products of growing numbers would grow too fast.
             args[0] = Operand::Const((self.random.unit() - 0.5).to_bits());
         }
         let acc = match ty {

@@ -8,7 +8,7 @@ use super::{Generator, INDEX, Pointer, Scope, TESTS, WORDS, deeper, freeze, regi
 use crate::common::build::id;
 
 impl Generator {
-    /// An ancilla that is computed, and what may be done while it lives.
+    /// A computed ancilla, and the scope while it lives.
     pub(super) fn compute(&mut self, scope: &Scope, out: &mut Block) -> Scope {
         let mut inner = deeper(scope);
         let from = out.len();
@@ -88,7 +88,7 @@ impl Generator {
                 inner.frozen.push(region);
             }
             4 => {
-                // Something else, changed for a time.
+                // Something else that is changed temporarily.
                 let ty = self.ty();
                 if let Some(v) = self.of(&scope.writable, ty) {
                     let stmt = self.update(scope, Place::Var(v), ty);
@@ -121,7 +121,7 @@ impl Generator {
         Stmt::With { name: "with".into(), compute, body }
     }
 
-    /// The same without a [`Stmt::With`].
+    /// A computation and its inverse without a [`Stmt::With`].
     pub(super) fn straight(&mut self, scope: &Scope, out: &mut Block) {
         let from = out.len();
         let inner = self.compute(scope, out);

@@ -40,7 +40,7 @@ pub fn of_q(word: u64) -> f64 {
     word.cast_signed() as f64 / 4_294_967_296.0
 }
 
-/// A function in the making.
+/// A function that is being built.
 pub struct Build(pub IrFunction);
 
 impl Build {
@@ -82,7 +82,7 @@ impl Build {
     }
 }
 
-/// A statement somewhere.
+/// A statement without a place in a file.
 pub fn at(stmt: Stmt) -> At {
     stmt.at(Loc { file: 0, column: 1, line: 2 })
 }
@@ -214,12 +214,12 @@ pub fn lowered(program: &Program, arguments: &[Argument]) -> Result<Module, Lowe
     lower(program, arguments, &Options::default())
 }
 
-/// What the text of the module is.
+/// The assembly text of a module.
 pub fn text(module: &Module) -> String {
     pendula_asm::disasm::disassemble(module)
 }
 
-/// What came of a run forward.
+/// The result of a forward run.
 pub struct Ran {
     pub memory: Vec<u64>,
     pub executed: u64,
@@ -253,7 +253,7 @@ fn go(machine: &mut Machine<'_>, module: &Module) -> Result<(), String> {
     }
 }
 
-/// Registers and stack are clear, but for the stack pointer.
+/// Checks that registers and stack are zero, except for the stack pointer.
 fn check_clear(machine: &Machine<'_>, module: &Module) {
     let data = module.data.len();
     let regs = machine.registers();
@@ -265,7 +265,8 @@ fn check_clear(machine: &Machine<'_>, module: &Module) {
     assert_eq!(left, None, "the stack is not clear\n{}", text(module));
 }
 
-/// Runs a module forward and backward, and checks that everything is as it was. The object must hold it, too.
+/// Runs a module forward and backward, and checks that everything is restored. Also checks that the module survives being
+/// written as an object.
 pub fn try_run(module: &Module) -> Result<Ran, String> {
     let bytes = pendula_asm::object::write(module).map_err(|e| e.to_string())?;
     let again = pendula_asm::object::read(&bytes).map_err(|e| e.to_string())?;

@@ -1,5 +1,4 @@
-//! Random programs that follow the representation's rules: what is computed is
-//! undone, conditions hold again where they must.
+//! Random programs that follow the rules of the IR: computations are undone, and conditions agree.
 
 use pendula_compiler::ir::*;
 use pendula_isa::table::{Row, TableFn, int_fn};
@@ -32,7 +31,7 @@ impl Rng {
     }
 }
 
-/// How many words arrays have.
+/// The number of words of an array.
 const LEN: i64 = 8;
 
 #[derive(Clone, Debug)]
@@ -67,10 +66,10 @@ struct Gen<'r> {
     rng: &'r mut Rng,
     build: Build,
     shape: Shape,
-    /// Functions that may be called: how many scalar parameters are written, and how many only read.
+    /// Functions that may be called, with the numbers of written and unwritten scalar parameters.
     callees: Vec<(u32, usize, usize)>,
     names: usize,
-    /// Whether this is the function that a run calls: it has a third array.
+    /// True for the function that a run calls, which has a third array.
     entry: bool,
 }
 
@@ -263,7 +262,7 @@ impl Gen<'_> {
         (Condition { compute, test: test(cond, v(t), other) }, inner)
     }
 
-    /// Something between 0 and 7 in a new variable: how it is computed.
+    /// A new variable between 0 and 7, and its computation.
     fn bounded(&mut self, scope: &Scope) -> (Var, Block, Scope) {
         let n = self.build.var("n", Ty::Int);
         let a = self.operand(scope, None, None);
@@ -314,12 +313,12 @@ impl Gen<'_> {
                 places.push(word(mem(a.region, Some(a.base), None, offset)));
             }
             if let Some(i) = scope.index.last() {
-                // One word of an array at most is addressed by a variable: two might be one.
+                // At most one word of an array has a variable address, since two might be the same word.
                 places.retain(|p| !matches!(p, Operand::Mem(m) if m.region == a.region));
                 places.push(word(mem(a.region, Some(a.base), Some(*i), 0)));
             }
         }
-        // The callee writes in its second array, which must be none of the others.
+        // The callee writes its second array, which must differ from the others.
         let Some(target) = scope.open.first().cloned() else { return Vec::new() };
         let mut args = Vec::new();
         places.retain(|p| !matches!(p, Operand::Mem(m) if m.region == target.region));
@@ -346,7 +345,7 @@ impl Gen<'_> {
     }
 }
 
-/// Takes what an operand reads out of what may be written.
+/// Removes what an operand reads from what may be written.
 fn freeze(scope: &mut Scope, o: &Operand) {
     match o {
         Operand::Const(_) => {}
@@ -358,7 +357,7 @@ fn freeze(scope: &mut Scope, o: &Operand) {
     }
 }
 
-/// Whether a variable occurs in a block: by its text, which is good enough here.
+/// Whether a variable occurs in a block, by its debug text.
 fn reads(block: &Block, var: Var) -> bool {
     format!("{block:?}").contains(&format!("{var:?}"))
 }

@@ -26,7 +26,7 @@ const ACCUMULATORS: &[(&str, (Acc, bool))] = &[
     ("/=", (Acc::Mul, true)),
 ];
 
-/// What an operand is.
+/// What is expected where an operand must be.
 const OPERAND: &str = "a number, a variable or a word of memory";
 
 /// Reads the statements of one function.
@@ -71,7 +71,7 @@ impl<'c> Body<'c> {
 
     fn statement<'t>(&self, input: &'t str) -> Parsed<'t, At> {
         let start = here(input);
-        // A statement that begins with a name in quotes is an update.
+        // A statement whose first token is a name in quotes is an update.
         let quote = start.starts_with('"');
         let (rest, first) = if quote { (start, "") } else { word("a statement or `}`").parse(start)? };
         if matches!(first, "if" | "while" | "for" | "with" | "span" | "unspan") {
@@ -123,7 +123,8 @@ impl<'c> Body<'c> {
         map(parts, |(var, first, last, step, body)| Stmt::For { var, first, last, step, body }).parse(rest)
     }
 
-    /// A statement without blocks, up to its place in the source: `start` is where it begins, `rest` what follows its first word.
+    /// A statement without blocks, up to its place in the source. `start` is the text from its first word on, `rest` the text
+    /// after the first word.
     fn simple<'t>(&self, first: &str, start: &'t str, rest: &'t str) -> Parsed<'t, Stmt> {
         match first {
             "apply" => self.permute(rest),
@@ -197,7 +198,7 @@ impl<'c> Body<'c> {
 
     fn test<'t>(&self, input: &'t str) -> Parsed<'t, Test> {
         const EXPECTED: &str = "a comparison such as `lt.i`";
-        // The type stands after the left side, whose number is therefore read twice.
+        // The type follows the left side, so the left side is read again once the type is known.
         let mut left = alt((value((), number(OPERAND)), value((), |input| self.place(input))));
         let (after_left, ()) = left.parse(input)?;
         let (rest, text) = word(EXPECTED).parse(after_left)?;
@@ -268,7 +269,7 @@ impl<'c> Body<'c> {
     }
 }
 
-/// What is checked where a life begins or ends.
+/// The checks where a life begins or ends.
 fn checks(input: &str) -> Parsed<'_, AncillaChecks> {
     map((flag("check"), flag("drop")), |(check, drop)| AncillaChecks { check, drop }).parse(input)
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Gen<'_> {
-    /// A flag set by a branch that another condition tells afterwards.
+    /// A branch that sets a flag, which its second condition tests.
     pub(super) fn flagged(&mut self, scope: &Scope, depth: usize) -> Block {
         let (pre, mut inner) = self.condition(scope);
         let flag = self.build.var("flag", Ty::Int);
