@@ -1,4 +1,4 @@
-//! The objects of `--json`: what each has, whatever the command, and how arrays stand in them.
+//! The JSON objects of `--json`: the keys that all commands share, and the form of arrays in them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! The calls under way where a program in assembly stopped, as its stack has them.
+//! The calls under way where a program in assembly stopped, read from its stack.
 
 use pendula_asm::check::stack_heights;
 use pendula_isa::counts::Direction;

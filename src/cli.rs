@@ -1,4 +1,4 @@
-//! The command line's types. No behaviour: each subcommand's is in `cmd`.
+//! The types of the command line. They have no behaviour; that of each subcommand is in `cmd`.
 
 mod bench;
 pub(crate) mod chrome_trace;

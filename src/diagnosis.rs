@@ -1,4 +1,4 @@
-//! How a run stopped before its end, as it is told.
+//! Explains how a run stopped before its end.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a run there and back left different, word by word.
+//! The words that a run there and back left different.
 
 use std::fmt::Write as _;
 

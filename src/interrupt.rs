@@ -1,4 +1,4 @@
-//! Ctrl-C: a run stops at the next chance, so that it can be told how far it has come; a second time it ends the program at once.
+//! Ctrl-C: the first ends the run at the next check, so that its state can be reported; the second ends the process at once.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

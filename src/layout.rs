@@ -1,4 +1,4 @@
-//! What the words of a place are in the source: an array's lengths, and which word is which element of it.
+//! The layout of a variable in the source: the lengths of an array, and which word is which element of it.
 
 use pendula_compiler::lower::ArgumentKind;
 use pendula_compiler::nil::types::Type;

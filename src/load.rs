@@ -1,5 +1,4 @@
-//! Files of any kind as modules: assembly text, objects, programs in Nil and Janus. Told by the
-//! extension, else by content.
+//! Loads files of any kind as modules: assembly text, objects, programs in Nil and Janus. The extension tells the kind, else the content.
 
 use std::io::Read;
 use std::path::Path;

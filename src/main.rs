@@ -1,4 +1,4 @@
-//! The command line. Everything that Pendula prints is printed here.
+//! The command line. Everything that Pendula prints is printed from here.
 
 mod answer;
 mod bench;

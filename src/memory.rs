@@ -1,4 +1,4 @@
-//! How much memory this process has, and the limit to it.
+//! The memory that this process has, and its limit.
 
 use std::time::Duration;
 

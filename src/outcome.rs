@@ -1,4 +1,4 @@
-//! How a run ended, and what it noticed, as text and JSON.
+//! How a run ended and which flags it raised, as text and JSON.
 
 use std::io::{BufWriter, Write as _};
 use std::time::Instant;

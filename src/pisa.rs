@@ -1,4 +1,4 @@
-//! What concerns programs of the profile `pisa`: what `SHOW` prints, and cells by name.
+//! Programs of the profile `pisa`: what `SHOW` prints, and cells by name.
 
 use pendula_isa::Module;
 use pendula_isa::module::SymbolKind;

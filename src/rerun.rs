@@ -1,4 +1,4 @@
-//! Programs in Nil and Janus run once more, as they were before they became instructions, to tell where they stopped and with what variables.
+//! Runs a program in Nil or Janus once more by the evaluator of the intermediate representation, to find where it stopped and with what variables.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,4 @@
-//! What commands that run a program share: setting it up, and running it with a
-//! step limit, a progress bar or a trace.
+//! Shared parts of the commands that run a program: setting it up, and running it with a step limit, a progress bar or a trace.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write as _};

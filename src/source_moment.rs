@@ -1,5 +1,4 @@
-//! Which statements of the source a machine has run, and how often: by that the program, run once more as it was before it became instructions, is stopped at the
-//! same moment.
+//! Which statements of the source a machine has run, and how often. By these counts a second run of the program, by the evaluator, is stopped at the same moment.
 //!
 //! Only those statements are counted that have become straight code of their own, and that the improved program has in the same loops and branches as the source
 //! has, as often: what passes have shared, moved or left out tells nothing. A statement may have been copied, as its function was inlined: all copies count. Where

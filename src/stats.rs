@@ -1,4 +1,4 @@
-//! What was counted, as text and JSON.
+//! Counts as text and JSON.
 
 use std::fmt::Write as _;
 use std::time::Duration;

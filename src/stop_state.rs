@@ -1,4 +1,4 @@
-//! How far a run has come that stopped, and with what.
+//! The state of a run that stopped: how far it came, and its values.
 
 use pendula::asm::diagnostic::plural;
 use pendula::isa::counts::Direction;

@@ -1,4 +1,4 @@
-//! What a program in Nil or Janus does, line by line as it was written: the variables that change.
+//! The trace of a program in Nil or Janus: the variables that each line of the source changes.
 
 use pendula_asm::diagnostic::Sources;
 use pendula_compiler::ir::eval::{Change, Direction, Ran};

@@ -1,4 +1,4 @@
-//! Traps, and what the checker finds, as diagnostics: where, and what the operands were worth.
+//! Traps and findings of the checker as diagnostics: their places, and the values of operands.
 
 use pendula::asm::check::{At, Finding};
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};

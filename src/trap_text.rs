@@ -1,4 +1,4 @@
-//! What a trap is told as: what is wrong with the program, whatever the shape of the code in which that was found out.
+//! The title of a trap: what is wrong with the program, whatever code detected it.
 //!
 //! Which instruction of compiled code comes upon a mistake first may depend on the optimisation level: that the conditions of a branch disagree is
 //! noticed by one of several instructions, and a word beyond the memory may be met, in a run backward, before the check of its index.

@@ -1,4 +1,4 @@
-//! Arrays that a few characters stand for, as a user of Julia writes them: `zeros(2,3)`, `fill(0.5,4)`, `1:10`, `range(0,1,length=11)`.
+//! Ranges and functions that make arrays, as in Julia: `zeros(2,3)`, `fill(0.5,4)`, `1:10`, `range(0,1,length=11)`.
 
 use nom::Parser as _;
 use nom::character::complete::one_of;

@@ -1,4 +1,4 @@
-//! What the grammar of arguments is made of: blanks, symbols, words, and text whose brackets match.
+//! The parts of the grammar of arguments: blanks, symbols, words, and text whose brackets match.
 
 use nom::bytes::complete::take_while;
 use nom::character::complete::char;

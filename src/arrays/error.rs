@@ -1,4 +1,4 @@
-//! Why a file's text or bytes are no array, before it is known which file it is.
+//! Why the text or the bytes of a file are no array, before the file's name is known.
 
 use pendula_isa::budget::Exceeded;
 

@@ -1,4 +1,4 @@
-//! What is known of the workloads' results: published numbers, closed forms, and how closely they must be met.
+//! Reference values of the workloads' results: published numbers, closed forms, and how closely they must be met.
 
 use super::inputs::Data;
 

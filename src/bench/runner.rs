@@ -1,4 +1,4 @@
-//! What runs a workload's program: so far, the machine by one of its engines.
+//! Runs a workload's program on the machine, by one of its engines.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The circumstances of a run: what is set, what runs it, what ends it.
+//! Options for the conditions of a run: what is set, which engine runs it, and what ends it.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! Which program a command takes, and how it is read: options of the languages. Each command takes those that mean something to it.
+//! The program that a command takes, and the options of each language for reading it. A command has only the options that concern it.
 
 use std::ffi::OsStr;
 

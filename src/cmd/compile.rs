@@ -1,4 +1,4 @@
-//! `pendula compile`, and what all commands tell the compiler.
+//! `pendula compile`, and the compiler's options from those of all commands.
 
 use anyhow::{Context, bail};
 use pendula::arguments;

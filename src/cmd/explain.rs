@@ -1,4 +1,4 @@
-//! `pendula explain`: the book's entry of an error. The book's page is generated from the lists in the sources, and a test keeps it up to date.
+//! `pendula explain`: the entry of an error in the book. That page of the book is generated from the lists in the sources; a test keeps it current.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The subcommands, one a file, and what they share.
+//! The subcommands, each in a file of its own, and shared parts.
 
 pub(crate) mod asm;
 pub(crate) mod batch;

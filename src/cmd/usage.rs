@@ -1,4 +1,4 @@
-//! What a program in Nil is told that is run without arguments: its function's parameters, and a command line with arguments that fit.
+//! The message for a program in Nil that is run without arguments: its function's parameters, and a command line with arguments that fit.
 
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};

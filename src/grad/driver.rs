@@ -1,4 +1,4 @@
-//! The runs of a gradient: forward and back, over dual numbers, of inputs nearby.
+//! The runs of a gradient: forward and back, with dual numbers, and with inputs nearby for finite differences.
 
 use pendula_isa::Env;
 use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};

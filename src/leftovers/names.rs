@@ -1,4 +1,4 @@
-//! Names for what words hold: how it was computed from words of unknown contents. Undoing a computation leads back to the name before it.
+//! Names for the contents of words: how they were computed from words of unknown contents. Undoing a computation leads back to the name before it.
 
 use pendula_isa::inst::Kind;
 use pendula_isa::table::{ARITY, TableFn};

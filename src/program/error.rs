@@ -1,4 +1,4 @@
-//! What can go wrong, told as the command line tells it.
+//! Errors of the library, with the messages that the command line prints.
 
 use std::fmt;
 

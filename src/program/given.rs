@@ -1,4 +1,4 @@
-//! Arguments of programs as Rust gives them.
+//! Arguments of programs as values of Rust.
 
 use pendula_compiler::nil::sema::{Argument, Number};
 use pendula_isa::budget::Budget;

@@ -1,4 +1,4 @@
-//! What runs and gradients give, by name.
+//! The results of runs and gradients, by name.
 
 use std::ops::Index;
 

@@ -1,4 +1,4 @@
-//! Values as programs have them: numbers, arrays and structs.
+//! Values of programs: numbers, arrays and structs.
 
 use std::fmt;
 

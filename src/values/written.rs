@@ -1,4 +1,4 @@
-//! Values as the command line gives them: a number, a list, and in a program in Nil all that an argument may be.
+//! Parses values of the command line: a number, a list, and in a program in Nil all that an argument may be.
 
 use nom::Parser as _;
 use nom::branch::alt;

@@ -1,4 +1,4 @@
-//! The end of a batch: all items have been run, or Ctrl-C came before that.
+//! What the batches of `run` and `grad` collect, and the end of a batch: all items have been run, or Ctrl-C came before that.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

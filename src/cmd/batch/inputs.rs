@@ -1,4 +1,4 @@
-//! What `--batch` gives: array files, and which arguments or data symbols their items are the values of.
+//! The files of `--batch`, and the arguments or data symbols that their items are the values of.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the items of a batch begin with: files that are read part by part, and the words that come of them.
+//! The inputs of the items of a batch: files that are read part by part, and the words that are made of them.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;

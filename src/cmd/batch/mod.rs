@@ -1,4 +1,4 @@
-//! `run` and `grad` over many inputs, `--batch`: what they share.
+//! `run` and `grad` over many inputs, `--batch`: shared parts.
 
 mod close;
 pub(crate) mod grad;

@@ -1,4 +1,4 @@
-//! Results in files: `--save`. Of a batch, items lie along the first axis; of a single run the results have their own shape.
+//! Results in files, `--save`. The items of a batch lie along the first axis; the results of a single run have their own shape.
 
 use anyhow::{Context, bail, ensure};
 use pendula::arrays::{Column, NpyOutput};
