@@ -16,7 +16,7 @@ struct Case {
     name: &'static str,
     constant: &'static str,
     scaled: u64,
-    /// What else is other than in the test program.
+    /// Other replacements in the test program.
     instead: &'static [(&'static str, &'static str)],
     steps: f64,
     result: &'static str,
@@ -50,7 +50,7 @@ const CASES: &[Case] = &[
 
 const ENGINES: [&str; 3] = ["native", "jit", "interp"];
 
-/// What a command prints of a result.
+/// The line in which a command prints a result.
 fn result(command: &mut Command, name: &str) -> String {
     let output = command.output().expect("the command runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,5 +1,5 @@
-//! Runs over many inputs, `--batch` and `pendula::batch`: each item gives what it gives alone, whatever the others are and
-//! however many run at a time; inputs that do not fit are refused with the place and a way out.
+//! Runs over many inputs, by `--batch` and by `pendula::batch`: each item gives what it gives alone, whatever the other items are and
+//! however many run at a time. Inputs that do not fit are refused with their place and a way to correct them.
 
 mod gradients;
 mod inputs;

@@ -1,4 +1,4 @@
-//! `pendula bench`: what it checks, what it prints, what it says when something is missing. No times are judged.
+//! `pendula bench`: what it checks, what it prints, and what it says when something is missing. The tests judge no times.
 
 use std::path::Path;
 

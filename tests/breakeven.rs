@@ -1,4 +1,4 @@
-//! To undo or to erase: what the energy report says of routines, and that `--uncompute auto` costs no more than the better of `always` and `never`.
+//! Uncomputing or erasing: what the energy report says of routines, and that `--uncompute auto` costs no more than the better of `always` and `never`.
 
 use crate::common::{command, folder};
 
@@ -256,7 +256,7 @@ fn totals(file: &str, args: &str, uncompute: &[&str], technologies: &[&str]) -> 
     all.iter().map(|t| t["total"]["total"].as_f64().expect("joules")).collect()
 }
 
-/// Whether `auto` is as good as the better of the others, on each technology.
+/// Checks that `auto` is as good as the better of the others, for each technology.
 fn compare(file: &str, args: &str, technologies: &[&str]) {
     let (always, never) = (totals(file, args, &["always"], technologies), totals(file, args, &["never"], technologies));
     for (n, technology) in technologies.iter().enumerate() {

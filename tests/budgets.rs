@@ -1,5 +1,5 @@
-//! Programs of a few lines, or of many alike, that would take memory, time or the stack without bound: each is refused with the resource that
-//! it would have spent, or is no more work than its length.
+//! Short or repetitive programs that would take memory, time or the stack without bound: each is refused with the resource that it would
+//! have exhausted, or takes no more work than its length.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What compiled code is loaded, as a user or an attacker sees it: directories of others, damaged and planted libraries, compilers that hang,
-//! fail or make nothing that is a library.
+//! The cache of compiled libraries, as a user or an attacker sees it: directories of other users, damaged and planted libraries, and
+//! compilers that hang, fail, or produce something that is no library.
 
 #![cfg(all(target_os = "linux", feature = "native"))]
 
@@ -106,7 +106,7 @@ fn compiler(directory: &Path, script: &str) -> PathBuf {
     path
 }
 
-/// How many libraries were to be made.
+/// The number of libraries that were to be made.
 fn made(directory: &Path) -> usize {
     std::fs::read_to_string(directory.join("made")).unwrap_or_default().lines().count()
 }
@@ -286,7 +286,7 @@ fn other_compilers_and_options_make_other_code() {
     assert_eq!(libraries(), 5, "another place for what is included");
 }
 
-/// Whether a process of this number, which a file tells, is gone soon.
+/// True if the process whose number is in the file ends soon.
 fn is_gone(number: &Path) -> bool {
     let number = std::fs::read_to_string(number).expect("it was started");
     let stat = Path::new("/proc").join(number.trim()).join("stat");

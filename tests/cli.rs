@@ -1,7 +1,7 @@
-//! The command line as a person or a script meets it: exit status, streams, options, formats.
+//! The command line as a person or a script uses it: exit status, streams, options, formats.
 
 use crate::common::command;
-mod found;
+mod commands;
 mod help;
 #[cfg(target_os = "linux")]
 mod interrupt;

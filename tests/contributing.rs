@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is tried in the copy; it stands among the tests of `pendula-vm`.
+/// The tests of the new instruction, which are put among the tests of `pendula-vm` in the copy.
 const TRIAL: &str = r##"//! Written by `tests/contributing.rs` of the original.
 
 use crate::common::{between, inst, kind, machine, mem, program, r, reg};
@@ -14,14 +14,14 @@ use pendula_isa::encode::{Pool, decode, encode};
 use pendula_isa::inst::Inst;
 use pendula_isa::manual;
 use pendula_isa::operand::Operand;
-use pendula_isa::table::{Func, f_fn};
+use pendula_isa::table::{TableFn, f_fn};
 use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::Ty;
 use pendula_isa::Fault;
 use pendula_vm::gradient::{Cell, Variable, forward, gradient, hessian_row, hessian_row_by_reversing_twice};
 use pendula_vm::{Machine, Outcome};
 
-const SOFTSIGN: Func = Func::F(f_fn::Name::Softsign);
+const SOFTSIGN: TableFn = TableFn::F(f_fn::Name::Softsign);
 
 fn constant(x: f64) -> Operand {
     Operand::Imm(x.to_bits(), Ty::F)
@@ -211,7 +211,7 @@ fn put(path: &Path, bytes: &[u8]) {
 fn manifest(text: &str) -> String {
     let (workspace, _) = text.split_once("[package]").expect("the root package");
     let members = workspace.lines().find(|l| l.starts_with("members")).expect("the members");
-    let workspace = workspace.replace(members, "members = [\"isa\", \"native\", \"vm\"]");
+    let workspace = workspace.replace(members, "members = [\"isa\", \"codegen\", \"vm\"]");
     format!("{workspace}[profile.dev]\nopt-level = 0\ndebug = false\n")
 }
 
@@ -249,7 +249,7 @@ fn the_edits_that_add_an_instruction_suffice() {
         apply(&scratch, edit);
     }
     let edited = |path: &Path| path.strip_prefix(&root).is_ok_and(|p| scratch.join(p).is_file());
-    for part in ["isa", "native", "vm"] {
+    for part in ["isa", "codegen", "vm"] {
         // What a colleague has deleted since the last run must not stay.
         for stale in ["src", "tests"] {
             prune(&root.join(part).join(stale), &original.join(part).join(stale));

@@ -1,7 +1,7 @@
-//! The book under `docs/src` and README.md say what is so: generated pages are up to date, every program assembles and
-//! runs, every console session shows what the program really prints, and links lead somewhere.
+//! The book under `docs/src` and README.md are correct: generated pages are up to date, every program assembles and
+//! runs, every console session shows what the program prints, and links lead somewhere.
 //!
-//! With `PENDULA_BLESS=1` in the environment, generated pages and the outputs in console sessions are written anew.
+//! With `PENDULA_BLESS=1` in the environment, generated pages and the outputs in console sessions are rewritten.
 //!
 //! A program is a block marked `rasm`. One that has `start` must run to its end, and back to the state it began in.
 //! Comments at its beginning say otherwise:
@@ -46,7 +46,7 @@ use pendula::isa::{Fault, manual};
 use pendula::values;
 use pendula::vm::{Config, Machine, Outcome, Program};
 
-/// Writes the expected instead of comparing.
+/// True if expected outputs are to be rewritten instead of compared.
 fn blessing() -> bool {
     std::env::var_os("PENDULA_BLESS").is_some_and(|v| v == "1")
 }

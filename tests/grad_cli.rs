@@ -1,4 +1,4 @@
-//! `pendula grad` as a person or a script meets it: what it prints, its options, and what it refuses.
+//! `pendula grad` as a person or a script uses it: what it prints, its options, and what it refuses.
 
 mod checks;
 mod errors;

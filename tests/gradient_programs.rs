@@ -173,7 +173,7 @@ struct Case {
     closed: Closed,
     /// How far derivatives may be off, as part of the greatest of their row.
     tolerance: f64,
-    /// Whether everything comes back bit for bit.
+    /// True if everything is restored bit for bit.
     exact: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The gradients of every example, against oracles that know nothing of the machine: closed forms, published values, and the same
-//! computation written once more here, in doubles with derivatives. And that nothing is lost on the way there and back.
+//! The gradients of every example, compared with oracles that are independent of the machine: closed forms, published values, and the same
+//! computation written here in doubles with derivatives. Gradient runs must also restore the state.
 
 mod dynamics;
 
@@ -99,7 +99,7 @@ impl Div for Hyper {
     }
 }
 
-/// What a gradient should be.
+/// The value and the derivatives that are expected.
 struct Oracle {
     value: f64,
     gradient: Vec<f64>,
@@ -124,7 +124,7 @@ fn derive(f: impl Fn(&[Hyper]) -> Hyper, at: &[f64], hessian: bool) -> Oracle {
     }
 }
 
-/// What to ask of an example.
+/// A gradient of an example, with its inputs.
 struct Ask<'a> {
     name: &'a str,
     set: &'a [String],

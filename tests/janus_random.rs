@@ -1,5 +1,5 @@
-//! Random programs in Janus: what they come to does not depend on the optimisation level or the engine, whatever stands in branches that are
-//! not taken; and their inverses, written as programs, are programs, go from the results to the start, and have the programs for inverses.
+//! Random programs in Janus. What they compute does not depend on the optimisation level or the engine, whatever stands in branches that are
+//! not taken. Their inverses, written as text, are programs that run from the results to the start, and whose inverses are the programs.
 
 use crate::common::expectations::{Expectations, Language};
 use crate::common::janus as generator;
@@ -16,7 +16,7 @@ use pendula::isa::module::SymbolKind;
 use pendula::isa::{Inst, Module};
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 
-use generator::{AROUND, PLANTED, WILD, generate};
+use generator::{EXTREME_VALUES, FAULTY_STATEMENTS, PRELUDE, generate};
 
 const STEPS: u64 = 1_000_000;
 
@@ -33,7 +33,7 @@ fn errors(compiled: &Compiled) -> Vec<String> {
     errors.map(|d| format!("{} {}", d.code, d.message)).collect()
 }
 
-/// How many words of data there are.
+/// The number of words of data.
 fn words(module: &Module) -> usize {
     let end = |s: &pendula::isa::module::Symbol| match s.kind {
         SymbolKind::Data { len, .. } => (s.value + len) as usize,
@@ -42,7 +42,7 @@ fn words(module: &Module) -> usize {
     module.symbols.iter().map(end).max().unwrap_or(0)
 }
 
-/// What a run comes to: the data, or what was wrong and where.
+/// The result of a run: the data, or the error and its place.
 fn run(module: &Module, engine: Engine, direction: Direction, from: Option<&[u64]>) -> Result<Vec<u64>, String> {
     let program = Program::new(module.clone(), true).expect("verified code");
     let mut m = Machine::new(&program, &Config { engine, ..Config::default() }).expect("a machine");
@@ -62,7 +62,7 @@ fn run(module: &Module, engine: Engine, direction: Direction, from: Option<&[u64
 /// The data before a run and after it.
 type Data = (Vec<u64>, Vec<u64>);
 
-/// Sees that a program comes to the same at all levels. The results, if it ends; `None` if it is none.
+/// Checks that a program has the same result at all levels. Gives the result, or `None` if the text is no program.
 fn same_at_all_levels(text: &str) -> Option<Result<Data, String>> {
     let settings = Settings::default();
     let levels: Vec<Compiled> = (0..=2).map(|level| compile(text, level, &settings)).collect();
@@ -100,7 +100,7 @@ fn code(compiled: &Compiled) -> Vec<Inst> {
     compiled.module.as_ref().map(|m| m.code.clone()).unwrap_or_default()
 }
 
-/// Sees that a program's inverse is one, and that the inverse of that is the program. Gives the inverse.
+/// Checks that the inverse of a program is a program, whose inverse is the program again. Gives the inverse.
 fn turns_around(text: &str, settings: &Settings) -> Option<Compiled> {
     let compiled = compile(text, 0, settings);
     compiled.module.as_ref()?;
@@ -140,11 +140,11 @@ fn random_programs_come_to_the_same_at_all_levels_and_turn_around() {
 #[test]
 fn what_is_wrong_in_a_branch_that_is_not_taken_is_not_found_out() {
     let mut programs = 0;
-    for planted in PLANTED {
-        for wild in WILD {
+    for planted in FAULTY_STATEMENTS {
+        for wild in EXTREME_VALUES {
             for condition in ["x = 77", "1 = 2"] {
                 let wrong = format!("local int g = {wild} {planted} delocal int g = {wild}");
-                let text = format!("{AROUND}    if {condition} then {wrong} fi {condition}\n    y += 1\n");
+                let text = format!("{PRELUDE}    if {condition} then {wrong} fi {condition}\n    y += 1\n");
                 if let Some(results) = same_at_all_levels(&text) {
                     assert!(results.is_ok(), "{results:?}\n{text}");
                     programs += 1;

@@ -1,5 +1,5 @@
-//! A cast, of a number or of a variable, in every place of a program in Janus where an integer may stand: of the type that is wanted there it
-//! is taken, of any other it is told as one, once. Nothing else comes of it.
+//! Casts of numbers and of variables in every place of a program in Janus where an integer may stand. A cast to the type that is expected there
+//! is accepted; a cast to any other type is reported once, and causes no other message.
 
 use pendula::asm::diagnostic::Severity;
 use pendula::compiler::compile::{Options, compile_janus};
@@ -77,7 +77,7 @@ fn errors(text: &str) -> Vec<&'static str> {
     compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code).collect()
 }
 
-/// Sees that a program is in order, or has errors about types alone.
+/// Checks that a program has no errors, or errors about types only.
 fn expect(right: bool, text: &str) {
     let found = errors(text);
     let fits = if right { found.is_empty() } else { found.contains(&"P0513") };

@@ -1,4 +1,4 @@
-//! What holds a process within bounds, whatever it is given.
+//! Limits that keep a process within bounds, whatever its input is.
 
 use crate::common::{command, folder};
 

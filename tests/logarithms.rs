@@ -1,5 +1,5 @@
-//! Logarithmic numbers in doubles, `ULogarithmic{Float64}` and `Logarithmic{Float64}`: values and gradients against closed forms and dual
-//! numbers, by every engine at every level, and what is printed read back.
+//! Logarithmic numbers in doubles, `ULogarithmic{Float64}` and `Logarithmic{Float64}`: values and gradients are compared with closed forms and
+//! dual numbers, for every engine and optimisation level, and printed values are read back.
 
 use crate::common::command;
 use crate::common::dual::Dual;
@@ -9,7 +9,7 @@ use std::fs;
 use serde_json::Value;
 
 /// Engines and levels.
-const WAYS: [(&str, &str); 9] = [
+const CONFIGURATIONS: [(&str, &str); 9] = [
     ("interp", "-O0"),
     ("interp", "-O1"),
     ("interp", "-O2"),
@@ -85,8 +85,14 @@ impl Program {
     }
 
     /// The loss and the derivatives with respect to `wrt`.
-    fn gradient<const N: usize>(&self, way: (&str, &str), args: &str, loss: &str, wrt: [&str; N]) -> (f64, [f64; N]) {
-        let (engine, level) = way;
+    fn gradient<const N: usize>(
+        &self,
+        configuration: (&str, &str),
+        args: &str,
+        loss: &str,
+        wrt: [&str; N],
+    ) -> (f64, [f64; N]) {
+        let (engine, level) = configuration;
         let rest = ["--json", "--engine", engine, level, "--args", args, "--loss", loss];
         let (code, out, err) = self.run(&["grad"], &rest);
         assert_eq!(code, 0, "{engine} {level} {args}: {err}");
@@ -106,10 +112,10 @@ fn a_power_of_a_thousand_turns_has_its_derivative() {
     for text in [POWER, BY_DEFAULT] {
         let program = Program::new(text);
         for (x, n) in [(1.02_f64, 1000), (0.97, 1000), (2.0, 1000), (37.5, 40)] {
-            for way in WAYS {
-                let (value, [by_x]) = program.gradient(way, &format!("0.0,{x:?},{n}"), "out", ["x"]);
-                near(value, x.powi(n), &format!("{x}^{n}, {way:?}"));
-                near(by_x, f64::from(n) * x.powi(n - 1), &format!("the derivative of {x}^{n}, {way:?}"));
+            for configuration in CONFIGURATIONS {
+                let (value, [by_x]) = program.gradient(configuration, &format!("0.0,{x:?},{n}"), "out", ["x"]);
+                near(value, x.powi(n), &format!("{x}^{n}, {configuration:?}"));
+                near(by_x, f64::from(n) * x.powi(n - 1), &format!("the derivative of {x}^{n}, {configuration:?}"));
             }
         }
     }
@@ -127,10 +133,10 @@ fn sums_and_differences_have_their_derivatives() {
     let program = Program::new(SUMS);
     // Far apart, near, and with another sign of the second difference.
     for (x, y) in [(3.0, 0.5), (1.0, 1e-9), (1.000_001, 1.0), (40.0, 39.0), (1e50, 1e49), (1e-40, 1e-41), (5.0, 2.0)] {
-        for way in WAYS {
-            let (value, [dx, dy]) = program.gradient(way, &format!("0.0,{x:?},{y:?}"), "s!", ["x", "y"]);
+        for configuration in CONFIGURATIONS {
+            let (value, [dx, dy]) = program.gradient(configuration, &format!("0.0,{x:?},{y:?}"), "s!", ["x", "y"]);
             let (by_x, by_y) = (sums(Dual(x, 1.0), Dual(y, 0.0)), sums(Dual(x, 0.0), Dual(y, 1.0)));
-            let what = format!("{x}, {y}, {way:?}");
+            let what = format!("{x}, {y}, {configuration:?}");
             near(value, by_x.0, &what);
             near(dx, by_x.1, &format!("by x, {what}"));
             near(dy, by_y.1, &format!("by y, {what}"));
@@ -145,9 +151,9 @@ fn equal_numbers_share_the_derivative_of_their_sum() {
              y! *= a + b
          end",
     );
-    for way in WAYS {
+    for configuration in CONFIGURATIONS {
         let args = "1,exp(750.5),exp(750.5)";
-        let (value, [a, b]) = program.gradient(way, args, "y!.log", ["a.log", "b.log"]);
+        let (value, [a, b]) = program.gradient(configuration, args, "y!.log", ["a.log", "b.log"]);
         near(value, 750.5 + 2.0_f64.ln(), "the sum");
         near(a, 0.5, "the first one");
         near(b, 0.5, "the second one");

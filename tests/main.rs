@@ -1,4 +1,4 @@
-//! The tests of the whole program, one binary: `cargo test --test suite batch::` runs those of a file.
+//! The tests of the whole program as one test program: `cargo test --test suite batch::` runs the tests of a file.
 
 mod common;
 #[path = "../benches/workloads/inputs.rs"]

@@ -1,8 +1,8 @@
-//! One mistake has one code, and is told at one place, at every optimisation level and by every engine: programs in Nil and Janus, each of which does
-//! one thing with a number `g` that it cannot do, with many numbers, forward and backward.
+//! A mistake is reported with the same code and at the same place at every optimisation level and by every engine. Each program, in Nil or Janus,
+//! does one thing with a number `g` that it cannot do; it runs with many numbers, forward and backward.
 //!
-//! Backward, where of two checks of the same words the second is left out, the first one is told: then the code is the same, the place need
-//! not be.
+//! In a backward run, of two checks of the same words the second may be left out, and the first one reports. Then the code is the same, but the
+//! place may differ.
 
 use crate::common::janus as generator;
 
@@ -14,7 +14,7 @@ use pendula::isa::counts::Direction;
 use pendula::trap_text::told;
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 
-use generator::{AROUND, PLANTED, WILD};
+use generator::{EXTREME_VALUES, FAULTY_STATEMENTS, PRELUDE};
 
 /// More than a program goes through whose arrays fill the memory.
 const STEPS: u64 = 40_000_000;
@@ -101,7 +101,7 @@ const OTHERWISE_BACKWARD: &[&str] = &[
 ];
 
 fn janus(mistake: &str, g: &str) -> String {
-    format!("{AROUND}    local int g = {g}\n        {mistake}\n    delocal int g = {g}\n")
+    format!("{PRELUDE}    local int g = {g}\n        {mistake}\n    delocal int g = {g}\n")
 }
 
 fn nil(mistake: &str, g: &str) -> String {
@@ -158,7 +158,7 @@ fn ends(program: &Program, engine: Engine, direction: Direction) -> Option<(&'st
 fn differences(mistakes: &[&str], is_nil: bool, told: &mut String) -> usize {
     let mut stopped = 0;
     for mistake in mistakes {
-        for g in WILD {
+        for g in EXTREME_VALUES {
             let text = if is_nil { nil(mistake, &g.replace("0 - ", "-")) } else { janus(mistake, g) };
             let programs: Option<Vec<Program>> = (0..=2)
                 .map(|level| {
@@ -207,7 +207,7 @@ fn differences(mistakes: &[&str], is_nil: bool, told: &mut String) -> usize {
 #[test]
 fn mistakes_in_janus_are_told_alike_at_all_levels() {
     let mut told = String::new();
-    let stopped = differences(PLANTED, false, &mut told) + differences(JANUS, false, &mut told);
+    let stopped = differences(FAULTY_STATEMENTS, false, &mut told) + differences(JANUS, false, &mut told);
     assert!(told.is_empty(), "\n{told}");
     assert!(stopped > 500, "only {stopped} runs stopped");
 }

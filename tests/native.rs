@@ -1,5 +1,5 @@
-//! The engine that has the system's C compiler make its code: beside the interpreter over the examples, with the code that users get; its
-//! cache; and what it says where the compiler is missing or fails.
+//! The engine that compiles with the system's C compiler: it is compared with the interpreter over the examples, with the code that users get.
+//! Also its cache, and what it says when the compiler is missing or fails.
 
 #![cfg(all(unix, feature = "native"))]
 
@@ -257,7 +257,7 @@ fn names_of_files_end_no_comment() {
     }
 }
 
-/// What flows to a constant in one call is nothing to the next.
+/// Derivatives of a constant in one call do not affect the next call.
 #[test]
 fn constants_that_are_lent_carry_nothing() {
     let directory = directory("constants");

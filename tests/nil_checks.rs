@@ -1,5 +1,5 @@
-//! Checks of compiled programs that do not change in a loop: they are made before it, or not at all where they certainly hold, and trap as they
-//! did within it.
+//! Run-time checks of compiled programs that do not change in a loop: they are hoisted out of it, or left out where they certainly hold, and trap as
+//! they would within it.
 
 use crate::common::{command, folder};
 
@@ -59,7 +59,7 @@ fn the_inner_loop_of_unitary_checks_nothing() {
     assert!(turn(&unmoved, "rot.f").iter().any(|l| l.contains("assert")), "the check is there to be moved: {unmoved}");
 }
 
-/// What a trap says, without the numbers that are compared.
+/// The message of a trap, without the numbers that are compared.
 fn trap(file: &str, args: &str, more: &[&str]) -> (i32, Vec<String>) {
     let (code, _, err) = pendula(&[&["run", file, "--args", args], more].concat());
     (code, err.lines().take(2).map(str::to_string).collect())
@@ -93,7 +93,7 @@ fn a_check_that_was_moved_traps_as_before() {
     }
 }
 
-/// What is shown before a check stays before it.
+/// Output before a check stays before it.
 #[test]
 fn what_is_shown_is_shown_before_the_trap() {
     let text = ALIAS.replace("        ROT", "        @safe println(l)\n        ROT");

@@ -1,5 +1,5 @@
-//! How much of a program in Nil is uncomputing: the levels that `docs/src/energy.md` compares with the papers' are what is measured here,
-//! and the ways to compile a routine, to undo it, to erase it, and to choose by the energy model, differ in nothing but their cost.
+//! The share of uncomputing in programs in Nil: the levels that `docs/src/energy.md` compares with those of papers are the ones measured here.
+//! The ways to compile a routine (to undo it, to erase it, to choose by the energy model) differ in nothing but their cost.
 
 use crate::common::{command, folder};
 
@@ -97,7 +97,7 @@ impl Workload {
     }
 }
 
-/// What a run left, and what it took.
+/// The state after a run, and what the run cost.
 #[derive(Debug, PartialEq)]
 struct Run {
     /// Values by name, as text.

@@ -1,5 +1,5 @@
-//! The programs that are measured, `benches/workloads/*.nil`: values, and gradients by a run backward, against published numbers, closed forms,
-//! and finite differences, on inputs of moderate size.
+//! The programs of the benchmarks, `benches/workloads/*.nil`: their values and gradients are compared with published numbers, closed forms and
+//! finite differences, on inputs of moderate size.
 
 use pendula::arguments;
 use pendula::compiler::compile::{Options, compile};

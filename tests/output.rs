@@ -1,5 +1,5 @@
-//! What the program writes: files are whole or as they were, an output that cannot be written is an error, and nothing that comes from input
-//! is obeyed by a terminal.
+//! What the program writes: files are complete or unchanged, an output that cannot be written is an error, and no input can control the
+//! terminal.
 #![cfg(target_os = "linux")]
 
 mod json;

@@ -21,15 +21,15 @@ fn files(folder: &str) -> Vec<(PathBuf, String)> {
 }
 
 /// What a machine holds: registers, cells that are not zero, the words emitted, and how many of the input were read.
-type Held = (Vec<u64>, BTreeMap<u32, u64>, Vec<u64>, usize);
+type State = (Vec<u64>, BTreeMap<u32, u64>, Vec<u64>, usize);
 
-fn held(machine: &Machine<'_>) -> Held {
+fn state(machine: &Machine<'_>) -> State {
     let memory = machine.memory().iter().enumerate().filter(|(_, w)| **w != 0).map(|(at, w)| (at as u32, *w));
     let cells = memory.chain(machine.cells()).collect();
     (machine.registers().to_vec(), cells, machine.output().to_vec(), machine.words_read())
 }
 
-/// What the checker finds, with lines.
+/// The findings of the checker, with their lines.
 fn checked(text: &str, options: &Options) -> Vec<(&'static str, u32)> {
     let module = pisa::read("checked.pisa", text, options).module.expect("a program");
     let line = |at: &At| match at {
@@ -145,7 +145,7 @@ fn damaged_programs_are_refused_or_run() {
                 let program = Program::new(module, true).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 let mut machine = Machine::new(&program, &Config { mem: Some(1 << 14), ..Config::default() }).unwrap();
                 machine.set_input(vec![1, 2, 3], 0);
-                let before = held(&machine);
+                let before = state(&machine);
                 match machine.run(Some(30_000)) {
                     Outcome::Finished => {
                         finished += 1;
@@ -162,7 +162,7 @@ fn damaged_programs_are_refused_or_run() {
                         machine.begin(Direction::Backward);
                         if there && passed == 1 && is_bound(entry as usize) {
                             assert_eq!(machine.run(Some(100_000)), Outcome::Finished, "{text}");
-                            assert_eq!(held(&machine), before, "{text}");
+                            assert_eq!(state(&machine), before, "{text}");
                         }
                     }
                     Outcome::Trap(_) => trapped += 1,

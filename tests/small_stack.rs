@@ -1,5 +1,5 @@
-//! Programs that recurse deeply, where the host's stack is small: `ulimit -s`, and threads that were given little. Code must see how much
-//! there is, and leave the rest to the interpreter.
+//! Programs that recurse deeply where the host's stack is small: under `ulimit -s`, and on threads with a small stack. Compiled code must check
+//! how much is left, and leave the rest of the run to the interpreter.
 
 #![cfg(all(unix, feature = "jit", feature = "native"))]
 
@@ -79,7 +79,7 @@ fn programs(test: &str) -> Vec<Vec<String>> {
     all.iter().map(one).collect()
 }
 
-/// What the program prints with this stack, in kibibytes, if it is given one.
+/// The output of the program with a stack of this size in kibibytes, or with the default.
 fn run(stack: Option<&str>, args: &[String]) -> String {
     let limit = stack.map_or(String::new(), |kib| format!("ulimit -s {kib} && "));
     let mut command = Command::new("sh");

@@ -1,4 +1,4 @@
-//! The state of programs in PISA and Janus by name: what is set, shown and saved, and what is refused.
+//! The state of programs in PISA and Janus by name: which values are set, shown, saved and refused.
 
 use crate::common::{command, folder};
 

@@ -17,7 +17,7 @@ pub(crate) struct Loop {
     nil: &'static str,
     rasm: &'static str,
     types: &'static [&'static str],
-    /// What it runs on, of a size.
+    /// Its inputs for a size.
     inputs: fn(usize) -> Inputs,
     /// The results, which must agree: of the program, and of the assembly.
     results: (&'static str, &'static str),

@@ -61,9 +61,9 @@ fn gradients_of_items_in_lines_blocks_and_files() {
 }
 
 /// All that a run may leave.
-type Left = (Outcome, [u64; Reg::COUNT], Vec<u64>, Vec<u64>, u64, Value);
+type FinalState = (Outcome, [u64; Reg::COUNT], Vec<u64>, Vec<u64>, u64, Value);
 
-fn left(m: &Machine<'_>, outcome: Outcome) -> Left {
+fn left(m: &Machine<'_>, outcome: Outcome) -> FinalState {
     // Beyond what was used there are zeros, of one machine more than of another.
     let used = m.memory().iter().rposition(|w| *w != 0).map_or(0, |at| at + 1);
     let more =
@@ -77,13 +77,13 @@ fn compare_machines(
     config: &Config,
     items: usize,
     run: impl Fn(&mut Machine<'_>, usize, &mut dyn FnMut(&Outcome)) -> Outcome + Sync,
-) -> Vec<Left> {
+) -> Vec<FinalState> {
     let alone = |item| {
         let mut m = Machine::new(program, config).expect("a machine");
         let outcome = run(&mut m, item, &mut |_| ());
         left(&m, outcome)
     };
-    let alone: Vec<Left> = (0..items).map(alone).collect();
+    let alone: Vec<FinalState> = (0..items).map(alone).collect();
     let batch = Batch::new(program, config, |_| Ok::<(), ConfigError>(())).expect("a batch");
     for jobs in [1, 4, 4] {
         let all = batch.run(items, NonZeroUsize::new(jobs), |m, room, item| {
@@ -136,7 +136,7 @@ fn an_item_has_as_much_memory_as_it_would_have_alone() {
         Program::new(assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics)), true).expect("verified")
     };
     let r1 = Reg::new(1).expect("a register");
-    let both = |text: &str, values: &[i64]| -> Vec<Left> {
+    let both = |text: &str, values: &[i64]| -> Vec<FinalState> {
         let program = program(text);
         let mut out = Vec::new();
         for (engine, mem) in [(Engine::Interpreter, None), (Engine::Jit, None), (Engine::Interpreter, Some(60_000))] {
@@ -150,7 +150,7 @@ fn an_item_has_as_much_memory_as_it_would_have_alone() {
         }
         out.swap_remove(0)
     };
-    let traps = |all: &[Left]| all.iter().filter(|left| matches!(left.0, Outcome::Trap(_))).count();
+    let traps = |all: &[FinalState]| all.iter().filter(|left| matches!(left.0, Outcome::Trap(_))).count();
     // Words that are read at an address, and far beyond all memory.
     let read = "main: start\n add r2, [r1]\n add [r1], 5\n finish\n";
     let addresses = [0, 4_095, 4_096, 40_000, 3, 1_000_000, (1 << 20) - 1, 1 << 20, -1, 1 << 40, 7, i64::MIN];

@@ -1,4 +1,4 @@
-//! The help of every command: it fits a terminal, and its examples run.
+//! The help of every command fits a terminal, and its examples run.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Ctrl-C, a limit and a trap: how far a run has come is told, and with what.
+//! Runs that are stopped by Ctrl-C, a limit or a trap report how far they came, and with which values.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};

@@ -1,4 +1,5 @@
-//! Where a compiled program has come to when it is stopped: each moment of the source is told once, in its order, and it is that of the machine.
+//! How far a compiled program has come in its source when it is stopped: the report names each point of the source once, in order, and it
+//! agrees with the machine.
 
 use std::collections::HashMap;
 

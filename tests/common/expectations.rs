@@ -106,7 +106,7 @@ impl Language {
         }
     }
 
-    /// What begins a comment.
+    /// The mark that begins a comment.
     fn mark(self) -> &'static str {
         match self {
             Language::Assembly | Language::Pisa => ";",
@@ -115,7 +115,7 @@ impl Language {
         }
     }
 
-    /// What encloses text in which no comment begins.
+    /// The quotes around text, in which no comment begins.
     fn quotes(self) -> &'static [char] {
         match self {
             Language::Assembly => &['"', '\''],
@@ -243,7 +243,7 @@ pub(crate) struct Directive {
     value: String,
 }
 
-/// What a program expects.
+/// The expectations of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expectations {
     pub(crate) problems: Vec<Problem>,

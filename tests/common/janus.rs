@@ -1,4 +1,4 @@
-//! Random programs in Janus, as text. Most of them run to their end; what one does in a branch that is not taken may be anything.
+//! Random programs in Janus, as text. Most of them run to their end; a branch that is not taken may contain anything.
 
 /// SplitMix64: a fixed stream, so that a failure comes back.
 pub(crate) struct Random(pub(crate) u64);
@@ -24,8 +24,8 @@ impl Random {
     }
 }
 
-/// Numbers with which something goes wrong more often than not.
-pub(crate) const WILD: &[&str] = &[
+/// Numbers with which most statements fail.
+pub(crate) const EXTREME_VALUES: &[&str] = &[
     "0 - 4",
     "0",
     "0 - 1",
@@ -41,8 +41,8 @@ pub(crate) const WILD: &[&str] = &[
     "4611686018427387904",
 ];
 
-/// What is done with such a number `g`, in a scope in which there are `x`, `y`, `a`, `s` and variables of some sizes.
-pub(crate) const PLANTED: &[&str] = &[
+/// Statements that use such a number `g`, in a scope with `x`, `y`, `a`, `s` and arrays of several sizes.
+pub(crate) const FAULTY_STATEMENTS: &[&str] = &[
     "local int l[g] l[0] += 1 l[0] -= 1 delocal int l[g]",
     "local int l[g][g] l[0][0] += 1 l[0][0] -= 1 delocal int l[g][g]",
     "local int l[3] skip delocal int l[g]",
@@ -89,8 +89,8 @@ pub(crate) const PLANTED: &[&str] = &[
     "local int h = g h += 1 delocal int h = g",
 ];
 
-/// The procedures that [`PLANTED`] calls, and the variables of `main` that it names.
-pub(crate) const AROUND: &str = "procedure sized(int n, int x)
+/// The procedures that [`FAULTY_STATEMENTS`] calls, and the variables of `main` that it names.
+pub(crate) const PRELUDE: &str = "procedure sized(int n, int x)
     local int l[n]
         l[n - 1] += 1
         l[n - 1] -= 1
@@ -132,7 +132,7 @@ struct Generator {
 
 /// A program from a seed.
 pub(crate) fn generate(seed: u64) -> String {
-    let mut g = Generator { random: Random(seed), out: AROUND.to_string(), locals: Vec::new(), names: 0, budget: 14 };
+    let mut g = Generator { random: Random(seed), out: PRELUDE.to_string(), locals: Vec::new(), names: 0, budget: 14 };
     while g.budget > 0 {
         g.statement(1);
     }
@@ -311,10 +311,10 @@ impl Generator {
     /// A branch that is not taken, in which anything may go wrong.
     fn dead(&mut self, depth: usize) {
         let condition = *self.random.pick(&["k = 77", "1 = 2", "n < 0", "k > 2 && n = 3"]);
-        let (g, wild) = (self.name(), *self.random.pick(WILD));
+        let (g, wild) = (self.name(), *self.random.pick(EXTREME_VALUES));
         // Not every letter is a name.
         let word = |w: &str| if w == "g" { g.clone() } else { w.to_string() };
-        let planted = self.random.pick::<&str>(PLANTED);
+        let planted = self.random.pick::<&str>(FAULTY_STATEMENTS);
         let planted: String = split(planted).map(word).collect();
         let i = self.name();
         let planted = planted.replace("int i ", &format!("int {i} ")).replace("+= i ", &format!("+= {i} "));

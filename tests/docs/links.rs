@@ -1,4 +1,4 @@
-//! Links, and the glossary.
+//! Links in the documents lead somewhere, and the glossary has the terms that the book uses.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Programs on the pages assemble and run.
+//! Programs in the documents assemble and run.
 
 use super::*;
 

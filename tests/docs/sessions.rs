@@ -1,4 +1,4 @@
-//! Sessions in the documents: what they show is what the commands print.
+//! Sessions in the documents show what the commands print.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -146,7 +146,7 @@ fn lasting(real: &str) -> String {
     real.lines().map(|line| if timed(line) { "…\n".to_string() } else { format!("{line}\n") }).collect()
 }
 
-/// Whether the output is what is shown, where `…` stands for any lines.
+/// True if the output is what is shown, where `…` stands for any lines.
 fn matches(shown: &str, real: &str) -> bool {
     fn at(shown: &[&str], real: &[&str]) -> bool {
         match shown.split_first() {

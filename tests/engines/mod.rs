@@ -1,6 +1,5 @@
-//! Engines in lock-step over the examples, the workloads and random programs in Nil and in the representation that Nil is compiled
-//! by: values, what words carry, traps, counts and events are the same on each, there and back, with whatever is compiled being compiled
-//! at once.
+//! Engines in lock-step over the examples, the workloads and random programs in Nil and in the IR: values, lanes, traps, counts and events are
+//! the same on each engine, forward and backward. Code is made at the first opportunity.
 
 #![cfg(feature = "jit")]
 

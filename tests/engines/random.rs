@@ -1,4 +1,4 @@
-//! Random programs in Nil, and in the representation that Nil is compiled by, from the generators of the compiler's tests.
+//! Random programs in Nil and in the IR, from the generators of the compiler's tests.
 
 use pendula_compiler::compile::{Options, compile};
 use pendula_compiler::lower::lower;
@@ -32,7 +32,7 @@ mod stmt;
 #[path = "../../compiler-backend/tests/lower/common/mod.rs"]
 mod lowering;
 
-/// What the generator makes.
+/// The types of the generator.
 mod oracle {
     use pendula_compiler::nil::sema::Argument;
 

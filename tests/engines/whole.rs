@@ -1,5 +1,5 @@
-//! Code for whole runs, written in C: the examples and the workloads in Nil end in the same state as by the interpreter, with the same
-//! gradient words but for rounding, and trap where it does.
+//! Whole runs compiled to C: the examples and the workloads in Nil end in the same state as in the interpreter, with the same gradient words up to
+//! rounding, and trap where the interpreter does.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::common::c_compiler;
 
 use super::nil::{Call, example_calls, workload_calls};
 
-/// Whether a program was run by C code, and came to its end.
+/// How a run went: whether C code ran it, and whether it came to its end.
 struct Ran {
     whole: bool,
     finished: bool,

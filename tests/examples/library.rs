@@ -1,4 +1,4 @@
-//! The library in one call: from a file or a text to values, and errors as the command line tells them.
+//! The library `pendula`: from a file or a text to values in one call, with errors as the command line prints them.
 
 use crate::common::expectations::{Expectations, Language};
 
@@ -13,13 +13,13 @@ fn example(name: &str) -> pendula::Program {
     pendula::load(format!("{}/examples/{name}", env!("CARGO_MANIFEST_DIR"))).expect("a file")
 }
 
-/// What the command line says of a program that fails, on standard error.
-fn said(args: &[&str]) -> String {
+/// The message of the command line for a program that fails, on standard error.
+fn stderr_of(args: &[&str]) -> String {
     let assert = super::pendula(args).env("NO_COLOR", "1").assert().failure();
     String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8").trim_end().to_string()
 }
 
-/// What the book's page begins with.
+/// The example at the beginning of the book's page.
 #[test]
 fn the_page_says_what_is_so() -> Result<(), Error> {
     let norm = example("norm.nil");
@@ -141,7 +141,7 @@ fn errors_are_told_as_the_command_line_tells_them() {
     let refused = |error: Error, kind: ErrorKind, code: Option<&str>, args: &[&str]| {
         assert_eq!((error.kind(), error.code()), (kind, code), "{error}");
         if !args.is_empty() {
-            assert_eq!(error.to_string(), said(args));
+            assert_eq!(error.to_string(), stderr_of(args));
         }
     };
     let load = |name: &str| pendula::load(name).expect("a file");
@@ -229,9 +229,9 @@ fn programs_that_stop_are_told_alike() {
                 continue;
             }
             let output = super::pendula(&call).env("NO_COLOR", "1").output().expect("runs");
-            let said = String::from_utf8(output.stderr).expect("UTF-8");
+            let stderr = String::from_utf8(output.stderr).expect("UTF-8");
             // Warnings come before and behind, and are no errors.
-            assert!(said.contains(&error.to_string()), "{name}\n{said}\nnot\n{error}");
+            assert!(stderr.contains(&error.to_string()), "{name}\n{stderr}\nnot\n{error}");
             compared += 1;
         }
     }

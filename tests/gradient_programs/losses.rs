@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What `zero` drops is counted, word by word, and only where it is not kept.
+/// The words that `zero` drops are counted one by one, and only where they are not kept.
 #[test]
 fn dropped_gradient_words_are_lost() {
     let text = "

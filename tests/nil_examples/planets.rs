@@ -1,4 +1,4 @@
-//! Planets move as in a model that is written here.
+//! The example `planets` moves planets as an independent model does that is written here.
 
 use crate::common::dual::Dual;
 

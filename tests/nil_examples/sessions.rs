@@ -92,7 +92,7 @@ fn words(command: &str) -> Vec<String> {
     out
 }
 
-/// Whether lines are those shown, where `…` stands for anything.
+/// True if lines are those shown, where `…` stands for anything.
 fn matches(shown: &[&str], real: &[&str]) -> bool {
     match shown {
         [] => real.is_empty(),

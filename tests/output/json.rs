@@ -1,4 +1,4 @@
-//! What `--json` prints, held against the tables of the book's page on it, which is the only list of keys there is.
+//! What `--json` prints, compared with the tables of the book's page on it, which is the only list of its keys.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ impl Page {
         self.forms.get(name).unwrap_or_else(|| panic!("the page has no `{name}`"))
     }
 
-    /// What is wrong with an answer.
+    /// The errors in an answer.
     fn wrong(&self, answer: &Value) -> Vec<String> {
         let mut out = Vec::new();
         let schema = answer["schema"].as_str().unwrap_or("");

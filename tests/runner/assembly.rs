@@ -53,7 +53,7 @@ fn diagnostics(assembly: &Assembly, text: &str, report: &mut Report) -> Vec<Prob
     found
 }
 
-/// What the checker finds, as problems.
+/// The findings of the checker, as problems.
 fn findings(module: &Module, text: &str) -> Vec<Problem> {
     let problem = |f: Finding| {
         let line = match f.at {

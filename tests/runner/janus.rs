@@ -54,7 +54,7 @@ fn command_line(expected: &Expectations) -> Vec<String> {
     out
 }
 
-/// What a run showed.
+/// The output of a run.
 type Output = Arc<Mutex<String>>;
 
 fn machine<'p>(
@@ -83,7 +83,7 @@ fn machine<'p>(
     Ok((machine, shown))
 }
 
-/// How many words of data there are.
+/// The number of words of data.
 fn data_len(module: &Module) -> usize {
     let end = |s: &pendula::isa::module::Symbol| match s.kind {
         SymbolKind::Data { len, .. } => (s.value + len) as usize,

@@ -2,8 +2,8 @@
 //!
 //! ```sh
 //! cargo test --test filetests                         # all of them
-//! cargo test --test filetests -- nil/run/fib          # those whose name contains this
-//! cargo test --test filetests -- --exact nil/run/fib  # that one
+//! cargo test --test filetests -- nil/run/swap          # those whose name contains this
+//! cargo test --test filetests -- --exact nil/run/swap  # that one
 //! cargo test --test filetests -- --list
 //! ```
 //!
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// What tests one program.
+/// A function that tests one program.
 type Check = fn(&Path) -> Result<(), Failed>;
 
 /// A folder of programs, and what tests each of them.
@@ -35,9 +35,9 @@ struct Suite {
     /// The folder below `tests/filetests`.
     folder: &'static str,
     extensions: &'static [&'static str],
-    /// What is appended to the name of the program.
+    /// A suffix for the names of the tests.
     suffix: &'static str,
-    /// How many programs there must be at least.
+    /// The least number of programs in the folder.
     least: usize,
     check: Check,
 }

@@ -51,7 +51,7 @@ fn command_line(expected: &Expectations) -> Vec<String> {
     out
 }
 
-/// What a run showed.
+/// The output of a run.
 type Events = Arc<Mutex<Vec<String>>>;
 
 fn machine<'p>(program: &'p Program, expected: &Expectations) -> Result<(Machine<'p>, Events), String> {
@@ -86,7 +86,7 @@ fn data_types(module: &Module) -> Vec<Ty> {
     out
 }
 
-/// Whether words are the same, those of floating-point numbers up to rounding.
+/// True if words are the same, those of floating-point numbers up to rounding.
 fn close(types: &[Ty], a: &[u64], b: &[u64]) -> bool {
     let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()));
     types.iter().zip(a).zip(b).all(|((ty, a), b)| match ty {

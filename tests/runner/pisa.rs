@@ -89,9 +89,9 @@ fn values(expected: &Expectations) -> Result<Values, String> {
 }
 
 /// What a machine holds: registers, cells that are not zero, the words emitted, and how many of the input were read.
-type Held = (Vec<u64>, BTreeMap<u32, u64>, Vec<u64>, usize);
+type State = (Vec<u64>, BTreeMap<u32, u64>, Vec<u64>, usize);
 
-fn held(machine: &Machine<'_>) -> Held {
+fn state(machine: &Machine<'_>) -> State {
     let memory = machine.memory().iter().enumerate().filter(|(_, w)| **w != 0).map(|(at, w)| (at as u32, *w));
     let cells = memory.chain(machine.cells()).collect();
     (machine.registers().to_vec(), cells, machine.output().to_vec(), machine.words_read())
@@ -136,12 +136,12 @@ fn compare(file: &TestFile, module: &Module, singly: bool, report: &mut Report) 
     let expected = &file.expected;
     let program = Program::new(module.clone(), true).map_err(|e| e.to_string())?;
     let (mut machine, printed) = machine(&program, expected)?;
-    let before = held(&machine);
+    let before = state(&machine);
     let outcome = go(&mut machine, Direction::Forward, singly);
     if outcome != Outcome::Finished {
         return Err(format!("the run forward ends with {outcome:?}"));
     }
-    let (registers, cells, emitted, read) = held(&machine);
+    let (registers, cells, emitted, read) = state(&machine);
     let (wanted_registers, wanted_cells) = values(expected)?;
     for (n, word) in registers.iter().enumerate() {
         let wanted = wanted_registers.get(&n).copied().unwrap_or(0);
@@ -170,7 +170,7 @@ fn compare(file: &TestFile, module: &Module, singly: bool, report: &mut Report) 
     if outcome != Outcome::Finished {
         return Err(format!("the run back ends with {outcome:?}"));
     }
-    report.same("the state after the run back", &before, &held(&machine));
+    report.same("the state after the run back", &before, &state(&machine));
     report.same("the branch register after the run back", &0, &machine.branch_register());
     let wanted = expected.number("steps-back")?.or(wanted_steps).unwrap_or(steps);
     report.same("steps back", &wanted, &(machine.executed() - steps));
@@ -276,9 +276,9 @@ pub(crate) fn trap(path: &Path) -> Result<(), Failed> {
         let help = vec![trap.fault.help().to_string()];
         report.compare(&file.expected.problems, vec![Problem { line, code, message, source: None, help }]);
         // Nothing is lost: what had run can be undone, singly or not.
-        let before = held(&machine);
+        let before = state(&machine);
         report.same("the trap of a second run", &Outcome::Trap(trap), &machine.run(Some(STEPS)));
-        report.same("the state after a second run", &before, &held(&machine));
+        report.same("the state after a second run", &before, &state(&machine));
     }
     report.finish()
 }

@@ -36,7 +36,7 @@ const REFUSED: &[(&str, &[&str])] = &[
 ];
 
 /// Programs that exchange cells which no memory has.
-const FAR: &[&str] = &["EXCH.pisa", "random_00.pisa", "random_05.pisa", "random_07.pisa"];
+const FAR_CELLS: &[&str] = &["EXCH.pisa", "random_00.pisa", "random_05.pisa", "random_07.pisa"];
 
 /// Programs that show something when it is undone, as PendVM does; a translation does not, and a warning says so.
 const SHOWS_BACK: &[&str] = &["SHOW_bugs.pisa", "SHOW_bugs_raw.pisa", "shows_back.pisa"];
@@ -49,16 +49,16 @@ fn options(expected: &Expectations) -> Result<import::Options, String> {
     Ok(import::Options { read: pisa::options(expected)?, cells, below: 1 << 12 })
 }
 
-/// What a run leaves.
+/// The state after a run.
 #[derive(Clone, Debug, PartialEq)]
-struct Left {
+struct FinalState {
     registers: Vec<u64>,
     /// The cells that are not zero, by address; those of instructions are none.
     cells: BTreeMap<i64, u64>,
     emitted: Vec<u64>,
     shown: Vec<u64>,
     read: usize,
-    /// What a run back shows.
+    /// The words that the backward run shows.
     shown_back: Vec<u64>,
 }
 
@@ -74,7 +74,7 @@ fn listen(machine: &mut Machine<'_>) -> Arc<Mutex<Vec<u64>>> {
 }
 
 /// Runs the program as it is. Gives the trap in which it stops, if it does.
-fn run_original(module: &Module, input: Vec<u64>) -> Result<Result<Left, Fault>, String> {
+fn run_original(module: &Module, input: Vec<u64>) -> Result<Result<FinalState, Fault>, String> {
     let program = Program::new(module.clone(), true).map_err(|e| e.to_string())?;
     let config = Config { mem: Some(1 << 14), ..Config::default() };
     let mut machine = Machine::new(&program, &config).map_err(|e| e.to_string())?;
@@ -88,7 +88,7 @@ fn run_original(module: &Module, input: Vec<u64>) -> Result<Result<Left, Fault>,
     let memory = machine.memory().iter().enumerate().filter(|(_, w)| **w != 0).map(|(at, w)| (at as u32, *w));
     let cells = memory.chain(machine.cells()).map(|(at, w)| (i64::from(at.cast_signed()), w)).collect();
     let shown_forward = std::mem::take(&mut *shown.lock().expect("no panic"));
-    let mut left = Left {
+    let mut final_state = FinalState {
         registers: machine.registers().to_vec(),
         cells,
         emitted: machine.output().to_vec(),
@@ -101,12 +101,18 @@ fn run_original(module: &Module, input: Vec<u64>) -> Result<Result<Left, Fault>,
         Outcome::Finished => {}
         other => return Err(format!("the run back of the program ends with {other:?}")),
     }
-    left.shown_back = shown.lock().expect("no panic").clone();
-    Ok(Ok(left))
+    final_state.shown_back = shown.lock().expect("no panic").clone();
+    Ok(Ok(final_state))
 }
 
-/// What the translation leaves, in the terms of the program.
-fn left(machine: &Machine<'_>, module: &Module, imported: &Imported, options: &import::Options, shown: &[u64]) -> Left {
+/// The state after the translation, in terms of the program.
+fn final_state(
+    machine: &Machine<'_>,
+    module: &Module,
+    imported: &Imported,
+    options: &import::Options,
+    shown: &[u64],
+) -> FinalState {
     let registers = imported.registers.iter().map(|r| r.map_or(0, |r| machine.registers()[r.index()])).collect();
     let code = |at: i64| {
         let inst = usize::try_from(at).ok().and_then(|at| module.code.get(at));
@@ -116,7 +122,7 @@ fn left(machine: &Machine<'_>, module: &Module, imported: &Imported, options: &i
     let memory = machine.memory().iter().enumerate().map(|(at, w)| (at as i64 - zero, *w));
     let cells = memory.filter(|(at, w)| *w != 0 && !code(*at) && *at < most).collect();
     let (emitted, read) = (machine.output().to_vec(), machine.words_read());
-    Left { registers, cells, emitted, shown: shown.to_vec(), read, shown_back: Vec::new() }
+    FinalState { registers, cells, emitted, shown: shown.to_vec(), read, shown_back: Vec::new() }
 }
 
 /// Checks that labelled data is exported with the cells of its label, which end where the next label's begin, or instructions.
@@ -144,8 +150,8 @@ struct Translation<'f> {
     module: &'f Module,
     imported: &'f Imported,
     options: import::Options,
-    /// What the program leaves, or the trap in which it stops.
-    wanted: Result<Left, Fault>,
+    /// The state after the program, or the trap in which it stops.
+    wanted: Result<FinalState, Fault>,
 }
 
 /// Assembles a translation, inverts it, and runs it with every engine.
@@ -201,19 +207,19 @@ fn run_engine(
     let outcome = machine.run(Some(STEPS));
     let wanted = match (wanted, outcome) {
         (Ok(_), Outcome::Trap(trap))
-            if FAR.contains(&&*name) && matches!(trap.fault, Fault::Memory | Fault::Assert) =>
+            if FAR_CELLS.contains(&&*name) && matches!(trap.fault, Fault::Memory | Fault::Assert) =>
         {
             return Ok(());
         }
-        (Ok(wanted), Outcome::Finished) if !FAR.contains(&&*name) => wanted,
+        (Ok(wanted), Outcome::Finished) if !FAR_CELLS.contains(&&*name) => wanted,
         (Err(_), Outcome::Trap(_)) => return Ok(()),
         (_, outcome) => return Err(format!("the run ends with {outcome:?}")),
     };
     let shown_forward = std::mem::take(&mut *shown.lock().expect("no panic"));
     let shows_back = SHOWS_BACK.contains(&&*name);
     let shown_forward = if shows_back { wanted.shown.clone() } else { shown_forward };
-    let found = left(&machine, module, imported, options, &shown_forward);
-    report.same("what the run leaves", &Left { shown_back: Vec::new(), ..wanted.clone() }, &found);
+    let found = final_state(&machine, module, imported, options, &shown_forward);
+    report.same("what the run leaves", &FinalState { shown_back: Vec::new(), ..wanted.clone() }, &found);
     let mut others = (0..Reg::COUNT).filter(|n| !imported.registers.iter().flatten().any(|r| r.index() == *n));
     if !others.all(|n| machine.registers()[n] == before.0[n]) {
         report.add(format_args!("other registers are changed: {:?}", machine.registers()));

@@ -1,4 +1,4 @@
-//! Known programs in Janus and in Nil, broken as students break them: Fibonacci numbers, a square root, factorials, a sort.
+//! Known programs in Janus and Nil with the errors that students make: Fibonacci numbers, a square root, factorials, a sort.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! No expectation, session or snapshot names what is internal to the compiler and the machine.
+//! No expectation, session or snapshot mentions internals of the compiler and the machine.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a person is told where a program stops: broken programs in Janus and Nil, each with what must be said. The report is the same at every
+//! Reports of programs that stop: broken programs in Janus and Nil, each with what the report must say. The report is the same at every
 //! optimisation level and by every engine.
 
 mod assembly;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use command::run;
 use serde_json::Value;
 
-/// What a run says of a program that stops, which must be the same however it is run.
+/// The report of a program that stops, which must be the same at every level and with every engine.
 fn report(name: &str, text: &str, options: &[&str]) -> String {
     let path = folder("stops").join(name);
     fs::write(&path, text).unwrap();
@@ -42,7 +42,7 @@ fn check(name: &str, text: &str, options: &[&str], title: &str, place: &str, say
     assert!(inner.is_none(), "{name} names {inner:?}\n{report}");
 }
 
-/// What is internal to the compiler and the machine, and who wrote Nil or Janus does not know.
+/// Words that are internal to the compiler and the machine, which an author of Nil or Janus does not know.
 const INTERNAL: &[&str] = &[
     "off by ",
     " ≠ ",
@@ -64,7 +64,7 @@ const INTERNAL: &[&str] = &[
     "`.mem",
 ];
 
-/// What a report of a program names that is internal; what the program itself names is not.
+/// The first internal word in a report, if any. A word that the program itself has is not internal.
 fn internal(report: &str, program: &str) -> Option<String> {
     let phrase = INTERNAL.iter().find(|inner| report.contains(**inner) && !program.contains(**inner));
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '%' | '.' | '_' | '!' | '$');

@@ -1,4 +1,4 @@
-//! What is looked up, defined and asked of several files: `explain`, `isa`, `-D`, `check`, `energy`, `level`.
+//! Commands and options that look something up or take several files: `explain`, `isa`, `-D`, `check`, `energy`, `level`.
 
 use serde_json::Value;
 
