@@ -1,4 +1,5 @@
-//! Tests of the canonical layout: what it changes, that it changes nothing else, and that it is done after once.
+//! Tests of the formatter: what it changes, that it changes nothing else, and that formatting twice is the same as
+//! once.
 
 use pendula_compiler::nil::fmt::format_source;
 use pendula_compiler::nil::parser::parse;
@@ -11,7 +12,7 @@ fn formatted(text: &str) -> String {
     }
 }
 
-/// The tree of a text without the places.
+/// The tree of a text without source positions.
 fn tree(text: &str) -> String {
     let (file, diagnostics) = parse(0, text);
     assert!(diagnostics.is_empty(), "{text}\n{diagnostics:#?}");
@@ -27,7 +28,7 @@ fn tree(text: &str) -> String {
     out
 }
 
-/// The comments and texts of a file, in order, roughly.
+/// The comments and texts of a file, in order, approximately.
 fn comments(text: &str) -> Vec<String> {
     text.lines().filter_map(|l| l.find('#').map(|n| l[n..].split_whitespace().collect())).collect()
 }
@@ -67,7 +68,7 @@ fn the_corpus_keeps_its_meaning() {
 
 #[test]
 fn squeezed_and_stretched() {
-    // All blank space at the beginning of lines removed, or doubled, gives the same layout, but for host code.
+    // Removing or doubling all white space at the beginning of lines gives the same layout, except for host code.
     for text in corpus().into_iter().filter(|t| parse(0, t).0.skipped.is_empty() && !t.contains("\"\"\"")) {
         if text.contains("@safe") {
             continue;
@@ -83,7 +84,7 @@ fn squeezed_and_stretched() {
 fn operators_and_signs() {
     body("y+=a*b-c", "y += a * b - c");
     body("y-=-a+(-b)- -c", "y -= -a + (-b) - -c");
-    // Two colons would be `::`.
+    // Two colons would be read as `::`.
     body("y+=v[1: :]", "y += v[1: :]");
     body("y .+=f.( x,2 )", "y .+= f.(x, 2)");
     body("y+=2x ^ 2+1:n-1", "y += 2x^2 + 1:n - 1");
@@ -149,7 +150,7 @@ fn errors_are_given_back() {
     assert_eq!(errors.len(), 1);
 }
 
-/// Expressions, with and without blank space where it does not matter.
+/// Expressions with and without insignificant white space.
 fn expressions() -> impl Strategy<Value = String> {
     const OPS: &[&str] =
         &["+", "-", "*", "/", "^", ".^", ".+", "÷", "%", "|", "⊻", "&", "<<", "==", "<", "&&", "||", "|>"];
@@ -195,7 +196,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Blank space put in and taken out where the meaning stays is laid out alike; whatever is laid out stays the same.
+    /// Adding and removing insignificant white space gives the same layout, and formatting is idempotent.
     #[test]
     fn any_program(lines in prop::collection::vec(prop::sample::select(LINES), 0..12), spaces in prop::collection::vec(0usize..4, 12)) {
         let mut text = String::from("@i function f(x)\n");

@@ -1,4 +1,4 @@
-//! Every error: its code, where it points, that there is a way out; and what is read nevertheless.
+//! Each syntax error: its code, its place and its help; and the parts that are still read.
 
 use pendula_compiler::nil::ast::Item;
 use pendula_compiler::nil::parser::parse;
@@ -18,7 +18,7 @@ fn errors(text: &str) -> Vec<(usize, &'static str, String)> {
     diagnostics.iter().map(each).collect()
 }
 
-/// Checks the only error of a body.
+/// Checks the only error in a body.
 fn one(body: &str, code: &str, at: &str) {
     let text = format!("@i function f(x)\n{body}\n    y += 1\nend\n@i function g(x)\nend\n");
     let found = errors(&text);
@@ -129,7 +129,7 @@ fn heads() {
 fn blocks_without_end() {
     let found = errors("@i function f()\n  for i = 1:2\n    x += 1\n\n@i function g()\nend\n");
     assert_eq!(found, [(2, "P0405", "for".to_owned())]);
-    // The `end` of the function closed the loop: the loop is the one that lacks it.
+    // The `end` of the function closed the loop, so the loop is reported as the block without an end.
     let found = errors("@i function f()\n    for i = 1:2\n        x += 1\nend\n@i function g()\nend\n");
     assert_eq!(found, [(2, "P0405", "for".to_owned())]);
     let found = errors("@i function f()\n  if a\n");

@@ -1,4 +1,4 @@
-//! Whatever is read: no panic, an end, spans inside of the text.
+//! Robustness: for any text, the parser does not panic, it terminates, and spans are inside of the text.
 
 use pendula_compiler::nil::ast::Item;
 use pendula_compiler::nil::parser::parse;
@@ -13,7 +13,7 @@ fn corpus() -> Vec<String> {
     files.iter().map(|f| std::fs::read_to_string(f).expect("a text")).collect()
 }
 
-/// Reads a text, and checks what holds of all texts.
+/// Parses a text, and checks the properties that hold for every text.
 fn check(text: &str) {
     let (file, diagnostics) = parse(3, text);
     assert!(diagnostics.len() <= 101);

@@ -1,4 +1,4 @@
-//! Trees as short texts, for the tests to compare.
+//! Syntax trees as short texts, which tests compare.
 
 use pendula_compiler::nil::ast::{
     Binary, Condition, Expr, ExprKind, File, Function, Item, Mark, Param, Safe, Stmt, StmtKind, TextPart, TypeArg,
@@ -6,7 +6,7 @@ use pendula_compiler::nil::ast::{
 };
 use pendula_compiler::nil::parser::parse;
 
-/// Reads a file that has no errors.
+/// Parses a file without errors.
 pub(crate) fn read(text: &str) -> File {
     let (file, diagnostics) = parse(0, text);
     assert!(diagnostics.is_empty(), "{text}\n{diagnostics:#?}");
@@ -19,12 +19,12 @@ pub(crate) fn function(text: &str) -> Function {
     found.expect("a function")
 }
 
-/// The statements of a body, in short.
+/// The statements of a body as a short text.
 pub(crate) fn body(text: &str) -> String {
     stmts(&function(&format!("@i function f(x)\n{text}\nend\n")).body)
 }
 
-/// An expression, in short.
+/// An expression as a short text.
 pub(crate) fn value(text: &str) -> String {
     match function(&format!("@i function f(x)\ny += {text}\nend\n")).body.as_slice() {
         [Stmt { kind: StmtKind::Assign { value, .. }, .. }] => expr(value),

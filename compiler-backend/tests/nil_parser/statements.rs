@@ -1,4 +1,4 @@
-//! Every construct, and the tree that it becomes.
+//! Each construct, and its syntax tree.
 
 use pendula_compiler::nil::ast::{AssignOp, Item};
 

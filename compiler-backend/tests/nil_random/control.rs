@@ -1,4 +1,4 @@
-//! Random statements with others in them: branches, loops, routines, lives of variables, blocks undone.
+//! Random statements that contain others: branches, loops, routines, allocations, inverted blocks.
 
 use super::generate::{AVOID, Gen, type_of};
 use super::model::{Kind, Len, Variable};
@@ -19,14 +19,14 @@ impl Gen<'_> {
         }
     }
 
-    /// `if`, `elseif`, `else`: nothing that decides is changed.
+    /// `if`, `elseif`, `else` whose conditions do not change.
     fn branch(&mut self, depth: usize) {
         let marks: Vec<bool> = self.vars.iter().map(|v| v.write).collect();
         let kept = self.vars.clone();
         let count = 1 + self.rng.below(3);
         let mut heads = Vec::new();
         for _ in 0..count {
-            // What is decided may come to nothing, and then a trap with it.
+            // A condition may be optimised away, and its trap with it.
             let (risky, helpers) = (self.risky, self.inside_helper);
             if AVOID.contains(&"traps in conditions") && risky {
                 (self.risky, self.inside_helper) = (false, 2);
@@ -49,7 +49,7 @@ impl Gen<'_> {
         self.vars.iter_mut().zip(marks).for_each(|(v, m)| v.write = m);
     }
 
-    /// `if` whose condition is changed by what it decides, and the one after it.
+    /// An `if` whose branches change the condition, with a postcondition.
     fn branch_with_post(&mut self, depth: usize) {
         let directed = self.computing == 0;
         if directed && self.anywhere {
@@ -133,7 +133,7 @@ impl Gen<'_> {
         self.vars = outer;
     }
 
-    /// A loop that counts its turns in a variable of its own.
+    /// A loop that counts its iterations in a variable of its own.
     fn while_loop(&mut self, depth: usize) {
         let outer = self.vars.clone();
         let k = self.fresh("k");
@@ -177,8 +177,8 @@ impl Gen<'_> {
         self.vars = outer;
     }
 
-    /// Hides a part of what may be changed, for what comes after: what is computed first must not read what the rest changes.
-    /// Gives what comes after.
+    /// Hides some of the variables that may be changed from the later statements: the computation must not read what
+    /// these change. Gives the later statements.
     fn split(&mut self) -> Vec<Variable> {
         let mut after = self.vars.clone();
         let mut any = false;
@@ -195,7 +195,7 @@ impl Gen<'_> {
         after
     }
 
-    /// Variables that begin here: names, and what they begin with. They are added to the scope.
+    /// Allocates variables, and adds them to the scope. Gives their names and initial values.
     fn locals(&mut self, most: usize) -> Vec<(String, String)> {
         let mut out: Vec<(String, String)> = Vec::new();
         for _ in 0..1 + self.rng.below(most) {
@@ -215,7 +215,7 @@ impl Gen<'_> {
                     }
                     _ => {
                         let e = self.expr(kind, 2);
-                        // A literal alone has a type of its own.
+                        // A literal alone has its own type.
                         match kind {
                             Kind::Int | Kind::Bool => e,
                             Kind::Fixed | Kind::Float => format!("{}({e})", kind.name()),
@@ -245,7 +245,7 @@ impl Gen<'_> {
                     (format!("{word}({}, {})", kind.name(), lens.join(", ")), kind, dims)
                 }
             };
-            // What is copied is read.
+            // A copied variable counts as read.
             if let Some(n) = value.strip_prefix("copy(") {
                 self.used.push(n.trim_end_matches(')').to_string());
             }
@@ -302,7 +302,7 @@ impl Gen<'_> {
         self.vars = outer;
     }
 
-    /// In what is computed: a loop of which nobody knows how many turns it takes.
+    /// A loop in the computation, whose number of iterations is not known.
     fn data_loop(&mut self) {
         let (a, k) = (self.fresh("d"), self.fresh("k"));
         let (value, used) = self.reading(|g| g.expr(Kind::Int, 1));
@@ -317,19 +317,19 @@ impl Gen<'_> {
         self.vars.push(Variable::new(&k, Kind::Int, Vec::new(), true));
     }
 
-    /// Statements before something that ends here: what begins among them must end among them.
+    /// Statements before a deallocation: variables that they allocate must be deallocated among them.
     fn between(&mut self, depth: usize) {
         self.open += 1;
         self.some(2, depth);
         self.open -= 1;
     }
 
-    /// Two named routines of which the one that began first ends first.
+    /// Two named routines, of which the first one is undone first.
     fn overlapping(&mut self, depth: usize) {
         let outer = self.vars.clone();
         let names = [self.fresh("r"), self.fresh("r")];
         let mut after = self.split();
-        // Each reads only what neither changes.
+        // Each routine reads only variables that neither changes.
         self.vars.iter_mut().for_each(|v| v.write = false);
         let base = self.vars.clone();
         for name in &names {
@@ -338,7 +338,7 @@ impl Gen<'_> {
             let computing = self.computing;
             self.computing += 1;
             self.indent += 1;
-            // Arrays would end in another order than they lie in.
+            // Arrays would be deallocated in the wrong order.
             for _ in 0..1 + self.rng.below(2) {
                 let t = self.fresh("t");
                 let kind = *self.rng.pick(&[Kind::Int, Kind::Float, Kind::Fixed]);
@@ -359,7 +359,7 @@ impl Gen<'_> {
         self.vars = outer;
     }
 
-    /// A variable that begins and ends as the same expression, which nothing between changes.
+    /// A variable that is allocated and deallocated with the same expression, which does not change in between.
     fn life(&mut self, depth: usize) {
         let outer = self.vars.clone();
         let style = self.rng.below(4);
@@ -382,7 +382,7 @@ impl Gen<'_> {
                 self.line(if ascii { format!("@anc {name} = {value}") } else { format!("{name} ← {value}") });
             }
             self.between(depth);
-            // Left out, it is taken to end as it began.
+            // Without a deallocation, it is deallocated with its initial value.
             let forget = style == 2 && self.inverting == 0 && self.open == 0 && self.rng.chance(30);
             for (name, value) in locals.iter().rev().filter(|_| !forget) {
                 let number = value.starts_with(|c: char| c.is_ascii_digit());
@@ -391,7 +391,7 @@ impl Gen<'_> {
                 self.line(if ascii { format!("@deanc {name} = {value}") } else { format!("{name} → {value}") });
             }
             if forget {
-                // It ends with the block: nothing that it began with may change until then.
+                // It is deallocated with the block: its initial value must not change until then.
                 self.vars.truncate(outer.len());
                 let frozen: Vec<bool> = self.vars.iter().map(|v| v.write).collect();
                 self.vars = outer;
@@ -422,7 +422,7 @@ impl Gen<'_> {
         (self.anywhere, self.computing) = (anywhere, computing);
     }
 
-    /// A word that lies on the stack for a while.
+    /// A word that is on the stack for a while.
     fn pushed(&mut self, depth: usize) {
         let outer = self.vars.clone();
         let Some(v) = self.pick_var(|v| v.write) else { return self.marked(depth) };

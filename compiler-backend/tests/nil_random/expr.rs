@@ -1,4 +1,4 @@
-//! Random expressions: pure, and where nothing else is asked for without a trap.
+//! Random expressions without side effects; without traps unless these are allowed.
 
 use super::generate::{AVOID, Gen};
 use super::model::{Kind, Len, Role, SHORTEST, Variable};
@@ -35,7 +35,7 @@ impl Gen<'_> {
             6 => format!("({a} % {})", 2 + self.rng.below(5)),
             7 => format!("({a} ÷ {})", self.rng.pick(&["2", "3", "-2", "7"])),
             8 => format!("{}({a}, {})", self.rng.pick(&["min", "max"]), self.expr(Kind::Int, d)),
-            // With literals alone, these would take the type of the statement.
+            // An expression of literals would take the type of the statement.
             9 => format!("abs(Int({a}))"),
             10 => format!("(Int({a}) {} {})", self.rng.pick(&["&", "|", "⊻"]), self.expr(Kind::Int, d)),
             11 => format!("(Int({a}) {} {})", self.rng.pick(&["<<", ">>", ">>>"]), self.rng.below(4)),
@@ -190,10 +190,10 @@ impl Gen<'_> {
                 if n < 0 { format!("({n})") } else { n.to_string() }
             }
             Kind::Bool => (*self.rng.pick(&["true", "false"])).to_string(),
-            // A literal takes the type of the statement, which need not be this one.
+            // A literal takes the type of the statement, which may be another one.
             Kind::Fixed | Kind::Float => format!("{}({})", kind.name(), real(self)),
             Kind::Log => format!("ULogarithmic({})", self.rng.pick(&["0.5", "1.5", "2", "3.25"])),
-            // Literals alone would make a complex number of a type of their own.
+            // Two literals would make a complex number of their own type.
             Kind::Complex => format!("Complex{{Float64}}({}, {})", real(self), real(self)),
             Kind::ComplexFixed => format!("Complex{{Fixed}}({}, {})", real(self), real(self)),
             Kind::Tropical => format!("Tropical{{Float64}}({})", real(self)),
@@ -225,7 +225,7 @@ impl Gen<'_> {
         Some(self.vars[n].clone())
     }
 
-    /// The variable, or an element or a field of it that is of this kind. What it reads is noted.
+    /// The variable, or an element or a field of it that has this kind. Records the names that it reads.
     pub(super) fn access(&mut self, v: &Variable, kind: Kind) -> String {
         self.used.push(v.name.clone());
         let mut text = v.name.clone();
@@ -274,7 +274,7 @@ impl Gen<'_> {
     /// A call of a function of the program as a value.
     fn value_call(&mut self, kind: Kind, depth: usize) -> Option<String> {
         let fits = |h: &super::model::Helper| {
-            // What a statement with another operator adds to, and what has no zero, has no value.
+            // Functions that define a statement with another operator, or add to a type without a zero, have no value.
             let value = h.role == Role::Adds || h.role == Role::Instruction && kind != Kind::Log;
             let float = matches!(kind, Kind::Float | Kind::Complex | Kind::Pair);
             let known = float && AVOID.contains(&"values of functions on floats");
@@ -293,7 +293,7 @@ impl Gen<'_> {
     }
 }
 
-/// Whether a number of kind `part` is, or is in, one of kind `whole`.
+/// Whether a number of kind `part` is of kind `whole`, or a part of it.
 pub(super) fn part_of(whole: Kind, part: Kind) -> bool {
     whole == part || whole.parts().is_some_and(|(k, _)| k == part) || (whole == Kind::Tropical && part == Kind::Float)
 }

@@ -1,47 +1,44 @@
-//! Random programs: parameters, functions, and what every program has.
+//! Random programs: parameters, functions, and the common parts of every program.
 
 use pendula_compiler::nil::sema::{Argument, Number};
 
 use super::model::{Helper, Index, Kind, Len, Rng, Variable};
 use super::oracle::Case;
 
-/// What is known not to work yet, and is not generated. A line that is taken out is tested again.
+/// Features that do not work yet and are not generated. Commenting out a line tests the feature.
 pub(super) const AVOID: &[&str] = &[
-    // "log view as a target",
-    // "values of functions on floats",
-    // "variables as angles",
-    // "traps in conditions",
-    // "one place twice in an argument",
+    // "log view as a target", "values of functions on floats", "variables as angles", "traps in conditions", "one place
+    // twice in an argument",
 ];
 
-/// A program in the making.
+/// The state of the generator.
 pub(super) struct Gen<'r> {
     pub(super) rng: &'r mut Rng,
     pub(super) vars: Vec<Variable>,
     pub(super) helpers: Vec<Helper>,
     pub(super) lines: Vec<String>,
     pub(super) indent: usize,
-    /// Names that expressions have read since this was emptied.
+    /// The names that expressions have read since this was last cleared.
     pub(super) used: Vec<String>,
-    /// How many statements are left for the function.
+    /// The number of statements that are left for the function.
     pub(super) budget: usize,
-    /// Whether a run may stop with a trap: bounds, domains, assertions.
+    /// Whether a run may trap: by bounds, domains, assertions.
     pub(super) risky: bool,
-    /// Whether what is generated may be undone from a state that it has not come to.
+    /// Whether the generated statement may be undone from a state that no run has reached.
     pub(super) anywhere: bool,
-    /// How many routines' first halves, which run forward first, are around.
+    /// The number of enclosing computations of routines, which run forward first.
     pub(super) computing: usize,
-    /// How much that is still to end in this block has begun in it.
+    /// The number of allocations in this block that are still to be deallocated.
     pub(super) open: usize,
-    /// How many blocks that are undone are around.
+    /// The number of enclosing inverted blocks.
     pub(super) inverting: usize,
-    /// How many loops are around.
+    /// The number of enclosing loops.
     pub(super) loops: usize,
-    /// How many functions are around.
+    /// The number of enclosing functions.
     pub(super) inside_helper: usize,
     /// Whether there are many variables.
     pub(super) wide: bool,
-    /// Whether the entry has been given a statement that cannot be undone from anywhere.
+    /// Whether the entry has a statement that cannot be undone from every state.
     pub(super) directed: bool,
     counter: usize,
 }
@@ -57,7 +54,7 @@ impl Gen<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.indent), text.as_ref()));
     }
 
-    /// Statements of a block, indented.
+    /// The statements of a block, indented.
     pub(super) fn inner(&mut self, f: impl FnOnce(&mut Self)) {
         let vars = self.vars.clone();
         let before = self.lines.len();
@@ -71,14 +68,14 @@ impl Gen<'_> {
         }
     }
 
-    /// The lines that `f` writes, which are taken away.
+    /// Runs `f`, and removes and gives the lines that it writes.
     pub(super) fn captured(&mut self, f: impl FnOnce(&mut Self)) -> Vec<String> {
         let outer = std::mem::take(&mut self.lines);
         f(self);
         std::mem::replace(&mut self.lines, outer)
     }
 
-    /// What `f` gives, and the names that it has read.
+    /// The result of `f`, and the names that it has read.
     pub(super) fn reading<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, Vec<String>) {
         let outer = std::mem::take(&mut self.used);
         let value = f(self);
@@ -87,24 +84,24 @@ impl Gen<'_> {
         (value, used)
     }
 
-    /// Has these variables not changed from here on.
+    /// From here on, these variables are not changed.
     pub(super) fn freeze(&mut self, names: &[String]) {
         self.vars.iter_mut().filter(|v| names.contains(&v.name)).for_each(|v| v.write = false);
     }
 
-    /// Has these variables neither read nor changed from here on.
+    /// From here on, these variables are neither read nor changed.
     pub(super) fn hide(&mut self, names: &[String]) {
         self.vars.iter_mut().filter(|v| names.contains(&v.name)).for_each(|v| (v.read, v.write) = (false, false));
     }
 
-    /// A loop's variable, which is an index of arrays of a length.
+    /// Adds the variable of a loop, which is an index of arrays of this length.
     pub(super) fn counted(&mut self, name: &str, len: &Len, below: usize, above: usize) {
         let index = Some(Index { len: len.clone(), below, above });
         self.vars.push(Variable { index, ..Variable::new(name, Kind::Int, Vec::new(), false) });
     }
 }
 
-/// A number of a kind as text, one for each word.
+/// A number of a kind as text, with one text for each word.
 fn numbers(rng: &mut Rng, kind: Kind) -> Vec<String> {
     let real = |rng: &mut Rng| format!("{:.3}", (rng.below(4001) as f64 - 2000.0) / 1000.0 + 0.0003);
     match kind {
@@ -128,7 +125,7 @@ fn argument(rng: &mut Rng, v: &Variable) -> Argument {
     if v.kind.parts().is_some() { Argument::Tuple(parts) } else { parts.swap_remove(0) }
 }
 
-/// The type of a variable as it is written.
+/// The type of a variable as it is written in the source.
 pub(super) fn type_of(kind: Kind, dims: usize) -> String {
     match dims {
         0 => kind.name().to_string(),
@@ -138,7 +135,7 @@ pub(super) fn type_of(kind: Kind, dims: usize) -> String {
     }
 }
 
-/// The kinds that a program is about: programs on few kinds have more to say about each.
+/// The kinds that a program uses. A program with few kinds uses each of them more.
 fn palette(rng: &mut Rng) -> Vec<Kind> {
     match rng.below(10) {
         0 => vec![Kind::Int],
@@ -186,8 +183,7 @@ pub(super) fn program(seed: u64, smooth: bool) -> Case {
     for _ in 0..g.rng.below(5) {
         g.helper(&kinds);
     }
-    // The entry.
-    // Some have more variables than there are registers.
+    // The entry. Some programs have more variables than there are registers.
     g.wide = g.rng.chance(8);
     let count = if g.wide { 15 + g.rng.below(20) } else { 2 + g.rng.below(5) };
     let mut params = Vec::new();

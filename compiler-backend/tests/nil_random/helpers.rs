@@ -1,5 +1,5 @@
-//! Random functions that programs call: plain ones, such as stand in expressions, statements of the program's own, recursive ones, and such as take
-//! functions.
+//! Random functions that programs call: functions for expressions, functions that define statements, recursive
+//! functions, and functions that take functions.
 
 use super::control::parameter;
 use super::generate::Gen;
@@ -21,7 +21,7 @@ impl Gen<'_> {
                 let kind = *self.rng.pick(kinds);
                 let name = self.fresh(if role == Role::Adds { "add" } else { "ins" });
                 self.adds(role, &name, kind);
-                // The same for another type.
+                // The same function for another type.
                 let other = *self.rng.pick(kinds);
                 if other != kind && self.rng.chance(40) {
                     self.adds(role, &name, other);
@@ -31,7 +31,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Begins a function: the variables are its parameters alone.
+    /// Begins a function: only its parameters are in scope.
     fn body(&mut self, vars: Vec<Variable>, statements: usize, f: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.vars, vars);
         let (budget, anywhere) = (self.budget, std::mem::replace(&mut self.anywhere, true));
@@ -60,7 +60,7 @@ impl Gen<'_> {
             let mut kind = *self.rng.pick(kinds);
             let mut rank = if self.rng.chance(60) { 0 } else { 1 + self.rng.below(3) };
             let written = n == 0 || self.rng.chance(50);
-            // Beside an array that is only read, another one of its kind, or a number such as its elements are.
+            // An array that is only read, with another one of its kind or a number of its element kind.
             let array = params.iter().find(|p: &&Param| !p.written && !p.dims.is_empty());
             if let Some(array) = array.filter(|_| !written && self.rng.chance(60)) {
                 kind = array.kind;
@@ -154,7 +154,7 @@ impl Gen<'_> {
         self.helpers.push(Helper { name: name.to_string(), params, keyword: None, role });
     }
 
-    /// A function that calls one that it is given.
+    /// A function that calls a function parameter.
     fn applies(&mut self) {
         let fits: Vec<Helper> = self.helpers.iter().filter(|h| h.role == Role::Adds).cloned().collect();
         if fits.is_empty() {

@@ -1,7 +1,12 @@
-//! Random programs in Nil: compiled in every way and run on the machine, against the evaluator on what the front end makes of them.
+//! Random programs in Nil. They are compiled with all choices of passes, run on the machine, and compared with the
+//! evaluator on the front end's output.
 //!
-//! A failure prints the seed and the program; `NIL_SEED=7` runs that seed alone. For a smaller program that fails likewise, run many with
-//! `NIL_ALL=1 NIL_SEED=0..20000 cargo test -p pendula-compiler --test suite nil_random -- --nocapture`: every failure is listed, and the shortest program is shown.
+//! A failure prints the seed and the program; `NIL_SEED=7` runs that seed alone. To find a smaller program with the
+//! same failure, run many seeds: every failure is listed, and the shortest program is shown.
+//!
+//! ```text
+//! NIL_ALL=1 NIL_SEED=0..20000 cargo test -p pendula-compiler --test suite nil_random -- --nocapture
+//! ```
 
 /// Writes a line of the program.
 macro_rules! emit {
@@ -30,7 +35,8 @@ fn seeds(default: std::ops::Range<u64>) -> std::ops::Range<u64> {
     }
 }
 
-/// Runs `check` on the program of each seed. With `NIL_ALL` set, all that fail are listed, and the shortest is shown.
+/// Runs `check` on the program of each seed. With `NIL_ALL` set, all failures are listed, and the shortest program is
+/// shown.
 fn run(seeds: std::ops::Range<u64>, smooth: bool, mut check: impl FnMut(&Case, u64) -> Result<(), String>) {
     let all = std::env::var_os("NIL_ALL").is_some();
     let mut failed = Vec::new();
@@ -49,7 +55,7 @@ fn run(seeds: std::ops::Range<u64>, smooth: bool, mut check: impl FnMut(&Case, u
     }
 }
 
-/// Whether all seeds of a test are run, not some that were asked for.
+/// Whether all seeds of a test are run, and not only requested ones.
 fn whole() -> bool {
     std::env::var_os("NIL_SEED").is_none()
 }

@@ -1,6 +1,6 @@
-//! What programs are made of: kinds of numbers, variables, lengths, functions.
+//! The parts of programs: kinds of numbers, variables, lengths, functions.
 
-/// A generator of numbers, the same for the same seed.
+/// A generator of random numbers, which gives the same numbers for the same seed.
 pub(super) struct Rng(u64);
 
 impl Rng {
@@ -28,7 +28,7 @@ impl Rng {
     }
 }
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
@@ -71,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// The number that complex numbers and structs are made of, and the names of the two parts.
+    /// The number kind of the parts of complex numbers and structs, and the names of the two parts.
     pub(super) fn parts(self) -> Option<(Kind, [&'static str; 2])> {
         match self {
             Kind::Complex => Some((Kind::Float, ["re", "im"])),
@@ -82,15 +82,15 @@ impl Kind {
     }
 }
 
-/// How long arrays are: at least two.
+/// The minimum length of arrays.
 pub(super) const SHORTEST: usize = 2;
 
-/// How long an array is in one dimension.
+/// The length of an array in one dimension.
 #[derive(Clone, Debug)]
 pub(super) enum Len {
-    /// So long.
+    /// A known length.
     Known(usize),
-    /// As long as the caller says; what says it in the source.
+    /// A length that the caller decides, with the text for it in the source.
     Open(usize, String),
 }
 
@@ -111,13 +111,13 @@ impl Len {
         }
     }
 
-    /// At least so long.
+    /// The minimum of the length.
     pub(super) fn least(&self) -> usize {
         if let Len::Known(n) = self { *n } else { SHORTEST }
     }
 }
 
-/// An integer that is an index of arrays of this length, and stays one when this is subtracted or added.
+/// An integer that is an index of arrays of this length, also after this number is added or subtracted.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     pub(super) len: Len,
@@ -130,7 +130,7 @@ pub(super) struct Index {
 pub(super) struct Variable {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Of an array.
+    /// The lengths of an array.
     pub(super) dims: Vec<Len>,
     /// Whether expressions may read it here.
     pub(super) read: bool,
@@ -150,27 +150,28 @@ impl Variable {
 pub(super) struct Param {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Of an array: which lengths are the same.
+    /// For an array: which lengths are equal.
     pub(super) dims: Vec<usize>,
     pub(super) written: bool,
 }
 
-/// What a function is for.
+/// The use of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Calls as statements.
+    /// It is called in statements.
     Plain,
-    /// Its first parameter, a number, takes up its result, and it changes no other: it may stand in expressions.
+    /// Its result is added to its first parameter, a number, and it changes no other parameter: it may be called in
+    /// expressions.
     Adds,
-    /// The statement `y += f(x)`.
+    /// It defines the statement `y += f(x)`.
     Instruction,
     /// It calls itself as often as its last parameter, an integer, says.
     Recursive,
-    /// Its first parameter is a function with the role [`Role::Adds`], for which the others are.
+    /// Its first parameter is a function with the role [`Role::Adds`], which is called with the others.
     Applies,
 }
 
-/// A function that has been generated.
+/// A generated function.
 #[derive(Clone, Debug)]
 pub(super) struct Helper {
     pub(super) name: String,

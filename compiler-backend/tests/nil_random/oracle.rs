@@ -1,7 +1,9 @@
-//! The oracle: a compiled program on the machine against the evaluator on the representation as the front end leaves it.
+//! The oracle: a compiled program on the machine against the evaluator on the representation as the front end leaves
+//! it.
 //!
-//! Values must agree bit for bit in both directions, gradients within rounding, and where the evaluator fails the machine must trap. What
-//! the evaluator says of broken contracts (words that leak, variables that change and may not) is a failure by itself.
+//! Values must agree bit for bit in both directions, and gradients up to rounding. If the evaluator fails, the machine
+//! must trap. If the evaluator reports a broken contract (a word that is not cleared, a constant that changes), the
+//! test fails.
 
 use pendula_compiler::compile::{Compiled, Options, compile};
 use pendula_compiler::ir::Program;
@@ -18,7 +20,7 @@ use pendula_isa::{Env, Module, Ty};
 use pendula_vm::gradient::{self, Cell, Variable};
 use pendula_vm::{Config, Machine, Outcome, Program as Code};
 
-/// Arguments of a run, as the compiler takes them.
+/// The arguments of a run, as the compiler takes them.
 pub(crate) type Arguments = Vec<sema::Argument>;
 
 /// A program, and arguments of the same shape for several runs.
@@ -26,11 +28,11 @@ pub(crate) struct Case {
     pub(crate) text: String,
     pub(crate) types: Vec<String>,
     pub(crate) runs: Vec<Arguments>,
-    /// Whether it may be undone from a state that no run has come to.
+    /// Whether it may be undone from a state that no run has reached.
     pub(crate) anywhere: bool,
 }
 
-/// What came of a case.
+/// The outcomes of cases.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) finished: usize,
@@ -38,10 +40,10 @@ pub(crate) struct Tally {
     pub(crate) gradients: usize,
 }
 
-/// How many steps a run may take, of the evaluator and of the machine.
+/// The maximum numbers of steps of a run, for the evaluator and for the machine.
 const EVALUATED: u64 = 400_000;
 const EXECUTED: u64 = 40_000_000;
-/// Words for arrays of the program's own, and for the machine's stack.
+/// The number of words for the program's own arrays and for the machine's stack.
 const ROOM: usize = 6_000;
 
 /// A data word of the entry's arguments.
@@ -49,11 +51,11 @@ const ROOM: usize = 6_000;
 struct Word {
     at: usize,
     ty: Ty,
-    /// The parameter that it is given as, if it is one by itself.
+    /// The index of the parameter that it is, if it is one by itself.
     param: Option<usize>,
 }
 
-/// Where the entry's arguments lie: as in the data segment.
+/// The layout of the entry's arguments in the data segment.
 struct Layout {
     words: Vec<Word>,
     params: Vec<u64>,
@@ -82,7 +84,7 @@ impl Layout {
         layout
     }
 
-    /// Parameters and memory for the evaluator.
+    /// The parameters and the memory for the evaluator.
     fn split(&self, data: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut params, mut memory) = (self.params.clone(), data.to_vec());
         for w in &self.words {
@@ -93,7 +95,7 @@ impl Layout {
         (params, memory)
     }
 
-    /// The data segment that they stand for.
+    /// The data segment for these parameters and this memory.
     fn join(&self, params: &[u64], memory: &[u64]) -> Vec<u64> {
         let mut data = memory.to_vec();
         data.resize(self.len, 0);
@@ -106,13 +108,13 @@ impl Layout {
     }
 }
 
-/// What the evaluator says of a run.
+/// The evaluator's result of a run.
 enum Verdict {
-    /// The data words that it leaves.
+    /// The data words after the run.
     Data(Vec<u64>),
-    /// It stops, and so must the machine.
+    /// The evaluator stops, and so must the machine.
     Stops(EvalError),
-    /// Too long, or too deep.
+    /// The run is too long or too deep.
     Unknown,
 }
 
@@ -126,7 +128,7 @@ impl Reference<'_> {
         let (params, memory) = self.layout.split(data);
         let gradients = gradients.map(|g| {
             let (mut of_params, of_memory) = self.layout.split(&g);
-            // Addresses and lengths carry none.
+            // Addresses and lengths have no gradient words.
             let word = |p: usize| self.layout.words.iter().any(|w| w.param == Some(p));
             of_params.iter_mut().enumerate().filter(|(p, _)| !word(*p)).for_each(|(_, g)| *g = 0);
             (of_params, of_memory)
@@ -160,7 +162,7 @@ impl Reference<'_> {
         }
     }
 
-    /// The gradient words of the data, that of the word `loss` being `one`, where the run from `end` is undone.
+    /// The gradient words of the data after the run from `end` is undone, where the gradient word of `loss` is `one`.
     fn gradient(&self, end: &[u64], loss: Word, one: u64) -> Result<Vec<u64>, EvalError> {
         let mut seeds = vec![0; self.layout.len];
         seeds[loss.at] = one;
@@ -170,7 +172,7 @@ impl Reference<'_> {
     }
 }
 
-/// A compiled module, and the choice of passes that it was compiled with.
+/// A compiled module, and its choice of passes.
 struct Built {
     name: String,
     code: Code,
@@ -219,7 +221,7 @@ fn go(machine: &mut Machine<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether registers and stack are clear, but for the stack pointer.
+/// Whether registers and stack are clear, except for the stack pointer.
 fn clear(machine: &Machine<'_>, data: usize) -> Result<(), String> {
     if let Some(n) = machine.registers().iter().take(31).position(|r| *r != 0) {
         return Err(format!("r{n} is left as {:#x}", machine.registers()[n]));
@@ -233,7 +235,7 @@ fn clear(machine: &Machine<'_>, data: usize) -> Result<(), String> {
     }
 }
 
-/// Runs one leg on the machine, and compares with what the evaluator says of it. Whether it came to its end.
+/// Runs one leg on the machine, and compares it with the evaluator. Gives whether it ended normally.
 fn leg(machine: &mut Machine<'_>, said: &Verdict, what: &str, size: usize) -> Result<bool, String> {
     let done = go(machine);
     match (said, done) {
@@ -253,7 +255,7 @@ fn leg(machine: &mut Machine<'_>, said: &Verdict, what: &str, size: usize) -> Re
     }
 }
 
-/// Compiles a case in every way and runs it; what is wrong, if anything is.
+/// Compiles a case with all choices of passes and runs it. Gives the difference, if there is one.
 pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut starts = Vec::new();
     let mut first: Option<(Compiled, Module)> = None;
@@ -317,7 +319,7 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
     Ok(())
 }
 
-/// Compares gradients of a smooth program, by the evaluator, with central differences; how many words were compared.
+/// Compares the evaluator's gradients of a smooth program with central differences. Gives the number of compared words.
 pub(crate) fn differences(case: &Case, seed: u64) -> Result<usize, String> {
     let (out, module) = compiled(case, &case.runs[0], Switches::NONE)?;
     let program = out.program.as_ref().ok_or("no program")?;
@@ -326,21 +328,21 @@ pub(crate) fn differences(case: &Case, seed: u64) -> Result<usize, String> {
     let start = module.data.to_vec();
     let carry: Vec<Word> = reference.layout.words.iter().filter(|w| matches!(w.ty, Ty::F | Ty::Q)).copied().collect();
     let Some(loss) = carry.get(seed as usize % carry.len().max(1)).copied() else { return Ok(0) };
-    // Where fixed-point numbers wrap there is nothing to compare.
+    // Gradients are not compared where fixed-point numbers wrap.
     let forward = |data: &[u64]| {
         let e = reference.evaluate(Way::Forward, data, None).ok().filter(|e| e.overflow.is_none())?;
         Some(reference.layout.join(&e.params, &e.memory))
     };
     let Some(end) = forward(&start) else { return Ok(0) };
     let number = |ty: Ty, word: u64| convert::to_f64(env, ty, word);
-    // Where rounding brings the run back to another start, the gradient is one there.
+    // If rounding brings the run back to another start, the gradient is the one at that start.
     let Ok(Verdict::Data(back)) = reference.run(Way::Backward, &end) else { return Ok(0) };
     let returns = |w: &Word| (number(w.ty, back[w.at]) - number(w.ty, start[w.at])).abs() < 1e-7;
     if !carry.iter().all(returns) {
         return Ok(0);
     }
     let Ok(gradient) = reference.gradient(&end, loss, gradient::one(env, loss.ty)) else { return Ok(0) };
-    // The loss where a word is moved by h.
+    // The loss if a word is moved by h.
     let moved = |w: Word, h: f64| -> Option<f64> {
         let mut data = start.clone();
         let x = number(w.ty, data[w.at]) + h;
@@ -353,7 +355,7 @@ pub(crate) fn differences(case: &Case, seed: u64) -> Result<usize, String> {
         let slope = |h: f64| Some((moved(*w, h)? - moved(*w, -h)?) / (2.0 * h));
         let (Some(a), Some(b)) = (slope(step), slope(step / 2.0)) else { continue };
         let near = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()));
-        // Where both steps agree there is no corner near, and little curvature.
+        // If both steps agree, no corner is near and the curvature is small.
         if !near(a, b, 1e-4) || a.abs() > 1e4 {
             continue;
         }
@@ -366,7 +368,7 @@ pub(crate) fn differences(case: &Case, seed: u64) -> Result<usize, String> {
     Ok(compared)
 }
 
-/// Gradient words of the data on the machine.
+/// The gradient words of the data on the machine.
 fn machine_gradient(built: &Built, start: &[u64], loss: Word) -> Result<Vec<u64>, String> {
     let mut machine = built.machine(start);
     let mut run = |m: &mut Machine<'_>| go(m);
@@ -384,7 +386,7 @@ fn machine_gradient(built: &Built, start: &[u64], loss: Word) -> Result<Vec<u64>
     Ok((0..size).map(|at| machine.lane_word(GRADIENT, at)).collect())
 }
 
-/// Compares gradients by the machine with those by the evaluator; whether there were any.
+/// Compares the machine's gradients with those of the evaluator. Gives whether there were any.
 fn gradients(
     reference: &Reference<'_>,
     all: &[Built],
@@ -399,7 +401,7 @@ fn gradients(
         Ok(g) => carry.iter().map(|w| number(w, g).abs()).fold(1.0, f64::max),
         Err(_) => 1.0,
     };
-    // Rounding is no longer small beside the numbers, or they wrap.
+    // Rounding errors are no longer small relative to the numbers, or the numbers wrap.
     if scale > 1e5 {
         return Ok(false);
     }
@@ -407,7 +409,7 @@ fn gradients(
         let found = machine_gradient(built, start, loss);
         match (&expected, found) {
             (Err(_), Err(_)) => {}
-            // What is folded to a constant asks for no derivative.
+            // A folded constant needs no derivative.
             (Err(_), Ok(_)) if built.name == "-O2" => {}
             (Err(e), Ok(_)) => return Err(format!("{}: the gradient should trap: {e} ({e:?})", built.name)),
             (Ok(_), Err(e)) => return Err(format!("{}: the gradient fails: {e}", built.name)),

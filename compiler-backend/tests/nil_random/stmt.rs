@@ -1,11 +1,12 @@
-//! Random statements without others in them: accumulations, the language's own instructions, broadcasts, calls, the stack.
+//! Random statements that contain no others: assignments, the language's own instructions, broadcasts, calls, the
+//! stack.
 
 use super::expr::part_of;
 use super::generate::{AVOID, Gen};
 use super::model::{Helper, Kind, Len, Param, Role, Variable};
 
 impl Gen<'_> {
-    /// A statement, with others in it down to this depth.
+    /// A statement, which contains others down to this depth.
     pub(super) fn statement(&mut self, depth: usize) {
         self.budget = self.budget.saturating_sub(1);
         if depth == 0 || self.rng.chance(55) {
@@ -15,7 +16,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Some statements.
+    /// Several statements.
     pub(super) fn some(&mut self, most: usize, depth: usize) {
         for _ in 0..1 + self.rng.below(most) {
             self.statement(depth);
@@ -38,7 +39,8 @@ impl Gen<'_> {
         }
     }
 
-    /// Something that may be changed, of a kind that `fits`: its text, its kind and its name. It is not read any more until the end of
+    /// A place that may be changed, of a kind that `fits`: its text, its kind and its name. It is not read until the
+    /// end of
     /// [`Gen::with_target`].
     fn target(&mut self, fits: impl Fn(Kind) -> bool) -> Option<(String, Kind, String)> {
         let v = self.pick_var(|v| v.write && Kind::ALL.iter().any(|k| fits(*k) && part_of(v.kind, *k)))?;
@@ -48,7 +50,7 @@ impl Gen<'_> {
         Some((self.access(&v, kind), kind, v.name))
     }
 
-    /// Runs `f`, and gives variables back what it took from them.
+    /// Runs `f`, and then makes the variables available again that it has reserved.
     fn with_target<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let marks: Vec<(bool, bool)> = self.vars.iter().map(|v| (v.read, v.write)).collect();
         let value = f(self);
@@ -84,7 +86,7 @@ impl Gen<'_> {
                 target = format!("{target}'");
             }
             let mut value = g.expr(kind, depth);
-            // Numbers that grow too fast say little.
+            // Numbers that grow too fast test little.
             if matches!(kind, Kind::Float | Kind::Fixed) && g.loops > 0 && g.rng.chance(60) {
                 value = format!("{}({value})", g.rng.pick(&["sin", "cos", "atan"]));
             }
@@ -105,7 +107,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Of one array, an element changed by another.
+    /// An element of an array that is changed by another element of the same array.
     fn neighbours(&mut self) -> bool {
         self.with_target(|g| {
             let real = |k: Kind| matches!(k, Kind::Int | Kind::Fixed | Kind::Float);
@@ -148,13 +150,13 @@ impl Gen<'_> {
         true
     }
 
-    /// Two different things of one kind that may be changed.
+    /// Two different places of one kind that may be changed.
     fn two(&mut self, kind: Kind) -> Option<[String; 2]> {
         let a = self.pick_var(|v| v.write && part_of(v.kind, kind))?;
         self.hide(std::slice::from_ref(&a.name));
         let b = self.pick_var(|v| v.write && part_of(v.kind, kind));
         let Some(b) = b else {
-            // Of one array, the first and the second.
+            // The first and the second element of one array.
             if a.dims.len() == 1 && a.kind == kind {
                 return Some([format!("{}[1]", a.name), format!("{}[2]", a.name)]);
             }
@@ -216,7 +218,7 @@ impl Gen<'_> {
         })
     }
 
-    /// Two elements of one array change places, and may be the same.
+    /// An exchange of two elements of one array, which may be the same element.
     fn swap_elements(&mut self) -> bool {
         let Some(v) = self.pick_var(|v| v.write && v.dims.len() == 1) else { return false };
         self.hide(std::slice::from_ref(&v.name));
@@ -227,7 +229,7 @@ impl Gen<'_> {
         true
     }
 
-    /// Statements with a point: for every element.
+    /// A broadcast statement.
     fn broadcast(&mut self) -> bool {
         self.with_target(|g| {
             let Some(v) = g.pick_var(|v| v.write && !v.dims.is_empty()) else { return false };
@@ -341,7 +343,7 @@ impl Gen<'_> {
         })
     }
 
-    /// Arguments for a call: what it changes first, so that nothing else names it.
+    /// The arguments of a call. Those that it changes come first, so that no other argument names them.
     fn arguments(&mut self, h: &Helper) -> Option<String> {
         let mut open: Vec<(usize, Len)> = Vec::new();
         let mut texts: Vec<Option<String>> = vec![None; h.params.len()];
@@ -369,7 +371,7 @@ impl Gen<'_> {
                 self.part(&v, p, &mut open)?
             });
         }
-        // Arrays that are only read may be given twice, or in parts that overlap, and elements beside their arrays.
+        // Arrays that are only read may be passed twice, or as overlapping parts, and with their own elements.
         let mut shared: Vec<Variable> = Vec::new();
         let arrays_first = self.rng.chance(70);
         let mut rest: Vec<(usize, &Param)> = h.params.iter().enumerate().filter(|(_, p)| !p.written).collect();
@@ -418,10 +420,10 @@ impl Gen<'_> {
         Some(text)
     }
 
-    /// An array, or a part of it, for a parameter whose lengths, where they have been met, are known.
+    /// An array or a part of one for a parameter. Lengths that occurred before are known.
     fn part(&mut self, v: &Variable, p: &Param, open: &mut Vec<(usize, Len)>) -> Option<String> {
         let drop = v.dims.len() - p.dims.len();
-        // Which dimensions are left out.
+        // The dimensions that are left out.
         let mut left: Vec<bool> = vec![false; v.dims.len()];
         for _ in 0..drop {
             let rest: Vec<usize> = (0..left.len()).filter(|n| !left[*n]).collect();

@@ -315,7 +315,9 @@ impl Body<'_, '_> {
     ) -> Done<Option<Value>> {
         let Some(target) = self.value_function(name, values) else { return Ok(None) };
         let (_, ty) = &target;
-        let Some(zero) = self.unit(ty, matches!(ty, Type::Num(Ty::L) | Type::Log { .. })) else { return Ok(None) };
+        if self.unit(ty, matches!(ty, Type::Num(Ty::L) | Type::Log { .. })).is_none() {
+            return Ok(None);
+        }
         // The ancilla and the call belong to the computation before the statement.
         let words = ty.word_types();
         let mut vars = Vec::new();
@@ -328,7 +330,6 @@ impl Body<'_, '_> {
         }
         let mut places = vars.iter().map(|v| Place::Var(*v));
         let value = super::array::value_of(ty, &mut places).ok_or(Stop)?;
-        let _ = zero;
         for v in values {
             v.places(&mut |p| self.reads.push(p));
             if let Value::Array(view) = v {

@@ -236,7 +236,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The keyword arguments of a call, with the defaults of the missing ones.
-    fn keywords(&mut self, n: usize, passed: &[(ast::Name, ast::Expr)], _span: &Span) -> Done<Vec<(String, Value)>> {
+    fn keywords(&mut self, n: usize, passed: &[(ast::Name, ast::Expr)], span: &Span) -> Done<Vec<(String, Value)>> {
         let f = self.s.definitions[n].ast;
         for (name, _) in passed {
             if !f.keywords.iter().any(|k| k.name.text == name.text) {
@@ -250,7 +250,7 @@ impl<'a> Body<'_, 'a> {
                 (Some((_, e)), _) | (None, Some(e)) => self.eval(e)?,
                 (None, None) => {
                     let message = format!("the keyword `{}` of `{}` is missing", k.name.text, f.name.text);
-                    return self.fail(_span, codes::ARGUMENTS, message, "give it after a semicolon");
+                    return self.fail(span, codes::ARGUMENTS, message, "give it after a semicolon");
                 }
             };
             out.push((k.name.text.clone(), value));

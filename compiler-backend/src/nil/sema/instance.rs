@@ -107,11 +107,11 @@ impl<'a> super::Sema<'a> {
         self.written[fun.0 as usize] = super::places::written(&f);
         self.direct_writes[fun.0 as usize].clone_from(&self.written[fun.0 as usize]);
         self.program.functions[fun.0 as usize] = f;
-        let direct_writes = |c: &CallRecord| c.caller == fun;
+        let by_this_function = |c: &CallRecord| c.caller == fun;
         loop {
             let mut new = false;
             for k in first_call..self.calls.len() {
-                if direct_writes(&self.calls[k]) {
+                if by_this_function(&self.calls[k]) {
                     new |= self.propagate_call_writes(k);
                 }
             }
@@ -124,7 +124,7 @@ impl<'a> super::Sema<'a> {
     }
 
     fn unique_name(&mut self, f: &ast::Function) -> String {
-        let direct_writes = match f.instruction {
+        let base_name = match f.instruction {
             None => f.name.text.clone(),
             Some(op) => {
                 let prefix = match op {
@@ -143,14 +143,14 @@ impl<'a> super::Sema<'a> {
                 format!("{prefix}.{name}")
             }
         };
-        let direct_writes = if pendula_isa::Reg::parse(&direct_writes).is_some() || direct_writes == "main" {
-            format!("{direct_writes}_")
+        let base_name = if pendula_isa::Reg::parse(&base_name).is_some() || base_name == "main" {
+            format!("{base_name}_")
         } else {
-            direct_writes
+            base_name
         };
-        let count = self.name_counts.entry(direct_writes.clone()).or_insert(0);
+        let count = self.name_counts.entry(base_name.clone()).or_insert(0);
         *count += 1;
-        if *count == 1 { direct_writes } else { format!("{direct_writes}.{count}") }
+        if *count == 1 { base_name } else { format!("{base_name}.{count}") }
     }
 }
 
@@ -189,7 +189,7 @@ impl Body<'_, '_> {
                     .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
                     .collect();
                 self.fixed.extend(lens.iter().chain(&strides));
-                let mut direct_writes = Product::number(element.words().unwrap_or(1));
+                let mut contiguous_stride = Product::number(element.words().unwrap_or(1));
                 let dims = lens
                     .iter()
                     .enumerate()
@@ -197,9 +197,9 @@ impl Body<'_, '_> {
                         let len = Operand::Var(*len);
                         let stride = match strides.get(k) {
                             Some(s) => Product::operand(Operand::Var(*s)),
-                            None => direct_writes.clone(),
+                            None => contiguous_stride.clone(),
                         };
-                        direct_writes = direct_writes.times(&Product::operand(len));
+                        contiguous_stride = contiguous_stride.times(&Product::operand(len));
                         Dim { len, stride }
                     })
                     .collect();

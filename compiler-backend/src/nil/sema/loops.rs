@@ -11,16 +11,15 @@ use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::ir::{self, Block, Operand, Step, Stmt, Var};
-use crate::nil::ast::{self, Span};
+use crate::nil::ast;
 use crate::nil::codes;
 
 impl Body<'_, '_> {
-    pub(super) fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt], span: &Span) -> Done<()> {
+    pub(super) fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt]) -> Done<()> {
         let Some(post) = &condition.post else {
             let help = "write `while (pre, post)`, where post is false before the loop and true after each turn, or `@from entry while pre`, where entry is true before and false after";
             return self.fail(&condition.pre.span, codes::NO_POST, "this loop has no postcondition", help);
         };
-        let _ = span;
         self.clauses(self.loc, "while", condition);
         let pre = self.condition(&condition.pre);
         let post = self.condition(post);
@@ -37,7 +36,6 @@ impl Body<'_, '_> {
         range: &ast::Expr,
         body: &[ast::Stmt],
         reversed: bool,
-        span: &Span,
     ) -> Done<()> {
         self.statement(|s| {
             let before = s.pre.len();
@@ -96,7 +94,6 @@ impl Body<'_, '_> {
             let last = s.range_operand(&var.text, "bound", last, &writes)?;
             s.check_range_ancillas(&var.text, before, &body);
             let (first, last, step) = if reversed { (last, first, step.negated()) } else { (first, last, step) };
-            let _ = span;
             s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body });
             Ok(())
         })

@@ -29,7 +29,6 @@ mod instr;
 mod invert;
 mod logarithm;
 mod loops;
-mod note;
 mod overload;
 mod places;
 mod predict;
@@ -37,6 +36,7 @@ mod reach;
 mod reads;
 mod scope;
 mod sizes;
+mod source_names;
 mod stmt;
 #[cfg(test)]
 mod tests;

@@ -55,9 +55,9 @@ pub(super) struct Index<'s, 'a> {
 pub(super) fn changes<'a>(index: &Index<'_, 'a>) -> Vec<Changes<'a>> {
     let mut all: Vec<Written<'a>> = Vec::with_capacity(index.definitions.len());
     for d in index.definitions {
-        let direct_writes: HashSet<&str> =
+        let parameters: HashSet<&str> =
             d.ast.params.iter().chain(&d.ast.keywords).map(|p| p.name.text.as_str()).collect();
-        let mut walk = Walk { index, direct_writes, out: Written::default() };
+        let mut walk = Walk { index, parameters, out: Written::default() };
         walk.block(&d.ast.body);
         all.push(walk.out);
     }
@@ -95,7 +95,7 @@ pub(super) fn changes<'a>(index: &Index<'_, 'a>) -> Vec<Changes<'a>> {
 struct Walk<'s, 'a> {
     index: &'s Index<'s, 'a>,
     /// Its parameters.
-    direct_writes: HashSet<&'a str>,
+    parameters: HashSet<&'a str>,
     out: Written<'a>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, 'a> {
                     _ => callee,
                 };
                 let ExprKind::Name(f) = &f.kind else { return };
-                if self.direct_writes.contains(f.as_str()) {
+                if self.parameters.contains(f.as_str()) {
                     // A function that is a parameter may be any function with the same number of parameters.
                     let all = 0..self.index.definitions.len();
                     self.call(&all.collect::<Vec<_>>(), 0, &args, keywords);

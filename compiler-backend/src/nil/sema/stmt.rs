@@ -192,8 +192,8 @@ impl Body<'_, '_> {
                 self.call_stmt(callee, *inverse, *dot, args, keywords, &s.span)
             }
             StmtKind::If { branches, otherwise } => self.if_stmt(branches, otherwise, &s.span),
-            StmtKind::While { condition, body } => self.while_stmt(condition, body, &s.span),
-            StmtKind::For { var, range, body } => self.for_stmt(var, range, body, false, &s.span),
+            StmtKind::While { condition, body } => self.while_stmt(condition, body),
+            StmtKind::For { var, range, body } => self.for_stmt(var, range, body, false),
             StmtKind::Block(list) => {
                 self.statements(list);
                 Ok(())
@@ -205,7 +205,7 @@ impl Body<'_, '_> {
             StmtKind::Inverse(inner) => match &inner.kind {
                 StmtKind::For { var, range, body } => {
                     self.warn_of_forgotten(inner);
-                    self.for_stmt(var, range, &invert::scope(body), true, &s.span)
+                    self.for_stmt(var, range, &invert::scope(body), true)
                 }
                 StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => self.fail(
                     &s.span,
@@ -334,7 +334,7 @@ impl Body<'_, '_> {
         };
         let old = self.eval(target)?;
         let binding = self.scopes.find(name).and_then(|n| Some((n, self.scopes.get(n)?.kind.clone())));
-        let (Some((n, Kind::Local(init))), true) = (binding, old.type_of() == Some(from.clone())) else {
+        let (Some((n, Kind::Local(_))), true) = (binding, old.type_of() == Some(from.clone())) else {
             let message = format!("`{name}` is no variable of type {from} that was allocated here");
             return self.fail(&target.span, codes::TYPE, message, "convert into another variable");
         };
@@ -356,7 +356,6 @@ impl Body<'_, '_> {
             s.accumulate(Sink::Out, ir::Place::Var(x), a, super::accumulator(a), true, back)
         })?;
         self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, care });
-        let _ = init;
         if let Some(binding) = self.scopes.get_mut(n) {
             binding.value = new;
             let ty = ast::Expr { kind: ExprKind::Name(name.clone()), span: span.clone() };

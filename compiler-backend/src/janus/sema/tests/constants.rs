@@ -22,7 +22,8 @@ fn expressions_of_numbers_are_known() {
     for (text, number) in [
         ("2 + 3 * 4", 14),
         ("2 ** 10 - 1", 1023),
-        ("1 << 3 | 5 & 4", 12),
+        // `|` and `&` have the same level, and associate to the left.
+        ("1 << 3 | 5 & 4", 4),
         ("~0", -1),
         ("6 ^ 3", 5),
         // Quotients and remainders are rounded down.
