@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 use pendula::visible::visible;
 use pendula::{report, trap_report};
-use tracing_subscriber::filter::{EnvFilter, Targets};
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -62,9 +62,9 @@ fn run() -> ExitCode {
         Err(error) => return print_parser_error(&error),
     };
     let level = match cli.verbose {
-        0 => "warn",
-        1 => "info",
-        _ => "debug",
+        0 => tracing::Level::WARN,
+        1 => tracing::Level::INFO,
+        _ => tracing::Level::DEBUG,
     };
     let styled = is_styled(cli.color);
     let (name, json) = answer_name(&cli.command);
@@ -84,9 +84,15 @@ fn run() -> ExitCode {
 }
 
 /// Begins to log to standard error, and to the file of `--trace-json`.
-fn log(level: &str, styled: bool, trace_json: Option<&str>, reporter: &report::Reporter) -> anyhow::Result<()> {
+fn log(
+    level: tracing::Level,
+    styled: bool,
+    trace_json: Option<&str>,
+    reporter: &report::Reporter,
+) -> anyhow::Result<()> {
     use tracing_subscriber::fmt;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
+    let asked = std::env::var("RUST_LOG").ok().and_then(|targets| targets.parse::<Targets>().ok());
+    let filter = asked.unwrap_or_else(|| Targets::new().with_default(level));
     // Of spans, their ends are logged, with the times that they took; of events no times are.
     let text =
         fmt::layer().with_ansi(styled).with_writer(std::io::stderr).with_span_events(fmt::format::FmtSpan::CLOSE);
