@@ -134,25 +134,50 @@ pub fn run_accumulate<D: Carrier, F: Function>(
     acc: Acc,
     inverse: bool,
 ) -> Result<(), D::Stop> {
+    run_and_carry::<D, F>(d, ad_mode != AdMode::Plain, acc, inverse, |d, x, f| match ad_mode {
+        AdMode::Plain => Ok(()),
+        AdMode::Gradient => gradient::<D, F>(d, inverse, x, f),
+        AdMode::Tangent => {
+            let t = tangent::<D, F>(d, SECOND, inverse, x, f)?;
+            d.set_lane(SECOND, 0, t);
+            Ok(())
+        }
+        AdMode::GradientTangent | AdMode::SecondGradient => {
+            let mixed = ad_mode == AdMode::SecondGradient;
+            let (along, second) = if mixed { (MIXED, SECOND) } else { (SECOND, MIXED) };
+            second_order::<D, F>(d, along, second, mixed, inverse, x, f)
+        }
+    })
+}
+
+/// The same without tangents and second derivatives: plain, or with gradients. Where no other AD mode occurs, this spares the compiler
+/// their code, which is most of all.
+#[inline(always)]
+pub fn run_accumulate_first_order<D: Carrier, F: Function>(
+    d: &mut D,
+    gradients: bool,
+    acc: Acc,
+    inverse: bool,
+) -> Result<(), D::Stop> {
+    run_and_carry::<D, F>(d, gradients, acc, inverse, |d, x, f| gradient::<D, F>(d, inverse, x, f))
+}
+
+/// Runs an accumulate on the values and, if there are lanes that it affects, `carry` on them, with the arguments and the function's value.
+#[inline(always)]
+fn run_and_carry<D: Carrier, F: Function>(
+    d: &mut D,
+    lanes: bool,
+    acc: Acc,
+    inverse: bool,
+    carry: impl FnOnce(&mut D, [D::V; ARITY], D::V) -> Result<(), D::Stop>,
+) -> Result<(), D::Stop> {
     let y = d.operand(0)?;
     let x = table::arguments::<D, F>(d)?;
     let f = F::value(d, x)?;
     let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
-    if F::INFO.partials > 0 && !acc.self_inverse() && ad_mode != AdMode::Plain {
+    if F::INFO.partials > 0 && !acc.self_inverse() && lanes {
         d.derive(true);
-        match ad_mode {
-            AdMode::Plain => {}
-            AdMode::Gradient => gradient::<D, F>(d, inverse, x, f)?,
-            AdMode::Tangent => {
-                let t = tangent::<D, F>(d, SECOND, inverse, x, f)?;
-                d.set_lane(SECOND, 0, t);
-            }
-            AdMode::GradientTangent | AdMode::SecondGradient => {
-                let mixed = ad_mode == AdMode::SecondGradient;
-                let (along, second) = if mixed { (MIXED, SECOND) } else { (SECOND, MIXED) };
-                second_order::<D, F>(d, along, second, mixed, inverse, x, f)?;
-            }
-        }
+        carry(d, x, f)?;
         d.derive(false);
     }
     d.set(0, z)
@@ -244,7 +269,7 @@ fn second_order<D: Carrier, F: Function>(
     let any = some(d, value_type::<F>(), any);
     d.when(any, |d| {
         let v = directions::<D, F>(d, along);
-        let dual = [0, 1, 2].map(|n| [x[n], v[n]]);
+        let dual = [[x[0], v[0]], [x[1], v[1]], [x[2], v[2]]];
         let y = Dual(d).apply::<F>(dual)?;
         let (mut first, mut other) = ([gy; ARITY], [sy; ARITY]);
         for n in 0..F::INFO.partials {

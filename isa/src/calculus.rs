@@ -141,7 +141,8 @@ impl<D: Domain> Calculus for Dual<'_, D> {
     type Stop = D::Stop;
 
     fn apply<F: Function>(&mut self, x: [[D::V; 2]; ARITY]) -> Result<[D::V; 2], D::Stop> {
-        let values = x.map(|[v, _]| v);
+        let [[a, _], [b, _], [c, _]] = x;
+        let values = [a, b, c];
         let y = F::value(self.0, values)?;
         let mut t = self.0.word(0);
         for (n, [_, tangent]) in x.into_iter().enumerate().take(F::INFO.partials) {

@@ -120,12 +120,12 @@ macro_rules! shapes {
         }
 
         /// The handler for a shape with the function's arity.
-        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(shape: Shape) -> Handler {
+        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const GRADIENTS: bool>(shape: Shape) -> Handler {
             match shape {
                 // Shapes of another arity never occur with F; do not compile handlers for them.
                 $( Shape::$S => {
                     if const { Shape::$S.arity() == F::INFO.args.len() } {
-                        run_accumulate::<F, shape::$S, ACC, INVERSE, AD_MODE>
+                        run_accumulate::<F, shape::$S, ACC, INVERSE, GRADIENTS>
                     } else {
                         mismatched
                     }
@@ -168,39 +168,37 @@ impl FunctionVisitor for PickAccumulate {
 
 impl PickAccumulate {
     fn for_ad_mode<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
-        const PLAIN: u8 = AdMode::Plain as u8;
-        const GRADIENT: u8 = AdMode::Gradient as u8;
         if const { is_long(F::INFO.class) } {
             return run_long::<F, ACC>;
         }
         // An instruction that does not change lanes has one handler for all AD modes.
         if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
-            return by_shape::<F, ACC, INVERSE, PLAIN>(self.shape);
+            return by_shape::<F, ACC, INVERSE, false>(self.shape);
         }
         match self.ad_mode {
-            AdMode::Plain => by_shape::<F, ACC, INVERSE, PLAIN>(self.shape),
-            AdMode::Gradient => by_shape::<F, ACC, INVERSE, GRADIENT>(self.shape),
+            AdMode::Plain => by_shape::<F, ACC, INVERSE, false>(self.shape),
+            AdMode::Gradient => by_shape::<F, ACC, INVERSE, true>(self.shape),
             AdMode::SecondGradient | AdMode::Tangent | AdMode::GradientTangent => run_long::<F, ACC>,
         }
     }
 }
 
-fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(
+fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, const GRADIENTS: bool>(
     core: &mut Core,
     ops: &[Op],
 ) -> Result<(), Fault> {
     let acc = const { Acc::ALL[ACC as usize] };
     let Some(op) = ops.first() else { return Ok(()) };
     let mut ctx = Ctx::<O>::new(core, op);
-    let done = if AD_MODE == AdMode::Plain as u8 {
-        table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE)
+    let done = if const { GRADIENTS } {
+        adjoint::run_accumulate_first_order::<_, F>(&mut ctx, true, acc, INVERSE)
     } else {
-        adjoint::run_accumulate::<_, F>(&mut ctx, const { AdMode::ALL[AD_MODE as usize] }, acc, INVERSE)
+        table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE)
     };
     proceed(core, done, ops)
 }
 
-/// What takes long enough that shape, direction and AD mode are looked up as it runs: one handler instead of dozens.
+/// Runs functions, and AD modes, that take so long that looking up shape, direction and AD mode does not matter: one handler for all.
 fn run_long<F: Function, const ACC: u8>(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
     let acc = const { Acc::ALL[ACC as usize] };
     let Some(op) = ops.first() else { return Ok(()) };

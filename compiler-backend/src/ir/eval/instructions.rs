@@ -1,6 +1,6 @@
 //! Updates and permutations, which run by the instruction table's definitions.
 
-use pendula_isa::adjoint::{AdMode, run_accumulate, run_row};
+use pendula_isa::adjoint::{AdMode, run_accumulate_first_order, run_row};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Fault, Ty};
 
@@ -34,16 +34,16 @@ impl Machine<'_> {
         if at[1..=args.len()].contains(&at[0]) {
             return Err(EvalError::Alias { loc });
         }
-        struct Run<'a>(OperandDomain<'a>, AdMode, Acc, bool);
+        struct Run<'a>(OperandDomain<'a>, bool, Acc, bool);
         impl FunctionVisitor for Run<'_> {
             type Out = Result<(), Fault>;
             fn visit<F: Function>(mut self) -> Self::Out {
-                run_accumulate::<_, F>(&mut self.0, self.1, self.2, self.3)
+                run_accumulate_first_order::<_, F>(&mut self.0, self.1, self.2, self.3)
             }
         }
-        let (ad_mode, inverse) = (self.ad_mode(), inverse && !acc.self_inverse());
+        let (gradients, inverse) = (self.state.has_gradients, inverse && !acc.self_inverse());
         let saved = self.saved(at);
-        let done = func.visit(Run(OperandDomain::new(&mut self.state, at), ad_mode, acc, inverse));
+        let done = func.visit(Run(OperandDomain::new(&mut self.state, at), gradients, acc, inverse));
         self.note_overflow(loc, saved)?;
         done.map_err(fault(loc))
     }
