@@ -1,6 +1,6 @@
 //! The lifter as the domain of the table's bodies.
 
-use pendula_isa::adjoint::{Carrier, VALUE};
+use pendula_isa::adjoint::{Carrier, LANES, VALUE};
 use pendula_isa::domain::Domain;
 use pendula_isa::num::{Word, log};
 use pendula_isa::operand::Slot;
@@ -308,20 +308,7 @@ impl Carrier for Lifter<'_> {
         let begun = self.begin(c);
         f(self)?;
         self.end(begun);
-        // A register written under the condition holds the new word or the old one.
-        let mut changed = self.written[first..].to_vec();
-        changed.sort_unstable();
-        changed.dedup();
-        let new = changed.iter().map(|&(l, r)| self.regs[usize::from(l)][usize::from(r)]).collect::<Vec<_>>();
-        let mut old = Vec::new();
-        for &(lane, reg) in &changed {
-            let (lane, r) = (usize::from(lane), usize::from(reg));
-            old.push(before[lane][r].unwrap_or_else(|| self.push(Op::Get(lane as u8, reg))));
-        }
-        for ((&(lane, reg), new), old) in changed.iter().zip(new).zip(old) {
-            let v = self.push(Op::Phi(new.unwrap_or(old), old));
-            self.regs[usize::from(lane)][usize::from(reg)] = Some(v);
-        }
+        self.merge_written(&before, first);
         Ok(())
     }
 
@@ -336,6 +323,26 @@ impl Carrier for Lifter<'_> {
     fn drop_lanes(&mut self, _: usize) {
         if !self.setting.ad_mode.lanes().is_empty() {
             self.unsupported = true;
+        }
+    }
+}
+
+impl Lifter<'_> {
+    /// Ends a conditional part: each register that was written since the write numbered `first` holds its new word, or else the one that it
+    /// had in `before`.
+    fn merge_written(&mut self, before: &[[Option<V>; Reg::COUNT]; LANES], first: usize) {
+        let mut changed = self.written[first..].to_vec();
+        changed.sort_unstable();
+        changed.dedup();
+        let new = changed.iter().map(|&(l, r)| self.regs[usize::from(l)][usize::from(r)]).collect::<Vec<_>>();
+        let mut old = Vec::new();
+        for &(lane, reg) in &changed {
+            let (lane, r) = (usize::from(lane), usize::from(reg));
+            old.push(before[lane][r].unwrap_or_else(|| self.push(Op::Get(lane as u8, reg))));
+        }
+        for ((&(lane, reg), new), old) in changed.iter().zip(new).zip(old) {
+            let v = self.push(Op::Phi(new.unwrap_or(old), old));
+            self.regs[usize::from(lane)][usize::from(reg)] = Some(v);
         }
     }
 }
