@@ -8,6 +8,7 @@
 const MIN_REMAINING: usize = 256 << 10;
 
 /// The remaining bytes of the thread's stack, if known.
+#[inline]
 pub fn left() -> Option<usize> {
     stacker::remaining_stack()
 }
@@ -15,6 +16,7 @@ pub fn left() -> Option<usize> {
 /// The bytes of stack, at most `most`, that code entered now may use for calls. `None` if the code should not be entered or the
 /// stack's size is unknown. At least as much again stays free for frames, which check only after they have begun, and for the
 /// kernels that they call.
+#[inline]
 pub fn room(most: usize) -> Option<usize> {
     left().filter(|left| *left >= MIN_REMAINING).map(|left| most.min(left / 2))
 }

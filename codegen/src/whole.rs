@@ -49,6 +49,7 @@ impl Code {
     ///
     /// # Panics
     /// If a lane is neither empty nor as long as the memory.
+    #[inline]
     pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> bool {
         let Some(stack) = stack::room(STACK) else { return false };
         let len = memory.len();

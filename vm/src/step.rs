@@ -13,8 +13,11 @@ impl<'p> Machine<'p> {
         if limit.is_none() && self.run_as_whole() {
             return Outcome::Finished;
         }
-        let (direction, ad_mode, engine) = (self.direction(), self.core.ad_mode, self.engine);
-        let _span = tracing::debug_span!("run", ?direction, ?ad_mode, ?engine).entered();
+        // Short runs take less than a microsecond, so the span is made only for a listener.
+        let _span = tracing::enabled!(tracing::Level::DEBUG).then(|| {
+            let (direction, ad_mode, engine) = (self.direction(), self.core.ad_mode, self.engine);
+            tracing::debug_span!("run", ?direction, ?ad_mode, ?engine).entered()
+        });
         self.disturb();
         match self.engine {
             #[cfg(any(feature = "jit", feature = "native"))]
