@@ -19,7 +19,7 @@ procedure down(int n, int y)
 ";
     let text = text.replace("int n = 5000\n    int y", "int n\n    int y\n    n += 5000");
     let says = ["in `down`: n = 1, y = 1", "more lines", "`down` called by `main`"];
-    check("deep.ja", &text, &[], "error[P0109]: `fi n > 1` should be true", "13:8", &says);
+    check("recursion.ja", &text, &[], "error[P0109]: `fi n > 1` should be true", "13:8", &says);
 }
 
 #[test]
