@@ -51,7 +51,7 @@ impl Rerun<'_> {
         source: &ir::Program,
         nil: &CompiledSource,
         machine: &Machine<'_>,
-        (moment, trap_overflow): (Option<&mut eval::Moment>, bool),
+        (moment, trap_overflow): (Option<&mut eval::StopPoint>, bool),
     ) -> Option<eval::Stop> {
         let memory = machine.memory().len().min(self.data.len() + ROOM);
         let until = Some(self.until);
@@ -127,7 +127,7 @@ pub fn in_source(
 }
 
 /// The moment of its source at which a machine has come to a limit, if that is known.
-pub fn moment(machine: &Machine<'_>, nil: &CompiledSource, again: &Rerun<'_>) -> Option<eval::Moment> {
+pub fn moment(machine: &Machine<'_>, nil: &CompiledSource, again: &Rerun<'_>) -> Option<eval::StopPoint> {
     let source = nil.source.as_ref()?;
     let mut moment = nil.counted(machine.program().module())?.moment(machine);
     let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pendula::hw_model::Technology;
 use pendula::hw_model::breakeven::undoings;
 use pendula::hw_model::price::{Cause, Joules};
-use pendula::hw_model::report::{Priced, Program};
+use pendula::hw_model::report::{PricedRun, Program};
 use serde_json::{Map, Value, json};
 
 use crate::cmd::energy::{Ran, Sweep, Swept};
@@ -19,7 +19,7 @@ fn joules(j: Joules) -> Value {
 }
 
 /// The report; all energies in joules.
-pub(crate) fn report(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) -> Map<String, Value> {
+pub(crate) fn report(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran) -> Map<String, Value> {
     let phases: Vec<Value> = ran
         .activities
         .iter()
@@ -45,7 +45,7 @@ pub(crate) fn report(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) ->
     object
 }
 
-fn technology(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Value {
+fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Value {
     let bill = &priced.bill;
     let device = &priced.device;
     let map = |rows: BTreeMap<String, Joules>| -> Map<String, Value> {
@@ -107,7 +107,7 @@ pub(crate) fn sweep(sweep: &Sweep, swept: &Swept) -> Value {
 }
 
 /// Schedules compared.
-pub(crate) fn schedules(priced: &[Priced<'_>], ran: &Ran, steps: u64) -> Value {
+pub(crate) fn schedules(priced: &[PricedRun<'_>], ran: &Ran, steps: u64) -> Value {
     let technologies: Vec<Value> = priced
         .iter()
         .map(|p| {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use pendula::asm::diagnostic::plural;
 use pendula::hw_model::breakeven::{Undoing, undoings};
 use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase};
-use pendula::hw_model::report::{Priced, Program};
+use pendula::hw_model::report::{PricedRun, Program};
 use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
 use pendula::hw_model::{Logic, Technology};
@@ -96,13 +96,13 @@ pub(crate) fn technologies() -> String {
 }
 
 /// Causes that cost something with one of the technologies.
-fn causes(priced: &[Priced<'_>]) -> Vec<Cause> {
+fn causes(priced: &[PricedRun<'_>]) -> Vec<Cause> {
     let totals: Vec<Joules> = priced.iter().map(|p| p.bill.total()).collect();
     Cause::ALL.into_iter().filter(|c| totals.iter().any(|t| t[*c] > 0.0)).collect()
 }
 
 /// The report.
-pub(crate) fn text(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, by: &[Breakdown]) -> String {
+pub(crate) fn text(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran, by: &[Breakdown]) -> String {
     let mut out = String::new();
     for activity in &ran.activities {
         let mut parts = Vec::new();
@@ -141,7 +141,7 @@ pub(crate) fn text(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, by: 
 }
 
 /// One row for each technology.
-fn summary(priced: &[Priced<'_>]) -> String {
+fn summary(priced: &[PricedRun<'_>]) -> String {
     let causes = causes(priced);
     let cooled = priced.iter().any(|p| p.device.plug() > 1.0);
     let mut header = vec!["technology", "frequency"];
@@ -179,7 +179,7 @@ enum Order {
 type Titled = Option<(&'static str, String)>;
 
 fn breakdown<K: Ord>(
-    priced: &Priced<'_>,
+    priced: &PricedRun<'_>,
     title: &'static str,
     key: impl Fn(&Item) -> K,
     name: impl Fn(&K) -> String,
@@ -215,7 +215,7 @@ fn breakdown<K: Ord>(
     Some((title, table.text()))
 }
 
-fn phases(priced: &Priced<'_>) -> Titled {
+fn phases(priced: &PricedRun<'_>) -> Titled {
     breakdown(priced, "by phase", |i| i.phase, |p| p.name().to_string(), Order::Natural)
 }
 
@@ -224,11 +224,11 @@ pub(crate) fn class_name(class: Option<GateClass>) -> &'static str {
     class.map_or("link and erasure", GateClass::key)
 }
 
-fn classes(priced: &Priced<'_>) -> Titled {
+fn classes(priced: &PricedRun<'_>) -> Titled {
     breakdown(priced, "by gate class", |i| i.class, |c| class_name(*c).to_string(), Order::Falling)
 }
 
-fn by_function(program: &Program<'_>, priced: &Priced<'_>) -> Titled {
+fn by_function(program: &Program<'_>, priced: &PricedRun<'_>) -> Titled {
     let key = |i: &Item| i.at.map(|at| program.functions[at as usize].as_str());
     breakdown(priced, "by function", key, |k| k.unwrap_or("(host)").to_string(), Order::Falling)
 }
@@ -241,7 +241,7 @@ pub(crate) fn place(program: &Program<'_>, at: u32) -> String {
     }
 }
 
-fn lines(program: &Program<'_>, priced: &Priced<'_>) -> Titled {
+fn lines(program: &Program<'_>, priced: &PricedRun<'_>) -> Titled {
     let key = |i: &Item| i.at.map_or_else(|| "(host)".to_string(), |at| place(program, at));
     breakdown(priced, "by source line", key, Clone::clone, Order::Most)
 }
@@ -253,7 +253,7 @@ fn in_source<'u>(program: &Program<'_>, undoing: &'u Undoing) -> &'u str {
 }
 
 /// What undoing each routine costs, and what erasing would.
-fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
+fn routines(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Titled {
     let found = undoings(program.module, forward(ran), &ran.leaves);
     if found.is_empty() {
         return None;
@@ -426,7 +426,7 @@ pub(crate) struct Steps {
 }
 
 /// Prices the schedules.
-pub(crate) fn priced_schedules(priced: &Priced<'_>, ran: &Ran, steps: u64) -> Steps {
+pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &Ran, steps: u64) -> Steps {
     let step = priced.bill.by(|i| i.phase).get(&Phase::Forward).copied().unwrap_or_default();
     // A step takes its state from the one before, not from the host.
     let step = step.total() - step[Cause::Link];
@@ -437,7 +437,7 @@ pub(crate) fn priced_schedules(priced: &Priced<'_>, ran: &Ran, steps: u64) -> St
 }
 
 /// Schedules compared.
-pub(crate) fn schedule_text(priced: &[Priced<'_>], ran: &Ran, steps: u64) -> String {
+pub(crate) fn schedule_text(priced: &[PricedRun<'_>], ran: &Ran, steps: u64) -> String {
     let mut out = String::new();
     for p in priced {
         let Steps { step, erase, schedules } = priced_schedules(p, ran, steps);

@@ -6,17 +6,17 @@
 
 mod names;
 
-use pendula_hw_model::breakeven::Leaves;
+use pendula_hw_model::breakeven::SpanEffects;
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
-use pendula_vm::{ConfigError, Machine, Snapshot, Stepped};
+use pendula_vm::{ConfigError, Machine, Snapshot, StepOutcome};
 use rustc_hash::FxHashMap;
 
-use names::{Held, Name, Names};
+use names::{Name, Names, SlotNames};
 
 /// Instructions that are followed at most: what happens later is taken to be like what happened until then.
 const STEPS: u64 = 1 << 22;
@@ -36,7 +36,7 @@ enum Word {
 ///
 /// # Errors
 /// A memory that the host has not.
-pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<Leaves>, ConfigError> {
+pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEffects>, ConfigError> {
     let module = machine.program().module();
     if !module.spans.iter().any(|s| s.undo) {
         return Ok(Vec::new());
@@ -48,12 +48,12 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<Leaves>
         let forward = machine.direction() == Direction::Forward;
         let before = *machine.registers();
         match machine.step() {
-            Stepped::Ran(at) => {
+            StepOutcome::Ran(at) => {
                 if let Some(inst) = module.code.get(at as usize) {
                     follower.ran(at, inst, forward, &before);
                 }
             }
-            Stepped::Trap(_) | Stepped::Finished => break,
+            StepOutcome::Trap(_) | StepOutcome::Finished => break,
         }
         if follower.names.count() > NAMES {
             break;
@@ -88,7 +88,7 @@ struct Follower<'m> {
     memory: FxHashMap<u64, Name>,
     open: Vec<Open>,
     frames: Vec<Frame>,
-    out: Vec<Leaves>,
+    out: Vec<SpanEffects>,
 }
 
 impl<'m> Follower<'m> {
@@ -112,7 +112,7 @@ impl<'m> Follower<'m> {
             memory: FxHashMap::default(),
             open: Vec::new(),
             frames: vec![Frame { outer: 0, level: 0 }],
-            out: vec![Leaves::default(); module.spans.len()],
+            out: vec![SpanEffects::default(); module.spans.len()],
         }
     }
 
@@ -235,7 +235,7 @@ impl<'m> Follower<'m> {
     }
 
     /// The operands: where they are, if they are words of the state, and what they hold.
-    fn operands(&mut self, inst: &Inst, before: &[u64; Reg::COUNT]) -> ([Option<Word>; 4], Held) {
+    fn operands(&mut self, inst: &Inst, before: &[u64; Reg::COUNT]) -> ([Option<Word>; 4], SlotNames) {
         let (mut words, mut held) = ([None; 4], [Name::ZERO; 4]);
         for (n, (_, operand)) in inst.operands().enumerate() {
             match operand {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use pendula_asm::assemble::{Named, Options, assemble};
+use pendula_asm::assemble::{NamedOperand, Options, assemble};
 use pendula_asm::diagnostic::{Diagnostic, Sources};
 use pendula_asm::object::{self, ObjectError};
 use pendula_asm::pisa;
@@ -58,7 +58,7 @@ pub struct Loaded {
     /// The source texts; empty for an object.
     pub sources: Sources,
     /// Operands of assembly text that are written by the names of data objects.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedOperand>,
     /// The other results of compiling a program in Nil or Janus.
     pub compiled: Option<CompiledSource>,
 }

@@ -79,7 +79,7 @@ impl NativeProgram {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let mode = match kind {
             RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
-            RunKind::ThereAndBack => Mode::ThereAndBack,
+            RunKind::ForwardAndBack => Mode::ForwardAndBack,
         };
         let settings = c::Settings { fast: self.how == Rounding::Fast, switches: self.switches };
         let source = c::write(&self.program, &self.arguments, &[mode], settings)?;
@@ -123,7 +123,7 @@ fn index(kind: RunKind) -> usize {
             };
             2 * ad_mode + usize::from(direction == Direction::Backward)
         }
-        RunKind::ThereAndBack => RUN_KINDS - 1,
+        RunKind::ForwardAndBack => RUN_KINDS - 1,
     }
 }
 

@@ -14,7 +14,7 @@ use pendula::stop_report::{ActiveCall, StopReport};
 use pendula::trace;
 use pendula::trap_text::{is_compiled, is_janus};
 use pendula::visible::visible;
-use pendula::vm::{AdMode, Engine, Flags, Machine, Outcome, Rests};
+use pendula::vm::{AdMode, Engine, Flags, Machine, Outcome, RoundingResidues};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Conditions;
@@ -161,7 +161,7 @@ pub(crate) fn rests(module: &Module, flags: Flags, asked: bool) -> String {
 }
 
 /// The same of one or many runs, the first of which is said where; `runs` says which they are.
-pub(crate) fn rests_text(module: &Module, rests: Option<(u32, Rests)>, runs: &str) -> Option<String> {
+pub(crate) fn rests_text(module: &Module, rests: Option<(u32, RoundingResidues)>, runs: &str) -> Option<String> {
     let (at, rests) = rests?;
     let (count, noun) = (rests.count, if rests.count == 1 { "rest" } else { "rests" });
     let place = line_of(module, at);
@@ -252,7 +252,7 @@ fn limit(
     conditions: &Conditions,
     ways: &[Direction],
     data: &[u64],
-) -> anyhow::Result<(bool, Option<eval::Moment>)> {
+) -> anyhow::Result<(bool, Option<eval::StopPoint>)> {
     let (Some(steps), Some(nil)) = (conditions.max_steps, &loaded.compiled) else { return Ok((false, None)) };
     let mut once = session::machine(machine.program(), conditions, loaded.variables())?;
     once.allow_whole(false);

@@ -22,7 +22,7 @@ use pendula::load::{self, LoadError, display_name};
 use pendula::native::{NativeError, attach};
 use pendula::pisa;
 use pendula::visible::visible;
-use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
+use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, StepOutcome};
 use pendula::{diagnosis, store, values};
 use pendula_codegen::cc::CcError;
 use serde_json::Value;
@@ -362,7 +362,7 @@ impl Session {
             let branch = machine.branch_register();
             let memory = machine.pc().and_then(|pc| memory_operand(machine, pc));
             match machine.step() {
-                Stepped::Ran(at) => {
+                StepOutcome::Ran(at) => {
                     let module = program.module();
                     let arrow = if machine.direction() == Direction::Forward { ' ' } else { '<' };
                     let native = || display(&module.code[at as usize], u64::from(at), &ModuleNames(module));
@@ -388,11 +388,11 @@ impl Session {
                         *left -= 1;
                     }
                 }
-                Stepped::Finished => {
+                StepOutcome::Finished => {
                     out.flush()?;
                     return Ok(Outcome::Finished);
                 }
-                Stepped::Trap(trap) => {
+                StepOutcome::Trap(trap) => {
                     out.flush()?;
                     return Ok(Outcome::Trap(trap));
                 }

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use pendula_compiler::ir::eval::Moment;
+use pendula_compiler::ir::eval::StopPoint;
 use pendula_compiler::ir::statements::Statements;
 use pendula_compiler::ir::{self, Loc};
 use pendula_isa::counts::Direction;
@@ -39,7 +39,7 @@ impl Counted {
     }
 
     /// The moment of its source at which a machine has stopped.
-    pub(crate) fn moment(&self, machine: &Machine<'_>) -> Moment {
+    pub(crate) fn moment(&self, machine: &Machine<'_>) -> StopPoint {
         let Counted { runs, unknown } = self;
         let mut times: HashMap<Loc, u64> = runs.iter().map(|(loc, _)| (*loc, 0)).collect();
         let counts = machine.counts();
@@ -53,7 +53,7 @@ impl Counted {
         }
         let here = machine.pc().map(|pc| pc as usize);
         let now = here.and_then(|pc| runs.iter().find(|(_, at)| at.contains(&pc))).map(|(loc, _)| *loc);
-        Moment::new(times, unknown.iter().copied(), now)
+        StopPoint::new(times, unknown.iter().copied(), now)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a program in Nil or Janus stopped, in its own terms: the condition or the value that is wrong, the variables in scope, and the calls under way.
 
 use pendula_asm::diagnostic::{Place, Sources, plural};
-use pendula_compiler::ir::eval::{Call, Direction, EvalError, Held, Stop, Value};
+use pendula_compiler::ir::eval::{Call, Direction, EvalError, HeldValue, Stop, Value};
 use pendula_compiler::ir::source::{Clause, Number};
 use pendula_compiler::ir::{Loc, Program};
 use pendula_compiler::lower::advice;
@@ -231,8 +231,8 @@ impl Teller<'_> {
             };
         };
         let (found, difference, what) = match (&value.held, index) {
-            (Held::Number(number, found), None) => (*found, (*number, word), format!("`{name}`")),
-            (Held::Array { element, dims, words, by_column }, Some(index)) => {
+            (HeldValue::Number(number, found), None) => (*found, (*number, word), format!("`{name}`")),
+            (HeldValue::Array { element, dims, words, by_column }, Some(index)) => {
                 let size = element.len().max(1);
                 let (at, part) = (index / size as u64, index as usize % size);
                 let (Some(found), Some(number)) = (words.get(index as usize), element.get(part)) else { return told };
@@ -279,7 +279,7 @@ impl Teller<'_> {
         let held = name.and_then(|name| Some((name, &variables.iter().find(|v| v.name == name)?.held)));
         let backward = if back { "run backward, " } else { "" };
         let (message, label) = match held {
-            Some((name, Held::Number(number, now))) => {
+            Some((name, HeldValue::Number(number, now))) => {
                 let [from, to] = [now.wrapping_add(difference), *now].map(|w| self.number(*number, w));
                 let message = format!(
                     "{backward}the {part} `{name}` of the loop over `{counter}` has changed from {from} to {to} in the loop"

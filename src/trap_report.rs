@@ -1,6 +1,6 @@
 //! Traps and findings of the checker as diagnostics: their places, and the values of operands.
 
-use pendula::asm::check::{At, Finding};
+use pendula::asm::check::{Finding, Subject};
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
 use pendula::compiler::lower::advice;
 use pendula::isa::counts::Direction;
@@ -402,14 +402,14 @@ pub fn finding(f: &Finding, module: &Module, sources: &Sources) -> Diagnostic {
     let mut d = Diagnostic::warning(f.code, f.message.clone()).help(f.help);
     d.severity = f.severity;
     let at = match &f.at {
-        At::Module => return d,
-        At::Symbol(name) => {
+        Subject::Module => return d,
+        Subject::Symbol(name) => {
             if !d.message.contains(name.as_str()) {
                 d.message = format!("{name}: {}", d.message);
             }
             return d;
         }
-        At::Inst(at) => *at,
+        Subject::Inst(at) => *at,
     };
     match place(module, sources, at) {
         Some(p) => d = d.at(p, ""),

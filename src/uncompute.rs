@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use pendula_compiler::ir::{At, Program as Ir, Stmt};
+use pendula_compiler::ir::{Program as Ir, Stmt, Subject};
 use pendula_hw_model::Technology;
-use pendula_hw_model::breakeven::{Leaves, undoings};
+use pendula_hw_model::breakeven::{SpanEffects, undoings};
 use pendula_hw_model::price::{Activity, Conditions, Device, Phase, PriceError, Totals};
 use pendula_isa::counts::Counts;
 use pendula_vm::Machine;
@@ -41,7 +41,7 @@ fn device<'t>(machine: &Machine<'_>, technology: &'t Technology) -> Result<Devic
 pub fn cheaper_to_erase(
     machine: &Machine<'_>,
     counts: &Counts,
-    leaves: &[Leaves],
+    leaves: &[SpanEffects],
     ir: &Ir,
     technology: &Technology,
 ) -> Result<BTreeSet<String>, PriceError> {
@@ -61,7 +61,7 @@ pub fn cheaper_to_erase(
     Ok(saved.into_iter().filter(|(_, joules)| *joules > 0.0).map(|(name, _)| name.to_string()).collect())
 }
 
-fn collect(block: &[At], names: &mut BTreeSet<String>) {
+fn collect(block: &[Subject], names: &mut BTreeSet<String>) {
     for at in block {
         match &at.stmt {
             Stmt::With { name, compute, body } => {

@@ -12,7 +12,7 @@ use npyz::WriterBuilder;
 use pendula::asm::assemble::assemble;
 use pendula::batch::Batch;
 use pendula::isa::counts::Direction;
-use pendula::isa::sample::{Draft, Source, word};
+use pendula::isa::sample::{RandomProgram, Source, word};
 use pendula::isa::types::Reg;
 use pendula::vm::{AdMode, Config, ConfigError, Engine, Machine, Outcome, Program};
 use serde_json::{Value, json};

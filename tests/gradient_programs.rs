@@ -15,12 +15,12 @@ use pendula::asm::assemble::{Options, assemble};
 use pendula::isa::adjoint::{GRADIENT, LANES, MIXED, SECOND, VALUE};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert;
-use pendula::isa::sample::{Draft, Source, word};
+use pendula::isa::sample::{RandomProgram, Source, word};
 use pendula::isa::types::{Reg, Ty};
 use pendula::isa::{Env, Fault, Module};
 use pendula::values::{Location, find};
 use pendula::vm::gradient::{self, Cell, Variable};
-use pendula::vm::{AdMode, Config, Machine, Outcome, Program, Stepped};
+use pendula::vm::{AdMode, Config, Machine, Outcome, Program, StepOutcome};
 
 /// Words of memory.
 const MEMORY: u64 = 256;
@@ -157,9 +157,9 @@ fn per_instruction(m: &Machine) -> Vec<(pendula::isa::counts::Mode, Vec<u64>)> {
 fn step(m: &mut Machine) -> Outcome {
     loop {
         match m.step() {
-            Stepped::Ran(_) => {}
-            Stepped::Finished => return Outcome::Finished,
-            Stepped::Trap(trap) => return Outcome::Trap(trap),
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished => return Outcome::Finished,
+            StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
     }
 }
@@ -262,11 +262,11 @@ impl Case {
             assert_eq!(of_level.sum::<u64>(), forward, "{} at level {level}", self.name);
         }
         // Forward again: everything is as it was seeded.
-        m.turn_dropped();
+        m.reverse_dropped();
         m.begin(Direction::Forward);
         end(&mut m).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
         assert_eq!(m.dropped_words(), 0, "{}", self.name);
-        m.lose_dropped();
+        m.discard_dropped();
         if self.exact {
             assert_eq!(m.digest(), seeded, "{}", self.name);
         }
@@ -326,7 +326,7 @@ impl Case {
                 assert_eq!(whole.executed(), steps.executed(), "{} {ad_mode:?}", self.name);
                 assert_eq!(per_instruction(whole), per_instruction(steps), "{} {ad_mode:?}", self.name);
                 assert_eq!(whole.counts().lost_bits(), steps.counts().lost_bits(), "{} {ad_mode:?}", self.name);
-                runs.iter_mut().for_each(Machine::turn_dropped);
+                runs.iter_mut().for_each(Machine::reverse_dropped);
             }
             if self.exact {
                 assert_eq!(runs[0].digest(), before, "{} {ad_mode:?}", self.name);

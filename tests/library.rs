@@ -26,7 +26,7 @@ use pendula::isa::num::convert::to_f64;
 use pendula::isa::text::{NoNames, display};
 use pendula::isa::{Env, Fault, Module, Ty};
 use pendula::values;
-use pendula::vm::{Config, Machine, Outcome, Program, Stepped};
+use pendula::vm::{Config, Machine, Outcome, Program, StepOutcome};
 
 /// An argument of a program under test. Real numbers are tried as `Float64` and as `Fixed`.
 #[derive(Clone, Debug)]
@@ -192,12 +192,12 @@ impl Case {
     /// Runs forward, compares with what the oracle makes of the arguments (what it makes NaN is not compared), and runs back: both as
     /// `Float64` and as `Fixed`.
     fn agrees(&self, oracle: impl Fn(&mut [Vec<f64>])) {
-        self.there_and_back("Float64", FLOAT, &oracle);
-        self.there_and_back("Fixed", FIXED, &oracle);
+        self.run_forward_and_back("Float64", FLOAT, &oracle);
+        self.run_forward_and_back("Fixed", FIXED, &oracle);
     }
 
     /// At the least and the most optimisation.
-    fn there_and_back(&self, t: &str, tolerance: Tolerance, oracle: &dyn Fn(&mut [Vec<f64>])) {
+    fn run_forward_and_back(&self, t: &str, tolerance: Tolerance, oracle: &dyn Fn(&mut [Vec<f64>])) {
         for level in [0, 2] {
             self.runs(&program(self.module(t, level)), t, tolerance, oracle);
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pendula::asm::check::{self as checker, At};
+use pendula::asm::check::{self as checker, Subject};
 use pendula::asm::object;
 use pendula::asm::pisa::{self, Options};
 use pendula::isa::Fault;
@@ -32,9 +32,9 @@ fn state(machine: &Machine<'_>) -> State {
 /// The findings of the checker, with their lines.
 fn checked(text: &str, options: &Options) -> Vec<(&'static str, u32)> {
     let module = pisa::read("checked.pisa", text, options).module.expect("a program");
-    let line = |at: &At| match at {
-        At::Inst(at) => module.loc(*at as usize).map_or(0, |(_, loc)| loc.line),
-        At::Module | At::Symbol(_) => 0,
+    let line = |at: &Subject| match at {
+        Subject::Inst(at) => module.loc(*at as usize).map_or(0, |(_, loc)| loc.line),
+        Subject::Module | Subject::Symbol(_) => 0,
     };
     checker::check(&module).iter().map(|f| (f.code, line(&f.at))).collect()
 }

@@ -9,11 +9,11 @@ use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::{disasm, fmt, invert, object};
 use pendula::isa::adjoint::LANES;
 use pendula::isa::counts::{Counts, Direction, Mode};
-use pendula::isa::sample::{Draft, Source, word};
+use pendula::isa::sample::{RandomProgram, Source, word};
 use pendula::isa::table::Row;
 use pendula::isa::types::Reg;
 use pendula::isa::{Kind, Module};
-use pendula::vm::{Config, Machine, Outcome, Program, Stepped};
+use pendula::vm::{Config, Machine, Outcome, Program, StepOutcome};
 
 /// Programs in each test.
 const SEEDS: Range<u64> = 0..1_200;
@@ -22,9 +22,9 @@ const MEMORY: u64 = 256;
 /// Instructions that no random program executes.
 const LIMIT: u64 = 2_000_000;
 
-fn draft(seed: u64) -> Draft {
+fn draft(seed: u64) -> RandomProgram {
     let size = [3, 12, 40, 120, 300][seed as usize % 5];
-    Draft::new(&mut Source::seeded(seed), size)
+    RandomProgram::new(&mut Source::seeded(seed), size)
 }
 
 /// Assembles what must assemble, without a word.
@@ -90,9 +90,9 @@ fn carry_over(from: &Machine, to: &mut Machine) {
 fn step(m: &mut Machine, limit: u64) -> Outcome {
     for _ in 0..limit {
         match m.step() {
-            Stepped::Ran(_) => {}
-            Stepped::Finished => return Outcome::Finished,
-            Stepped::Trap(trap) => return Outcome::Trap(trap),
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished => return Outcome::Finished,
+            StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
     }
     Outcome::Limit
@@ -168,7 +168,7 @@ fn programs_run_back_to_where_they_began() {
                 // Gradient words that `zero` drops come back with the run.
                 match direction {
                     Direction::Forward => m.keep_dropped(),
-                    Direction::Backward => m.turn_dropped(),
+                    Direction::Backward => m.reverse_dropped(),
                 }
             }
             let outcome = blocks.run(Some(LIMIT));

@@ -54,14 +54,14 @@ pub struct Assembly {
     /// The texts of the root file and of the files that it includes.
     pub sources: Sources,
     /// The operands that are written with the name of a data object, in the order of the instructions.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedOperand>,
 }
 
 /// An operand that is written with the name of a data object: a word of memory, or a constant that is an address. The
 /// module holds only the sum of the operand's parts: it shows neither that an object at address 0 was named, nor that a
 /// constant is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedOperand {
     /// The instruction.
     pub at: u32,
     /// The index of the operand, counted from 0.
@@ -212,7 +212,7 @@ impl Program {
                     }
                 }
                 Op::ProcDoc(text) => docs.push((text, stmt.span, stmt.via)),
-                Op::Why(text) => {
+                Op::AssertKind(text) => {
                     if let Some((_, span, via)) = why.replace((text, stmt.span, stmt.via)) {
                         unused_reason(s, span, via, "another follows");
                     }

@@ -25,7 +25,7 @@ use crate::pisa;
 
 /// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum At {
+pub enum Subject {
     /// The whole module.
     Module,
     /// An instruction, by its address.
@@ -44,7 +44,7 @@ pub struct Finding {
     /// [`Severity::Warning`] for what has no use or cannot work; [`Severity::Note`] for what may be intended.
     pub severity: Severity,
     /// The subject.
-    pub at: At,
+    pub at: Subject,
     /// Another instruction that is concerned.
     pub other: Option<u32>,
     /// The fact, in one line.
@@ -154,7 +154,7 @@ pub fn check(module: &Module) -> Vec<Finding> {
         return found.sorted(module);
     }
     runs(&structure.outside, |at, n| {
-        found.add(Rule::Outside, At::Inst(at), None, format!("{} in no procedure and never run", instructions(n)));
+        found.add(Rule::Outside, Subject::Inst(at), None, format!("{} in no procedure and never run", instructions(n)));
     });
     for region in &structure.regions {
         paths::check(&module.code, *region, &mut found);
@@ -172,7 +172,7 @@ pub fn check(module: &Module) -> Vec<Finding> {
 struct Findings(Vec<Finding>);
 
 impl Findings {
-    fn add(&mut self, rule: Rule, at: At, other: Option<u32>, message: String) {
+    fn add(&mut self, rule: Rule, at: Subject, other: Option<u32>, message: String) {
         let (code, severity, help) = (rule.code(), rule.severity(), rule.help());
         self.0.push(Finding { rule, code, severity, at, other, message, help });
     }
@@ -221,7 +221,7 @@ fn uncalled(module: &Module, structure: &Structure, found: &mut Findings) {
     for region in structure.regions.iter().filter(|r| !reached.contains(&r.start)) {
         let name = module.symbols.iter().filter(proc).find(|s| s.value == u64::from(region.start));
         let name = name.map_or(String::new(), |s| format!(" `{}`", s.name));
-        found.add(Rule::Uncalled, At::Inst(region.start), None, format!("the procedure{name} is never called"));
+        found.add(Rule::Uncalled, Subject::Inst(region.start), None, format!("the procedure{name} is never called"));
     }
 }
 
@@ -237,7 +237,7 @@ fn spans(module: &Module, found: &mut Findings) {
         }
     }
     for span in &module.spans {
-        let (name, at) = (span.name.as_str(), At::Inst(span.start));
+        let (name, at) = (span.name.as_str(), Subject::Inst(span.start));
         if !span.undo {
             if !undone.contains(name) {
                 found.add(Rule::NeverUndone, at, None, format!("the routine `{name}` is never undone"));
@@ -253,7 +253,7 @@ fn spans(module: &Module, found: &mut Findings) {
         if differences.len() == candidates.len()
             && let Some((at, other, message)) = differences.into_iter().next()
         {
-            found.add(Rule::NotInverse, At::Inst(at), other, message);
+            found.add(Rule::NotInverse, Subject::Inst(at), other, message);
         }
     }
 }
@@ -310,12 +310,12 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
             if zero && !(acc == Acc::Add && func.info().ty == Ty::F) {
                 let pisa_text = if native { None } else { pisa::line(module, at) };
                 let text = normalize_spaces(&pisa_text.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
-                found.add(Rule::NoEffect, At::Inst(at), None, format!("`{text}` changes nothing"));
+                found.add(Rule::NoEffect, Subject::Inst(at), None, format!("`{text}` changes nothing"));
             }
         }
         Kind::Accumulate { func: TableFn::Int(int_fn::Name::Shl | int_fn::Name::Shr | int_fn::Name::Sar), .. } => {
             if zero || matches!(last, Some(Operand::Imm(n, _)) if n % 64 == 0) {
-                found.add(Rule::ShiftByNothing, At::Inst(at), None, "this shifts by nothing".to_string());
+                found.add(Rule::ShiftByNothing, Subject::Inst(at), None, "this shifts by nothing".to_string());
             }
         }
         Kind::Accumulate {
@@ -323,11 +323,11 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
             ..
         } => {
             if zero || matches!(last, Some(Operand::Imm(n, _)) if n % 32 == 0) {
-                found.add(Rule::ShiftByNothing, At::Inst(at), None, "this shifts by nothing".to_string());
+                found.add(Rule::ShiftByNothing, Subject::Inst(at), None, "this shifts by nothing".to_string());
             }
         }
         Kind::Row { row: Row::Rol | Row::Rol32, .. } if zero => {
-            found.add(Rule::NoEffect, At::Inst(at), None, "rotating by 0 changes nothing".to_string());
+            found.add(Rule::NoEffect, Subject::Inst(at), None, "rotating by 0 changes nothing".to_string());
         }
         Kind::Accumulate { .. } | Kind::Row { .. } => {}
     }
@@ -339,13 +339,13 @@ fn memory(module: &Module, stack_avoids_data: bool, found: &mut Findings) {
     let mem = module.flags.mem;
     if let Some(mem) = mem.filter(|&mem| mem < size) {
         let message = format!("the data has {}, and `.mem` gives the memory {mem}", plural(size, "word"));
-        found.add(Rule::Memory, At::Module, None, message);
+        found.add(Rule::Memory, Subject::Module, None, message);
     }
     let mut used: Vec<u64> = Vec::new();
     let mut reported: HashSet<i64> = HashSet::new();
     let mut anywhere = !stack_avoids_data;
     for (at, inst) in module.code.iter().enumerate() {
-        let at = At::Inst(at as u32);
+        let at = Subject::Inst(at as u32);
         for (_, operand) in inst.operands() {
             let Operand::Mem { base, index, offset } = operand else { continue };
             if base != Reg::ZERO || index != Reg::ZERO {
@@ -387,7 +387,7 @@ fn memory(module: &Module, stack_avoids_data: bool, found: &mut Findings) {
         let first = used.partition_point(|&a| a < symbol.value);
         if used.get(first).is_none_or(|&a| a - symbol.value >= len) {
             let message = format!("`{}` is imported and never used", symbol.name);
-            found.add(Rule::Unread, At::Symbol(symbol.name.clone()), None, message);
+            found.add(Rule::Unread, Subject::Symbol(symbol.name.clone()), None, message);
         }
     }
 }

@@ -16,7 +16,7 @@ use pendula_isa::table::Row;
 use pendula_isa::text::{ModuleNames, Names, display, number, quote};
 use pendula_isa::types::{Profile, Reg, Ty};
 
-use crate::assemble::Named;
+use crate::assemble::NamedOperand;
 use crate::object::{as_name, is_name};
 
 /// The column of mnemonics, and the distance from there to the operands.
@@ -33,7 +33,7 @@ pub fn disassemble(module: &Module) -> String {
 
 /// The same, with the names of data objects in the operands that are known to be written with them, in the order of the
 /// instructions.
-pub fn disassemble_named(module: &Module, named: &[Named]) -> String {
+pub fn disassemble_named(module: &Module, named: &[NamedOperand]) -> String {
     let mut names = Known::new(module);
     names.named = named.iter().map(|n| ((n.at, n.operand), n.object)).collect();
     let mut out = Text::default();

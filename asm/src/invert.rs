@@ -12,7 +12,7 @@ use pendula_isa::table::Flow;
 use pendula_isa::types::Profile;
 use pendula_isa::verify::{Problem, Region, Structure, verify};
 
-use crate::assemble::Named;
+use crate::assemble::NamedOperand;
 
 /// Why a module has no inverse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,11 +164,14 @@ pub fn invert(module: &Module) -> Result<Module, InvertError> {
 ///
 /// # Errors
 /// Those of [`invert`].
-pub fn invert_named(module: &Module, named: &[Named]) -> Result<(Module, Vec<Named>), InvertError> {
+pub fn invert_named(module: &Module, named: &[NamedOperand]) -> Result<(Module, Vec<NamedOperand>), InvertError> {
     let inverse = invert(module)?;
     let (structure, _) = verify(module);
-    let to = |n: &Named| Named { at: structure.region_of(n.at).map_or(n.at, |region| mirror(region, n.at)), ..*n };
-    let mut named: Vec<Named> = named.iter().map(to).collect();
+    let to = |n: &NamedOperand| NamedOperand {
+        at: structure.region_of(n.at).map_or(n.at, |region| mirror(region, n.at)),
+        ..*n
+    };
+    let mut named: Vec<NamedOperand> = named.iter().map(to).collect();
     named.sort_by_key(|n| n.at);
     Ok((inverse, named))
 }

@@ -14,7 +14,7 @@ use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
 
-use crate::assemble::{Named, Program, sort};
+use crate::assemble::{NamedOperand, Program, sort};
 use crate::ast::{Arg, ArgKind, Binary, ExprRef, NodeKind, Op, Span, Stmt};
 use crate::codes;
 use crate::files::Files;
@@ -39,7 +39,7 @@ pub(crate) fn resolve(
     program: &mut Program,
     files: &Files,
     module: &mut Module,
-) -> (Faulty, Vec<Named>) {
+) -> (Faulty, Vec<NamedOperand>) {
     let mut r = Resolver { s, program, module, texts: HashMap::new(), named: Vec::new(), object: 0, mem: None };
     r.module.code.reserve_exact(r.program.stmt_of.len());
     r.module.locs.reserve_exact(r.program.stmt_of.len());
@@ -109,7 +109,7 @@ struct Resolver<'a> {
     program: &'a mut Program,
     module: &'a mut Module,
     texts: HashMap<Sym, u32>,
-    named: Vec<Named>,
+    named: Vec<NamedOperand>,
     /// The index of the object after the one that the next word belongs to.
     object: usize,
     mem: Option<Span>,
@@ -235,7 +235,7 @@ impl Resolver<'_> {
 
     /// Records that an operand of the next instruction is written with the name of a data object.
     fn name(&mut self, operand: usize, object: u64) {
-        self.named.push(Named { at: self.module.code.len() as u32, operand: operand as u8, object });
+        self.named.push(NamedOperand { at: self.module.code.len() as u32, operand: operand as u8, object });
     }
 
     /// The constant part of an address.

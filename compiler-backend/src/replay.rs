@@ -1,8 +1,8 @@
 //! Runs the unoptimized IR of a program again, to tell where it stops and with what variables.
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut};
-use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Moment, Stop};
-use crate::ir::{At, Block, FunctionId, Loc, Program, Stmt};
+use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Stop, StopPoint};
+use crate::ir::{Block, FunctionId, Loc, LocatedStmt, Program, Stmt};
 use crate::lower::{self, Argument};
 
 /// Runs a program on the words of its data, in each of these directions, one after the other, up to a moment if there is
@@ -19,7 +19,7 @@ pub fn replay(
     directions: &[Direction],
     data: Vec<u64>,
     seeds: &[(usize, u64)],
-    (moment, config): (Option<&mut Moment>, &Config),
+    (moment, config): (Option<&mut StopPoint>, &Config),
 ) -> Option<Stop> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
     let mut program = program.clone();
@@ -68,7 +68,7 @@ fn check_block(block: &mut Block, summaries: &Summaries) {
             check_block(inner, summaries);
         }
     }
-    let checks = |s: &At| matches!(s.stmt, Stmt::Assert { .. });
+    let checks = |s: &LocatedStmt| matches!(s.stmt, Stmt::Assert { .. });
     if !block.iter().any(checks) {
         return;
     }
@@ -105,7 +105,7 @@ pub fn trace(
     directions: &[Direction],
     data: Vec<u64>,
     listener: Listener<'_>,
-    (moment, config): (Option<&mut Moment>, &Config),
+    (moment, config): (Option<&mut StopPoint>, &Config),
 ) -> Option<EvalError> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
     let mut program = program.clone();

@@ -76,7 +76,7 @@ impl Compiled {
         });
         let places: Vec<Option<usize>> = places.collect();
         let modes = RUNS.map(|(direction, ad_mode)| Mode::Run(direction, ad_mode));
-        let modes: Vec<Mode> = modes.into_iter().chain([Mode::ThereAndBack]).collect();
+        let modes: Vec<Mode> = modes.into_iter().chain([Mode::ForwardAndBack]).collect();
         // All modes share one text, which is compiled once.
         let source = c::write(&case.program, &arguments, &modes, settings).expect("it can be written");
         let codes = modes.into_iter().map(|mode| {
@@ -123,7 +123,7 @@ impl Compiled {
             out.extend(words.map(|(at, word)| at.map_or(*word, |at| memory[at])));
             out
         };
-        let turned = if mode == Mode::ThereAndBack { pick(&turned, &words.values) } else { Vec::new() };
+        let turned = if mode == Mode::ForwardAndBack { pick(&turned, &words.values) } else { Vec::new() };
         // A word to which nothing is added may stay −0, or become 0 if 0 is added.
         let plus = |w: u64| if w == (-0.0_f64).to_bits() { 0 } else { w };
         let gradients = pick(&lane, &words.gradients).into_iter().map(plus).collect();
@@ -209,7 +209,7 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
                 values: compiled.case.memory.iter().chain(&compiled.case.params).copied().collect(),
                 gradients: compiled.seeds(seed),
             };
-            tally.turned += usize::from(there_and_back(&compiled, start, seed, fast));
+            tally.turned += usize::from(run_forward_and_back(&compiled, start, seed, fast));
             continue;
         }
         let mut start = Words {
@@ -252,7 +252,7 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
             }
             tally.agreed += 1;
         }
-        tally.turned += usize::from(there_and_back(&compiled, first, seed, false));
+        tally.turned += usize::from(run_forward_and_back(&compiled, first, seed, false));
     }
     tally
 }
@@ -265,9 +265,9 @@ fn same(ty: Ty, a: u64, b: u64, fast: bool) -> bool {
 
 /// Forward and back at once ends as one run after the other does. Gives whether they end. If rounding may be forgotten, checks are, too, and the
 /// values at the end are whoever called's.
-fn there_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> bool {
+fn run_forward_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> bool {
     let text = || print(&compiled.case.program);
-    let native = compiled.native(Mode::ThereAndBack, &start);
+    let native = compiled.native(Mode::ForwardAndBack, &start);
     let noted = |e: &Evaluation| e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some();
     let between = match compiled.evaluated((Direction::Forward, AdMode::Plain), &start) {
         Ok((words, e)) if !noted(&e) => words,

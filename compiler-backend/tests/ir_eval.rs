@@ -228,7 +228,7 @@ fn refuses(b: Builder, params: Vec<u64>) -> EvalError {
 
 #[test]
 fn errors() {
-    let ints = |body: fn(Var, Var, &mut Builder) -> Vec<At>| {
+    let ints = |body: fn(Var, Var, &mut Builder) -> Vec<LocatedStmt>| {
         let mut b = Builder::new("f");
         let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, false));
         b.function.body = body(x, y, &mut b);
@@ -280,9 +280,9 @@ fn errors() {
     let zero = ints(|x, _, _| vec![update(TableFn::Int(int_fn::Name::Div), to(x), &[int(1), int(0)])]);
     assert!(matches!(zero, EvalError::Fault { fault: Fault::DivideByZero, .. }));
     let assert = ints(|x, y, _| {
-        vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: Why::User, says: None })]
+        vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: AssertKind::User, says: None })]
     });
-    assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: Why::User, says: None, a: 3, b: 5 });
+    assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: AssertKind::User, says: None, a: 3, b: 5 });
     let leak = ints(|_, _, b| {
         let t = b.var("t", Ty::Int);
         vec![alloc(t), update(id(Ty::Int), to(t), &[int(1)])]

@@ -59,7 +59,7 @@ fn block(r: &mut Random, depth: usize) -> Block {
     (0..r.below(5)).map(|_| statement(r, depth)).collect()
 }
 
-fn statement(r: &mut Random, depth: usize) -> At {
+fn statement(r: &mut Random, depth: usize) -> LocatedStmt {
     let kinds = if depth > 3 { 9 } else { 15 };
     let var = Var(r.below(6) as u32);
     let (ty, flag) = (Ty::ALL[r.below(4)], r.chance(50));
@@ -83,7 +83,7 @@ fn statement(r: &mut Random, depth: usize) -> At {
             args: (0..r.below(4)).map(|_| operand(r)).collect(),
         },
         6 => {
-            let why = [Why::User, Why::Bounds, Why::Alias, Why::Shape][r.below(4)];
+            let why = [AssertKind::User, AssertKind::Bounds, AssertKind::Alias, AssertKind::Shape][r.below(4)];
             Stmt::Assert { test: condition(r, 9).test, why, says: [None, Some(0), Some(1)][r.below(3)] }
         }
         7 => Stmt::Show { ty, value: operand(r) },

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pendula_asm::object;
 use pendula_isa::encode::{Pool, encode};
 use pendula_isa::mnemonic::{ALIASES, families};
-use pendula_isa::sample::{Draft, Source, instruction};
+use pendula_isa::sample::{RandomProgram, Source, instruction};
 
 fn write(target: &str, name: &str, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let folder = Path::new("corpus").join(target);
@@ -140,7 +140,7 @@ fn main() -> io::Result<()> {
         let choices: Vec<u8> = (0..64 + 16 * seed).map(|_| s.below(256) as u8).collect();
         write("program", &format!("choices-{seed:02}"), &choices)?;
         write("engines", &format!("choices-{seed:02}"), &choices)?;
-        let text = Draft::new(&mut s, seed as usize).text();
+        let text = RandomProgram::new(&mut s, seed as usize).text();
         if let Some(Ok(bytes)) = pendula_fuzz::assembly(&text).module.map(|m| object::write(&m)) {
             write("object", &format!("draft-{seed:02}"), bytes)?;
         }

@@ -15,7 +15,7 @@ use pendula_isa::module::Module;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Ty};
 use pendula_isa::verify::is_row;
-use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program, Stepped};
+use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program, StepOutcome};
 
 /// Instructions that a run may execute.
 const STEPS: u64 = 10_000;
@@ -124,9 +124,9 @@ fn per_instruction(counts: &Counts, len: usize) -> Vec<(Mode, Vec<u64>)> {
 fn by_steps(m: &mut Machine) -> Outcome {
     for _ in 0..STEPS {
         match m.step() {
-            Stepped::Ran(_) => {}
-            Stepped::Finished => return Outcome::Finished,
-            Stepped::Trap(trap) => return Outcome::Trap(trap),
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished => return Outcome::Finished,
+            StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
     }
     Outcome::Limit
@@ -154,7 +154,7 @@ pub fn run(module: &Module) {
             // Gradient words that `zero` drops come back with the run.
             match direction {
                 Direction::Forward => m.keep_dropped(),
-                Direction::Backward => m.turn_dropped(),
+                Direction::Backward => m.reverse_dropped(),
             }
         }
         let outcome = blocks.run(Some(STEPS));

@@ -6,7 +6,7 @@ use pendula_isa::encode::{Pool, decode as decoded, encode};
 use pendula_isa::inst::Inst;
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::operand::Operand;
-use pendula_isa::sample::{Draft, Source};
+use pendula_isa::sample::{RandomProgram, Source};
 use pendula_isa::text::{NoNames, display};
 
 use crate::{compiled, text};
@@ -84,11 +84,11 @@ pub fn object(bytes: &[u8]) {
 }
 
 /// What bytes make as choices: the first says how large the program is.
-fn draft(bytes: &[u8]) -> Option<Draft> {
+fn draft(bytes: &[u8]) -> Option<RandomProgram> {
     let [size, bytes @ ..] = bytes else { return None };
     // A statement takes a few bytes; without any, all the rest would be alike.
     let size = usize::from(*size).min(bytes.len() / 4);
-    Some(Draft::new(&mut Source::bytes(bytes), size))
+    Some(RandomProgram::new(&mut Source::bytes(bytes), size))
 }
 
 /// Bytes as the choices that make a structured program, which must assemble and come back.

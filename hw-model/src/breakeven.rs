@@ -65,7 +65,7 @@ pub struct Choice {
 /// The observed effects of a span, over all times that it ran forward in a run or in the beginning of one. Plain data,
 /// made by the caller that runs programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Leaves {
+pub struct SpanEffects {
     /// The number of entries that were followed by an exit.
     pub entries: u64,
     /// The number of executions of its first instruction.
@@ -82,7 +82,7 @@ pub struct Leaves {
 /// The routines of a program that were undone in a forward run. `leaves` holds the effects of each of the module's
 /// spans, if they are known. Otherwise a span counts as entered whenever its first and its last instruction ran, and
 /// all words that it may write count as left.
-pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undoing> {
+pub fn undoings(module: &Module, counts: &Counts, leaves: &[SpanEffects]) -> Vec<Undoing> {
     let called = CalleeCosts::new(module, counts);
     let forward = |mode: &Mode| mode.direction == Direction::Forward && mode.level == 0;
     let executed: Vec<u64> = (0..module.code.len() as u32)

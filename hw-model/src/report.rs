@@ -28,7 +28,7 @@ pub struct Program<'a> {
 
 /// What a run costs on a device.
 #[derive(Clone, Debug)]
-pub struct Priced<'a> {
+pub struct PricedRun<'a> {
     /// The device.
     pub device: Device<'a>,
     /// What it charges for.

@@ -8,7 +8,7 @@ use pendula_hw_model::report::svg::{
     Schedules, Scope, Swept, breakdown_by_cause, breakdown_by_class, energy_against_frequency, energy_delay,
     time_space_energy,
 };
-use pendula_hw_model::report::{Priced, Program, accelergy, csv, folded};
+use pendula_hw_model::report::{PricedRun, Program, accelergy, csv, folded};
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
 use pendula_isa::inst::Inst;
 use pendula_isa::mnemonic::lookup;
@@ -70,11 +70,11 @@ fn program(module: &Module) -> Program<'_> {
     Program { module, functions: functions(module), name: "program.rasm".to_string() }
 }
 
-fn priced<'a>(technologies: &'a [Technology], module: &Module, activities: &[Activity]) -> Vec<Priced<'a>> {
+fn priced<'a>(technologies: &'a [Technology], module: &Module, activities: &[Activity]) -> Vec<PricedRun<'a>> {
     let price = |technology| {
         let device = Device::new(technology, conditions()).unwrap();
         let bill = Bill::new(&device, module, activities);
-        Priced { device, bill, totals: Totals::new(module, activities) }
+        PricedRun { device, bill, totals: Totals::new(module, activities) }
     };
     technologies.iter().map(price).collect()
 }
@@ -98,7 +98,7 @@ fn csv_reads_back_and_adds_up() {
         assert!(known || (&row[5] == "program.rasm" && row[6].is_empty()), "{row:?}");
         assert_eq!(row[4].is_empty(), row[7].is_empty());
     }
-    for Priced { device, bill, .. } in &priced {
+    for PricedRun { device, bill, .. } in &priced {
         let total = bill.total();
         for cause in Cause::ALL {
             let key = (device.technology().name().to_string(), cause.name().to_string());

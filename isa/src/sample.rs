@@ -4,11 +4,11 @@
 //! fuzzer's input. [`instruction`] makes one valid instruction of a given family; [`program`] makes the text of a reversible program that
 //! terminates in both directions.
 
-mod draft;
 mod program;
+mod random_program;
 
-pub use draft::Draft;
 pub use program::program;
+pub use random_program::RandomProgram;
 
 use crate::Env;
 use crate::inst::{FACTOR_MAX, Inst, Kind, OFFSET_MAX, OFFSET_MIN, SMALL_MAX, SMALL_MIN};

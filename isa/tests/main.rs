@@ -97,13 +97,13 @@ fn mnemonics_are_found_again() {
 }
 
 /// Runs an accumulate and its partner.
-struct ThereAndBack {
+struct ForwardAndBack {
     acc: Acc,
     inverse: bool,
     operands: [u64; 4],
 }
 
-impl FunctionVisitor for ThereAndBack {
+impl FunctionVisitor for ForwardAndBack {
     type Out = bool;
 
     fn visit<F: Function>(self) -> bool {
@@ -139,7 +139,7 @@ fn accumulates_reverse_in_another_domain() {
         let mut ran = 0;
         for _ in 0..2_000 {
             let operands = [0, 1, 2, 3].map(|n: usize| operand(&family, n, &mut s));
-            ran += usize::from(func.visit(ThereAndBack { acc, inverse, operands }));
+            ran += usize::from(func.visit(ForwardAndBack { acc, inverse, operands }));
         }
         assert!(ran > 100, "{}: {ran}", family.mnemonic());
     }

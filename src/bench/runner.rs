@@ -185,7 +185,7 @@ impl Runner for OnMachine<'_> {
         let seeds: Vec<Vec<(usize, u64)>> = weights.iter().map(seeds).collect();
         for _ in 0..times {
             for (weights, seeds) in weights.iter().zip(&seeds) {
-                if machine.there_and_back(seeds) {
+                if machine.run_forward_and_back(seeds) {
                     continue;
                 }
                 gradient::forward(machine, &mut to_end)?;

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::Mode::Run(Direction::Forward, AdMode::Plain),
                 c::Mode::Run(Direction::Backward, AdMode::Plain),
                 c::Mode::Run(Direction::Backward, AdMode::Gradient),
-                c::Mode::ThereAndBack,
+                c::Mode::ForwardAndBack,
             ];
             let settings =
                 c::Settings { fast: args.source.in_full().options.compiler.fast_float, switches: nil.switches };

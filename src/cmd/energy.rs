@@ -6,10 +6,10 @@ use anyhow::Context;
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
-use pendula::hw_model::breakeven::Leaves;
+use pendula::hw_model::breakeven::SpanEffects;
 use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, functions};
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
-use pendula::hw_model::report::{self, Priced, Program};
+use pendula::hw_model::report::{self, PricedRun, Program};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::{GateClass, Module};
@@ -111,9 +111,9 @@ fn one(
             let conditions = fitting(technology, conditions, technologies.len() > 1);
             let device = Device::new(technology, conditions)?;
             let bill = Bill::new(&device, module, &ran.activities);
-            Ok(Priced { device, bill, totals: totals.clone() })
+            Ok(PricedRun { device, bill, totals: totals.clone() })
         })
-        .collect::<anyhow::Result<Vec<Priced<'_>>>>()?;
+        .collect::<anyhow::Result<Vec<PricedRun<'_>>>>()?;
     // Without a technology, the list of those that there are is shown.
     let named = if args.tech.is_empty() { &[] } else { technologies };
     let unsaid = without_memory(module, named, conditions.memory_words, &ran);
@@ -184,7 +184,7 @@ pub(crate) struct Ran {
     /// How many bits these have.
     pub(crate) state_bits: u64,
     /// What each of the module's spans left behind; empty if it is not needed.
-    pub(crate) leaves: Vec<Leaves>,
+    pub(crate) leaves: Vec<SpanEffects>,
 }
 
 /// A technology by name or file.
@@ -341,7 +341,7 @@ fn stopped(
 }
 
 /// Writes plots and tables into folders.
-fn write_files(args: &Energy, program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) -> anyhow::Result<()> {
+fn write_files(args: &Energy, program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran) -> anyhow::Result<()> {
     let mut files: Vec<(&str, String, String)> = Vec::new();
     if let Some(folder) = &args.accelergy {
         for (name, text) in report::accelergy(program, &priced[0]) {
@@ -365,7 +365,12 @@ fn write_files(args: &Energy, program: &Program<'_>, priced: &[Priced<'_>], ran:
 const PLOTTED: (f64, f64) = (1e4, 1e11);
 
 /// The plots: names of files, and their contents.
-fn plots(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, steps: u64) -> anyhow::Result<Vec<(String, String)>> {
+fn plots(
+    program: &Program<'_>,
+    priced: &[PricedRun<'_>],
+    ran: &Ran,
+    steps: u64,
+) -> anyhow::Result<Vec<(String, String)>> {
     let cycles = |technology: &Technology| -> u64 {
         ran.activities.iter().map(|a| technology.cycles(&a.counts, &program.module.code)).sum()
     };

@@ -3,7 +3,7 @@
 mod output;
 
 use anyhow::bail;
-use pendula::asm::check::{At, Rule, check};
+use pendula::asm::check::{Rule, Subject, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::nil::sema::own_name;
 use pendula::diagnosis;
@@ -258,7 +258,7 @@ impl Seen {
 /// What the checker has to say about gradients in code that is differentiated.
 pub(super) fn blocked(loaded: &Program) -> Vec<Diagnostic> {
     let reached = reached(&loaded.module);
-    let differentiated = |at: &At| matches!(at, At::Inst(at) if reached.iter().any(|r| r.contains(at)));
+    let differentiated = |at: &Subject| matches!(at, Subject::Inst(at) if reached.iter().any(|r| r.contains(at)));
     let found = check(&loaded.module);
     let found = found.iter().filter(|f| f.rule == Rule::NoGradient && differentiated(&f.at));
     found.map(|f| trap_report::finding(f, &loaded.module, &loaded.sources)).collect()

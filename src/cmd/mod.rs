@@ -24,7 +24,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pendula::arguments;
-use pendula::asm::assemble::{Named, Options};
+use pendula::asm::assemble::{NamedOperand, Options};
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
 use pendula::asm::pisa;
 use pendula::compiler::janus::store::Variable;
@@ -49,7 +49,7 @@ pub(crate) struct Program {
     pub(crate) sources: Sources,
     pub(crate) warnings: Vec<Diagnostic>,
     /// Operands that are written by names.
-    pub(crate) named: Vec<Named>,
+    pub(crate) named: Vec<NamedOperand>,
     /// The other results of compiling a program in Nil or Janus.
     pub(crate) compiled: Option<load::CompiledSource>,
 }

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let words = saving.as_ref().filter(|_| finished).map(|saving| saving.words(&machine));
     let mut restored = None;
     if let (Some(start), true) = (start, finished) {
-        machine.turn_dropped();
+        machine.reverse_dropped();
         session.turned(&machine);
         machine.begin(Direction::Backward);
         outcome = session.go(&mut machine)?;

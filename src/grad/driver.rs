@@ -73,7 +73,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     }
 
     /// Forward and backward with gradients: the loss, and with `keep` what the machine held in between.
-    fn there_and_back(&mut self, loss: Variable, word: u64, keep: bool) -> Result<(u64, Option<u128>), E> {
+    fn run_forward_and_back(&mut self, loss: Variable, word: u64, keep: bool) -> Result<(u64, Option<u128>), E> {
         if keep {
             return self.afresh(|m, mut run| {
                 gradient::forward(m, &mut run)?;
@@ -87,11 +87,11 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 Ok((value, Some(before)))
             });
         }
-        let mut value = self.afresh(|m, mut run| gradient::there_and_back(m, loss, word, &mut run))?;
+        let mut value = self.afresh(|m, mut run| gradient::run_forward_and_back(m, loss, word, &mut run))?;
         if self.machine.allows_whole() && !are_finite(self.machine, &self.words()) {
             // Code that does not look at what it computes has come to the end: other code tells where it went wrong.
             self.machine.allow_whole(false);
-            let again = self.afresh(|m, mut run| gradient::there_and_back(m, loss, word, &mut run));
+            let again = self.afresh(|m, mut run| gradient::run_forward_and_back(m, loss, word, &mut run));
             self.machine.allow_whole(true);
             value = again?;
         }
@@ -101,7 +101,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     /// The gradient of one loss word; with `keep`, what a run forward with gradients brings back.
     pub(super) fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), E> {
         let word = self.word(variable);
-        let (value, before) = self.there_and_back(variable, word, keep)?;
+        let (value, before) = self.run_forward_and_back(variable, word, keep)?;
         let factor = self.factor(variable, value);
         let gradients = self.inputs.iter().map(|input| self.gradient(input, factor)).collect();
         let kept = match before {
@@ -109,10 +109,10 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             Some(before) => {
                 let at_start = self.machine.snapshot();
                 let words = self.machine.dropped_words();
-                self.machine.turn_dropped();
+                self.machine.reverse_dropped();
                 self.machine.begin(Direction::Forward);
                 (self.run)(self.machine)?;
-                self.machine.lose_dropped();
+                self.machine.discard_dropped();
                 let restored = self.machine.digest() == before;
                 self.machine.restore(&at_start);
                 Some((words, restored))

@@ -18,7 +18,7 @@ impl Name {
 const REACH: usize = 16;
 
 /// What the operands of an instruction hold, as many as it has.
-pub(super) type Held = [Name; 4];
+pub(super) type SlotNames = [Name; 4];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
@@ -35,7 +35,7 @@ enum Made {
     /// What operand `n` became.
     Changed {
         kind: Kind,
-        operands: Held,
+        operands: SlotNames,
         n: u8,
     },
 }
@@ -143,7 +143,7 @@ impl Names {
     }
 
     /// What the operands of an instruction hold after it, of which it writes some. Its inverse leads back.
-    pub(super) fn changed(&mut self, kind: Kind, operands: Held, written: [bool; 4]) -> Held {
+    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> SlotNames {
         if let Some(back) = self.before(kind, operands, written) {
             return back;
         }
@@ -155,7 +155,7 @@ impl Names {
     }
 
     /// What the operands held before the inverse of the instruction, if that was what ran last on them.
-    fn before(&self, kind: Kind, operands: Held, written: [bool; 4]) -> Option<Held> {
+    fn before(&self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> Option<SlotNames> {
         // Doubles that are turned do not come back to the last bit; a sign does.
         let Kind::Row { ty, .. } = kind else { return None };
         if ty == Ty::F && kind.inverse() != kind {
@@ -243,7 +243,7 @@ mod tests {
         assert_ne!(names.changed(kind("irot.f"), point, both)[0], y);
     }
 
-    fn held(names: &[Name]) -> Held {
+    fn held(names: &[Name]) -> SlotNames {
         let mut out = [Name::ZERO; 4];
         out[..names.len()].copy_from_slice(names);
         out

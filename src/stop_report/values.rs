@@ -1,6 +1,6 @@
 //! Values of variables, as the source language writes them.
 
-use pendula_compiler::ir::eval::{Held, Value};
+use pendula_compiler::ir::eval::{HeldValue, Value};
 use pendula_compiler::ir::source::Number;
 use pendula_isa::Ty;
 use pendula_isa::num::Format;
@@ -24,11 +24,11 @@ impl Teller<'_> {
     }
 
     /// A variable's value as text.
-    pub(super) fn text(&self, held: &Held) -> String {
+    pub(super) fn text(&self, held: &HeldValue) -> String {
         let (open, close) = if self.language == Language::Janus { ('{', '}') } else { ('[', ']') };
         match held {
-            Held::Number(how, word) => self.number(*how, *word),
-            Held::Array { element, dims, by_column, words } => {
+            HeldValue::Number(how, word) => self.number(*how, *word),
+            HeldValue::Array { element, dims, by_column, words } => {
                 let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
                 let mut items: Vec<String> =
                     words.chunks(element.len().max(1)).map(|w| self.element(element, w)).collect();
@@ -54,8 +54,8 @@ impl Teller<'_> {
                     _ => format!("{open}{}{close}", items.join(", ")),
                 }
             }
-            Held::Stack { count: 0, .. } => "nil".to_string(),
-            Held::Stack { count, words } => {
+            HeldValue::Stack { count: 0, .. } => "nil".to_string(),
+            HeldValue::Stack { count, words } => {
                 let mut items: Vec<String> =
                     words.iter().take(ELEMENTS).map(|w| self.number(Number::Plain(Ty::Int), *w)).collect();
                 if *count as usize > items.len() {
@@ -63,7 +63,7 @@ impl Teller<'_> {
                 }
                 format!("<{}]", items.join(", "))
             }
-            Held::Parts(parts) => {
+            HeldValue::Parts(parts) => {
                 let parts: Vec<String> = parts.iter().map(|p| format!("{} = {}", p.name, self.text(&p.held))).collect();
                 format!("({})", parts.join(", "))
             }
@@ -92,7 +92,7 @@ impl Teller<'_> {
 pub(super) fn named<'v>(variables: &'v [Value], name: &str) -> Option<&'v Value> {
     variables.iter().find_map(|v| match (name.strip_prefix(v.name.as_str())?.strip_prefix('.'), &v.held) {
         (None, _) => (v.name == name).then_some(v),
-        (Some(part), Held::Parts(parts)) => named(parts, part),
+        (Some(part), HeldValue::Parts(parts)) => named(parts, part),
         (Some(_), _) => None,
     })
 }

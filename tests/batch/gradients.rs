@@ -101,7 +101,8 @@ fn compare_machines(
 fn machines_of_a_batch_are_as_new_for_every_item() {
     let (mut ended, mut trapped) = (0, 0);
     for seed in 0..80 {
-        let module = Draft::new(&mut Source::seeded(seed), 4 + seed as usize % 50).module().expect("sound operands");
+        let module =
+            RandomProgram::new(&mut Source::seeded(seed), 4 + seed as usize % 50).module().expect("sound operands");
         let program = Program::new(module, true).expect("verified");
         let engine = if seed % 8 == 0 { Engine::Jit } else { Engine::Interpreter };
         let config = Config { mem: Some(160), engine, warm_up: 0, ..Config::default() };

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{folder, json, run};
 
 /// What is told at a limit: way, line, how often it has run before, and the calls with their variables.
-type Moment = (String, Option<u64>, u64, String);
+type StopPoint = (String, Option<u64>, u64, String);
 
-fn moment(args: &[&str], limit: u64) -> Option<Moment> {
+fn moment(args: &[&str], limit: u64) -> Option<StopPoint> {
     let limit = limit.to_string();
     let (code, value) = json(&[args, &["--json", "--max-steps", &limit]].concat(), "");
     let outcome = &value["outcome"];
@@ -31,7 +31,7 @@ fn steps(args: &[&str]) -> u64 {
 /// The moments of limits that follow one another, which must be in the source's order: a moment that was left does not come again, and no line has run less often
 /// than at a lower limit. How many limits there are of which nothing is known.
 fn in_order(args: &[&str], limits: std::ops::Range<u64>) -> u64 {
-    let (mut unknown, mut seen, mut runs) = (0, Vec::<Moment>::new(), HashMap::new());
+    let (mut unknown, mut seen, mut runs) = (0, Vec::<StopPoint>::new(), HashMap::new());
     for limit in limits {
         let Some(now) = moment(args, limit) else {
             unknown += 1;

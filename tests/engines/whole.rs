@@ -111,7 +111,7 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
             // The second time after one of its kind, which leaves gradient words.
             let mut pair = machines();
             for (times, step) in [(1, "there and back"), (2, "there and back, again")] {
-                there_and_back(&mut pair, &start, &*code, times, &format!("{what}, {step}"));
+                run_forward_and_back(&mut pair, &start, &*code, times, &format!("{what}, {step}"));
             }
         }
     }
@@ -119,7 +119,13 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
 }
 
 /// Forward and back with gradients at once, in one machine, is as one run after the other, in the other.
-fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn WholeProgram, times: usize, what: &str) {
+fn run_forward_and_back(
+    pair: &mut [Machine<'_>; 2],
+    start: &Snapshot,
+    code: &dyn WholeProgram,
+    times: usize,
+    what: &str,
+) {
     let mut seeds: Vec<(usize, u64)> = Vec::new();
     for place in values::marked(pair[0].program().module(), |_, _| true) {
         if let (Some(ty), Location::Memory { start, len, .. }) = (place.ty.gradient(), place.at) {
@@ -150,7 +156,7 @@ fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn Whol
             }
         }
     }
-    assert!(fused.there_and_back(&seeds), "{what}: not done");
+    assert!(fused.run_forward_and_back(&seeds), "{what}: not done");
     assert_eq!((plain.registers(), plain.pc(), plain.direction()), (fused.registers(), fused.pc(), fused.direction()));
     assert_eq!(fused.ad_mode(), AdMode::Gradient);
     assert_eq!(plain.memory(), fused.memory(), "{what}: memory");
@@ -159,7 +165,7 @@ fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn Whol
         assert!(agree(a, b), "{what}: word {at} carries {}, not {}", f64::from_bits(b), f64::from_bits(a));
     }
     for (at, word) in between.mem.iter().enumerate().take(plain.program().module().data.len()) {
-        assert_eq!(fused.turned_word(at), word, "{what}: word {at} where it turned round");
+        assert_eq!(fused.midpoint_word(at), word, "{what}: word {at} where it turned round");
     }
 }
 
@@ -215,14 +221,14 @@ fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
         if back.run(None) != Outcome::Finished {
             return false;
         }
-        if !fused.there_and_back(&[seed]) {
+        if !fused.run_forward_and_back(&[seed]) {
             return false;
         }
         assert_eq!(fused.snapshot(), start, "{what}: the start");
         for place in values::marked(program.module(), |_, _| true) {
             let Location::Memory { start: at, len, .. } = place.at else { continue };
             for at in at as usize..(at + len) as usize {
-                let (found, wanted) = (fused.turned_word(at), between.mem.get(at).unwrap_or(0));
+                let (found, wanted) = (fused.midpoint_word(at), between.mem.get(at).unwrap_or(0));
                 assert!(near(found, wanted, place.ty), "{what}: {} at {at} is {found:#x}, not {wanted:#x}", place.name);
                 let [found, wanted] = [&fused, &back].map(|m| m.lane_word(GRADIENT, at));
                 let ty = place.ty.gradient().unwrap_or(Ty::Int);

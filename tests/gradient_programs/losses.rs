@@ -41,7 +41,7 @@ main:   start
         gradient::gradient(&mut m, loss, one, &mut end).expect("a gradient");
         // Those of r1, r2 and r3, where they begin; not those of r3 where it ends, nor of r5.
         assert_eq!((m.counts().lost_bits(), m.dropped_words()), (64 * lost, kept));
-        m.turn_dropped();
+        m.reverse_dropped();
         m.begin(Direction::Forward);
         end(&mut m).expect("the way back");
         assert_eq!(m.digest() == seeded, keep);

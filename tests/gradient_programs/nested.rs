@@ -92,7 +92,7 @@ fn programs_that_differentiate_themselves() {
                 assert_eq!(step(&mut steps), Outcome::Finished);
                 assert_eq!(steps.digest(), m.digest());
                 assert_eq!((per_instruction(&steps), steps.executed()), (per_instruction(&m), m.executed()));
-                m.turn_dropped();
+                m.reverse_dropped();
                 m.begin(Direction::Backward);
                 end(&mut m).expect("the way back");
                 if ty == Ty::Q {

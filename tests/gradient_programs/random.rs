@@ -18,7 +18,7 @@ fn random_programs_come_back_with_their_lanes() {
     let (mut ran, mut kept) = ([0; 5], 0);
     for seed in 0..400 {
         let size = [3, 12, 40, 120][seed as usize % 4];
-        let text = Draft::new(&mut Source::seeded(seed), size).text();
+        let text = RandomProgram::new(&mut Source::seeded(seed), size).text();
         let program = load(&text);
         if gradient::differentiable(program.module()).is_err() {
             continue;
@@ -43,7 +43,7 @@ fn random_programs_come_back_with_their_lanes() {
                 continue;
             }
             kept += m.dropped_words();
-            m.turn_dropped();
+            m.reverse_dropped();
             m.begin(Direction::Forward);
             assert_eq!(m.run(Some(200_000)), Outcome::Finished, "seed {seed} {ad_mode:?}\n{text}");
             assert!(everything(&m) == before, "seed {seed} {ad_mode:?}\n{text}");

@@ -61,7 +61,7 @@ fn leapfrog_of_bodies() {
     };
     // Fixed-point numbers are rounded in every step.
     for (t, tolerance) in [("Float64", FLOAT), ("Fixed", Tolerance { value: 1e-7, derivative: 1e-5 })] {
-        orbit.there_and_back(t, tolerance, &oracle);
+        orbit.run_forward_and_back(t, tolerance, &oracle);
         orbit.derivatives(t, tolerance, &["x!", "v!"], &oracle);
     }
     // The energy is kept up to a small error, over many steps.

@@ -59,7 +59,7 @@ fn products_of_complex_matrices() {
         let args =
             [("y!", Arg::Complexes(vec![0.5; 4])), ("a", Arg::Complexes(a.clone())), ("x", Arg::Complexes(x.clone()))];
         let tolerance = if t == "Fixed" { FIXED } else { FLOAT };
-        case("matrices", &body, args).there_and_back(t, tolerance, &|args| {
+        case("matrices", &body, args).run_forward_and_back(t, tolerance, &|args| {
             for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let (ar, ai) = (a[2 * (i + 2 * j)], a[2 * (i + 2 * j) + 1]);
                 let (xr, xi) = (x[2 * j], x[2 * j + 1]);

@@ -52,13 +52,13 @@ fn bennett_as_published() {
     let (mut calls, mut most) = (0, 0);
     loop {
         match m.step() {
-            Stepped::Ran(at) if factor.contains(&(at as usize)) => {
+            StepOutcome::Ran(at) if factor.contains(&(at as usize)) => {
                 calls += 1;
                 most = most.max(states(&m));
             }
-            Stepped::Ran(_) => {}
-            Stepped::Finished => break,
-            Stepped::Trap(trap) => panic!("{trap:?}"),
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished => break,
+            StepOutcome::Trap(trap) => panic!("{trap:?}"),
         }
     }
     assert_eq!(calls, 2401);
@@ -78,8 +78,8 @@ end";
         let args = [("y!", Arg::Real(0.5)), ("x", Arg::Real(0.25)), ("k", Arg::Int(k)), ("n", Arg::Int(n))];
         let case = Case { more: MAP, ..case("scheduling", "bennett!(y!, x, map!, k, n)", args) };
         let oracle = |a: &mut [Vec<f64>]| a[0][0] += (0..n).fold(a[1][0], |x, _| map(x));
-        case.there_and_back("Float64", FLOAT, &oracle);
-        case.there_and_back("Fixed", Tolerance { value: 1e-7, ..FIXED }, &oracle);
+        case.run_forward_and_back("Float64", FLOAT, &oracle);
+        case.run_forward_and_back("Fixed", Tolerance { value: 1e-7, ..FIXED }, &oracle);
         case.derivatives("Float64", FLOAT, &["y!"], &oracle);
         case.derivatives("Fixed", FIXED, &["y!"], &oracle);
     }

@@ -26,7 +26,7 @@ fn series(size: f64, oracle: impl Fn(&mut [Vec<f64>]), case: &Case) {
     let fixed = Tolerance { value: 1e-8 + 1e-13 * size, derivative: 1e-6 + 1e-8 * size };
     for (t, tolerance) in [("Float64", float), ("Fixed", fixed)] {
         let tolerance = Tolerance { value: tolerance.value.max(1e-14), ..tolerance };
-        case.there_and_back(t, tolerance, &oracle);
+        case.run_forward_and_back(t, tolerance, &oracle);
         case.derivatives(t, tolerance, &["y!"], &oracle);
     }
 }

@@ -89,8 +89,8 @@ fn products_of_logarithmic_numbers() {
         let oracle = |a: &mut [Vec<f64>]| a[0][0] *= a[1].iter().product::<f64>();
         // Gradient words of logarithmic numbers are fixed-point numbers.
         let tolerance = Tolerance { derivative: 1e-8, ..FLOAT };
-        case.there_and_back("Float64", FLOAT, &oracle);
-        case.there_and_back("Fixed", FIXED, &oracle);
+        case.run_forward_and_back("Float64", FLOAT, &oracle);
+        case.run_forward_and_back("Fixed", FIXED, &oracle);
         case.derivatives("Float64", tolerance, &["p!"], &oracle);
         case.derivatives("Fixed", FIXED, &["p!"], &oracle);
     }

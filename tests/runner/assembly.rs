@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use pendula::asm::assemble::{Assembly, Options, assemble};
-use pendula::asm::check::{At, Finding, check as check_module};
+use pendula::asm::check::{Finding, Subject, check as check_module};
 use pendula::asm::diagnostic::{Label, Severity};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
@@ -57,9 +57,9 @@ fn diagnostics(assembly: &Assembly, text: &str, report: &mut Report) -> Vec<Prob
 fn findings(module: &Module, text: &str) -> Vec<Problem> {
     let problem = |f: Finding| {
         let line = match f.at {
-            At::Inst(at) => module.locs[at as usize].line as usize,
-            At::Symbol(name) => text.lines().position(|l| l.starts_with(&format!("{name}:"))).map_or(1, |n| n + 1),
-            At::Module => 1,
+            Subject::Inst(at) => module.locs[at as usize].line as usize,
+            Subject::Symbol(name) => text.lines().position(|l| l.starts_with(&format!("{name}:"))).map_or(1, |n| n + 1),
+            Subject::Module => 1,
         };
         let help = vec![f.help.to_string()];
         Problem { line, code: f.code.to_string(), message: f.message, source: None, help }

@@ -11,14 +11,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use pendula::asm::assemble::assemble;
-use pendula::asm::check::{self as checker, At, Finding, Rule};
+use pendula::asm::check::{self as checker, Finding, Rule, Subject};
 use pendula::asm::diagnostic::{Diagnostic, Severity};
 use pendula::asm::pisa::{self, Alias, Options};
 use pendula::asm::{disasm, object};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::pisa::Show;
-use pendula::vm::{Config, Event, Machine, Outcome, Program, Stepped};
+use pendula::vm::{Config, Event, Machine, Outcome, Program, StepOutcome};
 
 use libtest_mimic::Failed;
 
@@ -123,9 +123,9 @@ fn go(machine: &mut Machine<'_>, direction: Direction, singly: bool) -> Outcome 
     }
     for _ in 0..STEPS {
         match machine.step() {
-            Stepped::Ran(_) => {}
-            Stepped::Finished => return Outcome::Finished,
-            Stepped::Trap(trap) => return Outcome::Trap(trap),
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished => return Outcome::Finished,
+            StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
     }
     Outcome::Limit
@@ -211,8 +211,8 @@ fn reassemble(module: &Module, report: &mut Report) -> Result<Module, String> {
 /// Instructions of a program that the checker calls dead.
 pub(crate) fn dead(findings: &[Finding]) -> BTreeSet<u32> {
     let at = |f: &Finding| match f.at {
-        At::Inst(at) if f.rule == Rule::Dead => Some(at),
-        At::Inst(_) | At::Module | At::Symbol(_) => None,
+        Subject::Inst(at) if f.rule == Rule::Dead => Some(at),
+        Subject::Inst(_) | Subject::Module | Subject::Symbol(_) => None,
     };
     findings.iter().filter_map(at).collect()
 }
@@ -225,12 +225,12 @@ fn check_dead(file: &TestFile, module: &Module, report: &mut Report) -> Result<(
     let (mut machine, _) = machine(&program, &file.expected)?;
     for _ in 0..200_000 {
         match machine.step() {
-            Stepped::Ran(at) if dead.contains(&at) => {
+            StepOutcome::Ran(at) if dead.contains(&at) => {
                 let line = module.loc(at as usize).map_or(1, |(_, loc)| loc.line as usize);
                 report.at(line, "the checker calls this instruction dead, but it is run");
             }
-            Stepped::Ran(_) => {}
-            Stepped::Finished | Stepped::Trap(_) => break,
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished | StepOutcome::Trap(_) => break,
         }
     }
     let is_grave = |f: &&Finding| f.severity == Severity::Warning && f.rule != Rule::Dead;

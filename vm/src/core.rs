@@ -7,7 +7,7 @@ use pendula_isa::{Env, Fault};
 
 use crate::cells::Cells;
 use crate::decode::Op;
-use crate::event::{Flags, Listener, Rests};
+use crate::event::{Flags, Listener, RoundingResidues};
 use crate::lanes::{Dropped, Lane};
 
 /// Registers, memory, tapes.
@@ -38,7 +38,7 @@ pub(crate) struct Core {
     pub(crate) carried_op: usize,
     /// The same for a `zero.f` that cleared a number other than +0.0.
     pub(crate) inexact_op: usize,
-    pub(crate) rests: Rests,
+    pub(crate) rests: RoundingResidues,
     /// The bits destroyed by each instruction; empty while there are none.
     pub(crate) lost: Vec<u64>,
     /// The host address of the first decoded instruction, the base of the offsets above.

@@ -23,19 +23,19 @@ pub struct Flags {
     /// The address of the first `zero.f` that cleared a number other than +0.0.
     pub inexact: Option<u32>,
     /// All numbers that `zero.f` cleared.
-    pub rests: Rests,
+    pub rests: RoundingResidues,
 }
 
 /// The rounding residues that `zero.f` cleared; all lay within its tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rests {
+pub struct RoundingResidues {
     /// Their number.
     pub count: u64,
     /// The bits of the largest magnitude.
     largest: u64,
 }
 
-impl Rests {
+impl RoundingResidues {
     /// The largest magnitude.
     pub fn largest(self) -> f64 {
         f64::from_bits(self.largest)
@@ -43,14 +43,14 @@ impl Rests {
 
     /// The union of both.
     #[must_use]
-    pub fn and(self, other: Rests) -> Rests {
+    pub fn and(self, other: RoundingResidues) -> RoundingResidues {
         // Positive doubles are ordered as their bits.
-        Rests { count: self.count.saturating_add(other.count), largest: self.largest.max(other.largest) }
+        RoundingResidues { count: self.count.saturating_add(other.count), largest: self.largest.max(other.largest) }
     }
 
     /// Adds a residue by its bits.
     pub(crate) fn add(&mut self, bits: u64) {
-        *self = self.and(Rests { count: 1, largest: bits & !(1 << 63) });
+        *self = self.and(RoundingResidues { count: 1, largest: bits & !(1 << 63) });
     }
 }
 

@@ -174,16 +174,16 @@ pub fn gradient<E>(
 
 /// Runs [`forward`] and [`gradient`]; returns the value of the loss in between. If the machine allows whole runs and the program has
 /// code for them, that code does both at once, and `run` is not called.
-pub fn there_and_back<E>(
+pub fn run_forward_and_back<E>(
     m: &mut Machine<'_>,
     loss: Variable,
     seed: u64,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
     if let Cell::Word(at) = loss.cell
-        && m.there_and_back(&[(at, seed)])
+        && m.run_forward_and_back(&[(at, seed)])
     {
-        return Ok(m.turned_word(at));
+        return Ok(m.midpoint_word(at));
     }
     forward(m, run)?;
     let value = m.get(VALUE, loss.cell);
@@ -228,10 +228,10 @@ pub fn hessian_row_by_reversing_twice<E>(
     forward(m, run)?;
     m.keep_dropped();
     gradient(m, loss, seed, run)?;
-    m.turn_dropped();
+    m.reverse_dropped();
     let one = one(m.env(), of.ty);
     leg(m, AdMode::SecondGradient, Direction::Forward, Some((MIXED, of.cell, one)), run)?;
-    m.lose_dropped();
+    m.discard_dropped();
     m.exchange_lanes(GRADIENT, SECOND);
     m.clear_lane(SECOND);
     m.clear_lane(MIXED);

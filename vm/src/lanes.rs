@@ -150,7 +150,7 @@ impl Machine<'_> {
     }
 
     /// Switches between recording and restoring: the next run goes back over the previous one.
-    pub fn turn_dropped(&mut self) {
+    pub fn reverse_dropped(&mut self) {
         self.core.dropped = match std::mem::take(&mut self.core.dropped) {
             Dropped::Discarded => Dropped::Discarded,
             Dropped::Recorded(records) => Dropped::Replayed(records),
@@ -159,7 +159,7 @@ impl Machine<'_> {
     }
 
     /// Stops recording dropped gradient words and discards the record.
-    pub fn lose_dropped(&mut self) {
+    pub fn discard_dropped(&mut self) {
         self.core.dropped = Dropped::Discarded;
     }
 

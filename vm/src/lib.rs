@@ -25,8 +25,8 @@ mod trap;
 mod whole;
 
 pub use config::{Config, ConfigError, Engine};
-pub use event::{Event, Flags, Rests};
-pub use machine::{DEFAULT_STACK, Machine, Outcome, Ran, Stepped};
+pub use event::{Event, Flags, RoundingResidues};
+pub use machine::{DEFAULT_STACK, Machine, Outcome, Ran, StepOutcome};
 pub use pendula_isa::adjoint::AdMode;
 pub use program::{CompiledUnits, LoadError, Program};
 pub use snapshot::Snapshot;

@@ -12,7 +12,7 @@ use crate::cells::Cells;
 use crate::config::{Config, ConfigError, Engine};
 use crate::core::Core;
 use crate::decode::Exit;
-use crate::event::{Event, Flags, Rests};
+use crate::event::{Event, Flags, RoundingResidues};
 use crate::lanes::{Dropped, Lane};
 use crate::program::Program;
 use crate::trap::Trap;
@@ -38,7 +38,7 @@ pub enum Outcome {
 
 /// The result of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stepped {
+pub enum StepOutcome {
     /// The instruction at this address ran.
     Ran(u32),
     /// Nothing ran: the run had ended.
@@ -140,7 +140,7 @@ impl<'p> Machine<'p> {
             overflow_op: 0,
             carried_op: 0,
             inexact_op: 0,
-            rests: Rests::default(),
+            rests: RoundingResidues::default(),
             lost: Vec::new(),
             base: program.ops(AdMode::Plain).as_ptr().addr(),
             instructions: module.code.len() as u32,

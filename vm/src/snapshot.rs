@@ -7,7 +7,7 @@ use pendula_isa::words::{SparseWords, clear};
 
 use crate::cells::Cells;
 use crate::config::ConfigError;
-use crate::event::Rests;
+use crate::event::RoundingResidues;
 use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Ran};
 use crate::run::carry;
@@ -100,7 +100,7 @@ impl Machine<'_> {
         core.overflow_op = 0;
         core.carried_op = 0;
         core.inexact_op = 0;
-        core.rests = Rests::default();
+        core.rests = RoundingResidues::default();
         core.lost.clear();
         core.pending = 0;
         core.listener = None;

@@ -4,7 +4,7 @@ use pendula_isa::Fault;
 use pendula_isa::adjoint::AdMode;
 
 use crate::decode::{Code, Exit};
-use crate::machine::{Machine, Outcome, Position, Stepped};
+use crate::machine::{Machine, Outcome, Position, StepOutcome};
 use crate::run::{ExitFault, Stop, fall_through, run_blocks, take_exit};
 
 impl<'p> Machine<'p> {
@@ -69,18 +69,18 @@ impl<'p> Machine<'p> {
                 return Outcome::Limit;
             }
             match self.step() {
-                Stepped::Ran(_) => budget -= 1,
-                Stepped::Finished => return Outcome::Finished,
-                Stepped::Trap(trap) => return Outcome::Trap(trap),
+                StepOutcome::Ran(_) => budget -= 1,
+                StepOutcome::Finished => return Outcome::Finished,
+                StepOutcome::Trap(trap) => return Outcome::Trap(trap),
             }
         }
     }
 
     /// Runs one instruction.
-    pub fn step(&mut self) -> Stepped {
+    pub fn step(&mut self) -> StepOutcome {
         self.disturb();
         if self.halted {
-            return Stepped::Finished;
+            return StepOutcome::Finished;
         }
         if self.position.k == self.code(self.position.block).len
             && let Err(stepped) = self.fall()
@@ -100,7 +100,7 @@ impl<'p> Machine<'p> {
             let at = (code.first + straight) as usize;
             let ops = &self.program.ops(self.core.ad_mode)[at..=at];
             if let Err(fault) = (ops[0].run)(&mut self.core, ops) {
-                return Stepped::Trap(Box::new(self.trap(fault, block, k, None)));
+                return StepOutcome::Trap(Box::new(self.trap(fault, block, k, None)));
             }
             self.position.k += 1;
         } else {
@@ -110,22 +110,22 @@ impl<'p> Machine<'p> {
                     self.position.k += 1;
                     self.halted = true;
                     if matches!(code.exit, Exit::End) {
-                        return Stepped::Finished;
+                        return StepOutcome::Finished;
                     }
                 }
                 Err(ExitFault::Tail(fault, other)) => {
-                    return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
+                    return StepOutcome::Trap(Box::new(self.trap(fault, block, k, other)));
                 }
                 // The instruction runs; the next step traps because control cannot continue.
                 Err(ExitFault::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
             }
         }
         self.count_single(ad_mode, block, at);
-        Stepped::Ran(at)
+        StepOutcome::Ran(at)
     }
 
     /// Falls from the end of a block into the next one, or traps if that cannot be entered.
-    pub(crate) fn fall(&mut self) -> Result<(), Stepped> {
+    pub(crate) fn fall(&mut self) -> Result<(), StepOutcome> {
         let d = &self.program.decoded;
         let Position { block, k } = self.position;
         let next = match &self.code(block).exit {
@@ -134,11 +134,11 @@ impl<'p> Machine<'p> {
             // The call has returned, to a place where control could not continue.
             Exit::Call { .. } | Exit::CallRegister { .. } => match &d.calls[d.address(block, k - 1) as usize] {
                 Some(site) => fall_through(&self.core, block, site.after(&self.core)),
-                None => return Err(Stepped::Finished),
+                None => return Err(StepOutcome::Finished),
             },
             Exit::OffCode => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
             Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) => {
-                return Err(Stepped::Finished);
+                return Err(StepOutcome::Finished);
             }
         };
         match next {
@@ -146,8 +146,10 @@ impl<'p> Machine<'p> {
                 self.position = Position { block, k: 0 };
                 Ok(())
             }
-            Err(ExitFault::Head { from, to, fault }) => Err(Stepped::Trap(self.refuse_entry(from, to, fault))),
-            Err(ExitFault::Tail(fault, other)) => Err(Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)))),
+            Err(ExitFault::Head { from, to, fault }) => Err(StepOutcome::Trap(self.refuse_entry(from, to, fault))),
+            Err(ExitFault::Tail(fault, other)) => {
+                Err(StepOutcome::Trap(Box::new(self.trap(fault, block, k - 1, other))))
+            }
         }
     }
 

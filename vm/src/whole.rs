@@ -17,7 +17,7 @@ pub enum RunKind {
     /// From one end to the other.
     Run(Direction, AdMode),
     /// Forward without derivatives, and back with gradient words.
-    ThereAndBack,
+    ForwardAndBack,
 }
 
 impl RunKind {
@@ -25,7 +25,7 @@ impl RunKind {
     pub const fn ad_mode(self) -> AdMode {
         match self {
             RunKind::Run(_, ad_mode) => ad_mode,
-            RunKind::ThereAndBack => AdMode::Gradient,
+            RunKind::ForwardAndBack => AdMode::Gradient,
         }
     }
 }
@@ -91,10 +91,10 @@ impl Machine<'_> {
 
     /// Runs the program forward from its start and back with gradient words, by code for whole runs. `seeds` are the gradient words
     /// after the forward run, by address; all others are zero. Returns false if there is no such code or it failed; nothing has changed
-    /// then. Afterwards the machine is as after the two runs, and [`Machine::turned_word`] returns the data between them.
-    pub fn there_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
+    /// then. Afterwards the machine is as after the two runs, and [`Machine::midpoint_word`] returns the data between them.
+    pub fn run_forward_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let kind = RunKind::ThereAndBack;
+        let kind = RunKind::ForwardAndBack;
         let top = self.program.module().data.len();
         let known = seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at)));
         if !self.whole || !known || !whole.has(kind) {
@@ -145,8 +145,8 @@ impl Machine<'_> {
         false
     }
 
-    /// The data word at an address after the forward half of the last [`Machine::there_and_back`].
-    pub fn turned_word(&self, address: usize) -> u64 {
+    /// The data word at an address after the forward half of the last [`Machine::run_forward_and_back`].
+    pub fn midpoint_word(&self, address: usize) -> u64 {
         let changes = self.program.whole().map_or(&[][..], |w| w.changes());
         let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.midpoint } else { &self.core.mem };
         words.get(address).copied().unwrap_or(0)

@@ -8,9 +8,9 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::Module;
-use pendula_isa::sample::{Draft, Source, fill, word};
+use pendula_isa::sample::{RandomProgram, Source, fill, word};
 use pendula_isa::table::Flow;
-use pendula_vm::{Config, Machine, Outcome, Program, Stepped};
+use pendula_vm::{Config, Machine, Outcome, Program, StepOutcome};
 
 /// Words of memory: the data of a random program, and a stack.
 const MEMORY: u64 = 160;
@@ -58,17 +58,17 @@ fn trace(m: &mut Machine, most: usize) -> Trace {
     while out.steps.len() < most {
         let (direction, pc) = (m.direction(), m.pc());
         match m.step() {
-            Stepped::Ran(at) => {
+            StepOutcome::Ran(at) => {
                 assert_eq!(pc, Some(at));
                 out.steps.push((direction, at));
                 out.digests.push(m.digest());
             }
-            Stepped::Finished => {
+            StepOutcome::Finished => {
                 assert_eq!(m.pc(), None);
                 out.outcome = Outcome::Finished;
                 break;
             }
-            Stepped::Trap(trap) => {
+            StepOutcome::Trap(trap) => {
                 assert_eq!((m.pc(), m.direction()), (Some(trap.at), trap.direction));
                 out.outcome = Outcome::Trap(trap);
                 break;
@@ -158,7 +158,7 @@ fn compare(
 }
 
 fn random_module(seed: u64, size: usize) -> Module {
-    let program = Draft::new(&mut Source::seeded(seed), size);
+    let program = RandomProgram::new(&mut Source::seeded(seed), size);
     program.module().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", program.text()))
 }
 
@@ -216,7 +216,7 @@ fn long_programs_stopped_here_and_there() {
         compare(&program, Direction::Forward, &|_| {}, n + 1, n / 7 + 1);
         executed += n;
         // Forward and back on one machine: it keeps the counts of both directions.
-        m.turn_dropped();
+        m.reverse_dropped();
         m.begin(Direction::Backward);
         assert_eq!(m.run(None), Outcome::Finished, "seed {seed}");
         let tally = Tally::of(&m.counts(), program.module().code.len());

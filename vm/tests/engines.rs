@@ -13,7 +13,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
-use pendula_isa::sample::{Draft, Source, instruction, number, word};
+use pendula_isa::sample::{RandomProgram, Source, instruction, number, word};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg, Ty};
 use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program};
@@ -79,26 +79,26 @@ fn runs(engine: Engine, what: &str, seeds: std::ops::Range<u64>, module: impl Fn
         let mut pair = Pair::with(engine, &program, config, what);
         pair.each(|m| lanes(m, ad_mode, seed));
         let limit = s.below(2000) + 3;
-        finished += u64::from(pair.there_and_back(limit, ad_mode));
+        finished += u64::from(pair.run_forward_and_back(limit, ad_mode));
     }
     assert!(finished > count / 3, "{what}: of {count} only {finished} came to an end");
 }
 
 #[test]
 fn random_programs() {
-    runs(Engine::Jit, "program", 0..300, |s| Draft::new(s, 60).module().expect("sound operands"));
+    runs(Engine::Jit, "program", 0..300, |s| RandomProgram::new(s, 60).module().expect("sound operands"));
 }
 
 #[test]
 fn long_random_programs() {
     // Of more than one unit.
-    runs(Engine::Jit, "long program", 1000..1012, |s| Draft::new(s, 1500).module().expect("sound operands"));
+    runs(Engine::Jit, "long program", 1000..1012, |s| RandomProgram::new(s, 1500).module().expect("sound operands"));
 }
 
 #[test]
 fn random_programs_in_c() {
     cheap_libraries(LEVEL);
-    runs(Engine::Native, "program", 0..30, |s| Draft::new(s, 12).module().expect("sound operands"));
+    runs(Engine::Native, "program", 0..30, |s| RandomProgram::new(s, 12).module().expect("sound operands"));
 }
 
 /// The families of straight-line instructions that have an inverse.
@@ -170,7 +170,7 @@ fn random_instructions() {
         let round = s.below(4);
         pair.each(|m| scatter(m, ad_mode, seed, round));
         let limit = s.below(2000) + 3;
-        trapped += usize::from(!pair.there_and_back(limit, ad_mode));
+        trapped += usize::from(!pair.run_forward_and_back(limit, ad_mode));
     }
     assert!(trapped > straight.len() / 4, "only {trapped} of {} trapped", straight.len());
 }
@@ -283,7 +283,7 @@ fn instructions_at_the_edges() {
 fn stopped_at_every_place() {
     for seed in 0..24 {
         let mut s = Source::seeded(500 + seed);
-        let program = Program::new(Draft::new(&mut s, 30).module().expect("sound operands"), true).unwrap();
+        let program = Program::new(RandomProgram::new(&mut s, 30).module().expect("sound operands"), true).unwrap();
         let ad_mode = AdMode::ALL[seed as usize % AdMode::ALL.len()];
         for limit in 1..40 {
             let tier_up = [u64::MAX, 1, 5, 0][limit as usize % 4];
@@ -340,7 +340,7 @@ fn random_instructions_in_c() {
                         *word = 0;
                     }
                 });
-                trapped += usize::from(!pair.there_and_back(s.below(10) + 3, ad_mode));
+                trapped += usize::from(!pair.run_forward_and_back(s.below(10) + 3, ad_mode));
                 ran += 1;
             }
         }

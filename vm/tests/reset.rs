@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use common::{State, r};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::{Counts, Direction};
-use pendula_isa::sample::{Draft, Source, word};
+use pendula_isa::sample::{RandomProgram, Source, word};
 use pendula_isa::types::Reg;
 use pendula_vm::{AdMode, Config, ConfigError, Engine, Event, Machine, Outcome, Program, Snapshot};
 
@@ -64,7 +64,7 @@ fn use_up(m: &mut Machine<'_>, s: &mut Source) {
         m.step();
     }
     if s.once_in(3) {
-        m.turn_dropped();
+        m.reverse_dropped();
     }
 }
 
@@ -87,7 +87,7 @@ fn a_machine_that_is_reset_is_a_new_one() {
     let (mut ended, mut trapped, mut lost, mut noticed) = (0, 0, 0, 0);
     for seed in 0..240 {
         let s = &mut Source::seeded(seed);
-        let program = Program::new(Draft::new(s, 4 + seed as usize % 60).module().unwrap(), true).unwrap();
+        let program = Program::new(RandomProgram::new(s, 4 + seed as usize % 60).module().unwrap(), true).unwrap();
         // To compile takes most of the time.
         for engine in engines().filter(|e| *e == Engine::Interpreter || seed % 8 == 0) {
             // Compiled at once.
@@ -152,7 +152,7 @@ fn counts_of_runs_add_up() {
     let mut runs = 0;
     for seed in 0..150 {
         let s = &mut Source::seeded(seed);
-        let program = Program::new(Draft::new(s, 4 + seed as usize % 40).module().unwrap(), true).unwrap();
+        let program = Program::new(RandomProgram::new(s, 4 + seed as usize % 40).module().unwrap(), true).unwrap();
         let config = Config { mem: Some(160), ..Config::default() };
         let first = Machine::new(&program, &config).unwrap().snapshot();
         let mut through = Machine::new(&program, &config).unwrap();
@@ -163,7 +163,7 @@ fn counts_of_runs_add_up() {
             let direction = [Direction::Forward, Direction::Backward][n % 2];
             again.reset(&first, 160).unwrap();
             through.restore(&first);
-            through.lose_dropped();
+            through.discard_dropped();
             for lane in 1..LANES {
                 through.clear_lane(lane);
             }

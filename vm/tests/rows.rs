@@ -13,7 +13,7 @@ use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::sample::{Source, fill, instruction, number, word};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
-use pendula_vm::{Machine, Outcome, Program, Stepped};
+use pendula_vm::{Machine, Outcome, Program, StepOutcome};
 
 /// States per family in which the instruction must have run.
 const STATES: usize = 10_000;
@@ -142,9 +142,9 @@ fn run(m: &mut Machine, direction: Direction, by_steps: bool) -> Outcome {
     }
     loop {
         match m.step() {
-            Stepped::Ran(_) => {}
-            Stepped::Finished => return Outcome::Finished,
-            Stepped::Trap(trap) => return Outcome::Trap(trap),
+            StepOutcome::Ran(_) => {}
+            StepOutcome::Finished => return Outcome::Finished,
+            StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
     }
 }

@@ -8,7 +8,7 @@ use pendula_isa::table::{By, Flow, Row};
 use pendula_isa::types::Cond;
 use pendula_isa::verify::is_row;
 
-use super::{At, Findings, Rule, instructions, runs};
+use super::{Findings, Rule, Subject, instructions, runs};
 
 /// The number of states per instruction after which the search for reachable instructions gives up.
 const STATES: usize = 16;
@@ -42,7 +42,7 @@ struct State {
 pub(super) fn check(module: &Module, found: &mut Findings) {
     let code = &module.code;
     if !code.iter().any(|inst| is_row(inst, Row::Start, true)) {
-        let at = At::Inst(module.flags.entry);
+        let at = Subject::Inst(module.flags.entry);
         found.add(Rule::NoFinish, at, None, "the run begins here, and no instruction ends it".to_string());
     }
     for (at, inst) in code.iter().enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
         };
         let dead: Vec<u32> = (0..code.len() as u32).filter(is_dead).collect();
         runs(&dead, |at, n| {
-            found.add(Rule::Dead, At::Inst(at), None, format!("{} never run", instructions(n)));
+            found.add(Rule::Dead, Subject::Inst(at), None, format!("{} never run", instructions(n)));
         });
     }
 }
@@ -81,7 +81,7 @@ fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
         None => format!("this branch leads out of the program, to the empty cell {to}"),
     };
     let other = Some(to).filter(|to| (*to as usize) < module.code.len());
-    found.add(Rule::NoLanding, At::Inst(at), other, message);
+    found.add(Rule::NoLanding, Subject::Inst(at), other, message);
 }
 
 /// Checks that control does not fall from an instruction into data or off the end.
@@ -91,7 +91,7 @@ fn into_data(code: &[Inst], at: u32, found: &mut Findings) {
         None => "after this instruction, control falls off the end of the program",
         Some(_) => return,
     };
-    found.add(Rule::IntoData, At::Inst(at), None, message.to_string());
+    found.add(Rule::IntoData, Subject::Inst(at), None, message.to_string());
 }
 
 /// Which instructions a run may reach forward, and which after its direction has changed; `None` if there are too many
@@ -209,7 +209,7 @@ fn late_starts(module: &Module, found: &mut Findings) {
     late.dedup_by_key(|(at, _)| *at);
     for (at, first) in late {
         let message = "a run back ends at this `START`, and does not undo what was done before it".to_string();
-        found.add(Rule::LateStart, At::Inst(at), Some(first), message);
+        found.add(Rule::LateStart, Subject::Inst(at), Some(first), message);
     }
 }
 

@@ -10,7 +10,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::verify::target;
 
-use super::{At, Findings, Rule, is_row};
+use super::{Findings, Rule, Subject, is_row};
 
 /// The condition that an instruction tests.
 #[derive(Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ pub(super) fn check(code: &[Inst], found: &mut Findings) {
                 };
                 found.add(
                     Rule::NeverHolds,
-                    At::Inst(at),
+                    Subject::Inst(at),
                     None,
                     format!("the condition of this `{name}` never holds: {so}"),
                 );
@@ -52,7 +52,7 @@ pub(super) fn check(code: &[Inst], found: &mut Findings) {
                 };
                 found.add(
                     Rule::AlwaysHolds,
-                    At::Inst(at),
+                    Subject::Inst(at),
                     None,
                     format!("the condition of this `{name}` always holds: {so}"),
                 );
@@ -65,7 +65,7 @@ pub(super) fn check(code: &[Inst], found: &mut Findings) {
             && test_of(landing).is_some_and(|other| contradict(&test, &other))
         {
             let message = "the `from` that this jump lands on demands the opposite: taking it always traps".to_string();
-            found.add(Rule::Contradiction, At::Inst(at), Some(to), message);
+            found.add(Rule::Contradiction, Subject::Inst(at), Some(to), message);
         }
     }
 }

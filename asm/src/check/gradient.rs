@@ -8,7 +8,7 @@ use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Reg, Ty};
 
-use super::{At, Findings, Rule};
+use super::{Findings, Rule, Subject};
 
 /// The types of the real numbers that registers are known to hold.
 type RealTypes = [Option<Ty>; Reg::COUNT];
@@ -25,7 +25,7 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
                 "an integer instruction where `{operand}` holds a {} number: no gradient flows through it",
                 ty.name().replace(' ', "-")
             );
-            found.add(Rule::NoGradient, At::Inst(at as u32), None, message);
+            found.add(Rule::NoGradient, Subject::Inst(at as u32), None, message);
         }
         update(module, inst, &mut types);
     }

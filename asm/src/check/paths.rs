@@ -8,7 +8,7 @@ use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::verify::{Region, target};
 
-use super::{At, Findings, Rule, instructions, is_row, runs};
+use super::{Findings, Rule, Subject, instructions, is_row, runs};
 
 /// Whether the instruction is an unconditional `jmp`, or with `partner` an unconditional `from`.
 fn unconditional(inst: &Inst, partner: bool) -> bool {
@@ -60,17 +60,22 @@ pub(super) fn check(code: &[Inst], region: Region, found: &mut Findings) {
         (region.start..=region.last).filter(|&at| predicate(index(at))).collect::<Vec<_>>()
     };
     runs(&all(&|n| !reached[n]), |at, n| {
-        found.add(Rule::Unreachable, At::Inst(at), None, format!("{} never reached", instructions(n)));
+        found.add(Rule::Unreachable, Subject::Inst(at), None, format!("{} never reached", instructions(n)));
     });
     let end = if region.main { "finish" } else { "ret" };
     runs(&all(&|n| reached[n] && !reaches_end[n]), |at, _| {
-        found.add(Rule::Endless, At::Inst(at), Some(region.last), format!("from here, no path leads to the `{end}`"));
+        found.add(
+            Rule::Endless,
+            Subject::Inst(at),
+            Some(region.last),
+            format!("from here, no path leads to the `{end}`"),
+        );
     });
     for at in region.start..region.last {
         let inst = &code[at as usize];
         if reached[index(at)] && !unconditional(inst, false) && unconditional(&code[at as usize + 1], true) {
             let message = "going on from here always traps: the `from` below is entered by its jump only".to_string();
-            found.add(Rule::Wall, At::Inst(at), Some(at + 1), message);
+            found.add(Rule::Wall, Subject::Inst(at), Some(at + 1), message);
         }
     }
 }

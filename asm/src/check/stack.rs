@@ -11,7 +11,7 @@ use pendula_isa::types::{Acc, Reg, Ty};
 use pendula_isa::verify::{Region, Structure, target};
 
 use super::paths::next;
-use super::{At, Findings, Rule};
+use super::{Findings, Rule, Subject};
 use crate::diagnostic::plural;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -119,7 +119,7 @@ pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) 
 fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings) {
     for (&at, &(a, b)) in &heights.conflicts {
         let message = format!("the stack is {} high on one path to here, and {b} on another", plural(a, "word"));
-        found.add(Rule::Depths, At::Inst(at), None, message);
+        found.add(Rule::Depths, Subject::Inst(at), None, message);
     }
     for (at, depth) in (region.start..).zip(&heights.before) {
         if is_pop(&code[at as usize])
@@ -131,7 +131,7 @@ fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings
                 (false, 0) => "the procedure's own link",
                 (false, _) => "a word of its caller",
             };
-            found.add(Rule::Below, At::Inst(at), None, format!("this `pop` takes {what}"));
+            found.add(Rule::Below, Subject::Inst(at), None, format!("this `pop` takes {what}"));
         }
     }
     if let Some(Depth::Known(d)) = heights.at_end()
@@ -145,7 +145,7 @@ fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings
                 format!("the stack is {n} {side} at this `ret` than at its `proc`: the link is not on top")
             }
         };
-        found.add(Rule::Unbalanced, At::Inst(region.last), Some(region.start), message);
+        found.add(Rule::Unbalanced, Subject::Inst(region.last), Some(region.start), message);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The findings of `check`.
 
-use pendula_asm::check::{At, Finding, check};
+use pendula_asm::check::{Finding, Subject, check};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Symbol, SymbolKind};
 use pendula_isa::operand::Operand;
@@ -9,7 +9,7 @@ use pendula_isa::verify::verify;
 
 use super::modules::*;
 
-fn codes(module: &Module) -> Vec<(&'static str, At)> {
+fn codes(module: &Module) -> Vec<(&'static str, Subject)> {
     assert_eq!(verify(module).1, []);
     check(module).into_iter().map(|f: Finding| (f.code, f.at)).collect()
 }
@@ -33,7 +33,7 @@ fn dead_code() {
         i("call", &[to(-1)]),
         i("ret", &[to(-2)]),
     ]);
-    assert_eq!(codes(&module), [("P0210", At::Inst(0)), ("P0211", At::Inst(4)), ("P0214", At::Inst(7))]);
+    assert_eq!(codes(&module), [("P0210", Subject::Inst(0)), ("P0211", Subject::Inst(4)), ("P0214", Subject::Inst(7))]);
     // If addresses are called, or if others may call, any procedure may run.
     let mut called = module.clone();
     called.code[2 + 2] = i("callr", &[r(1)]);
@@ -46,22 +46,22 @@ fn dead_code() {
 #[test]
 fn loops_that_cannot_be_left_or_entered() {
     let endless = run(vec![i("from.eq", &[r(1), r(0), to(2)]), i("inc", &[r(1)]), i("jmp", &[to(-2)])]);
-    assert_eq!(codes(&endless), [("P0212", At::Inst(0)), ("P0211", At::Inst(4))].map(|c| c));
+    assert_eq!(codes(&endless), [("P0212", Subject::Inst(0)), ("P0211", Subject::Inst(4))].map(|c| c));
     let wall = run(vec![i("from", &[to(2)]), i("inc", &[r(1)]), i("jmp.ne", &[r(1), r(0), to(-2)])]);
-    assert!(codes(&wall).contains(&("P0213", At::Inst(0))), "{:?}", codes(&wall));
+    assert!(codes(&wall).contains(&("P0213", Subject::Inst(0))), "{:?}", codes(&wall));
 }
 
 #[test]
 fn stack_balance() {
     let of = |body: Vec<Inst>| codes(&run(body));
     assert_eq!(of(vec![i("push", &[r(1)]), i("pop", &[r(2)])]), []);
-    assert_eq!(of(vec![i("push", &[r(1)])]), [("P0215", At::Inst(2))]);
-    assert_eq!(of(vec![i("pop", &[r(1)]), i("push", &[r(1)])]), [("P0216", At::Inst(1))]);
+    assert_eq!(of(vec![i("push", &[r(1)])]), [("P0215", Subject::Inst(2))]);
+    assert_eq!(of(vec![i("pop", &[r(1)]), i("push", &[r(1)])]), [("P0216", Subject::Inst(1))]);
     assert_eq!(of(vec![i("push", &[r(1)]), i("add", &[r(31), int(1)])]), []);
     // A push and a pop under the same condition: a note, but not an error.
     let branches =
         |at: &str| vec![i("jmp.eq", &[r(1), r(0), to(2)]), i(at, &[r(2)]), i("from.eq", &[r(1), r(0), to(-2)])];
-    assert_eq!(of([branches("push"), branches("pop")].concat()), [("P0217", At::Inst(3))]);
+    assert_eq!(of([branches("push"), branches("pop")].concat()), [("P0217", Subject::Inst(3))]);
     // A procedure that moves `sp` leaves the heights in its callers unknown; one that does not has no effect.
     let call = |body: Inst| {
         program(vec![
@@ -74,9 +74,9 @@ fn stack_balance() {
             i("finish", &[]),
         ])
     };
-    assert_eq!(codes(&call(i("inc", &[r(1)]))), [("P0215", At::Inst(6))]);
+    assert_eq!(codes(&call(i("inc", &[r(1)]))), [("P0215", Subject::Inst(6))]);
     assert_eq!(codes(&call(i("sub", &[r(31), int(1)]))), []);
-    assert_eq!(codes(&call(i("push", &[r(1)]))), [("P0215", At::Inst(2))]);
+    assert_eq!(codes(&call(i("push", &[r(1)]))), [("P0215", Subject::Inst(2))]);
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn routines() {
     module.spans = vec![span("a", false, 1, 3), span("a", true, 3, 5)];
     assert_eq!(codes(&module), []);
     module.code[4] = i("inc", &[r(1)]);
-    assert_eq!(codes(&module), [("P0220", At::Inst(4))]);
+    assert_eq!(codes(&module), [("P0220", Subject::Inst(4))]);
     module.spans[1].end = 4;
-    assert_eq!(codes(&module), [("P0220", At::Inst(3))]);
+    assert_eq!(codes(&module), [("P0220", Subject::Inst(3))]);
     module.spans[1].name = "b".to_string();
-    assert_eq!(codes(&module), [("P0218", At::Inst(1)), ("P0219", At::Inst(3))]);
+    assert_eq!(codes(&module), [("P0218", Subject::Inst(1)), ("P0219", Subject::Inst(3))]);
     // Jumps and calls within a routine.
     let body = |call: &str, d| {
         vec![i("jmp.lt", &[r(1), r(2), to(2)]), i(call, &[to(d)]), i("from.eq", &[r(3), Operand::Small(1), to(-2)])]
@@ -127,9 +127,9 @@ fn conditions() {
         let k = Operand::Small(k);
         codes(&run(vec![i(jmp, &[r(1), k, to(2)]), i("inc", &[r(2)]), i(from, &[r(1), k, to(-2)])]))
     };
-    assert_eq!(pair("jmp.eq", "from.ne", 3), [("P0223", At::Inst(1))]);
-    assert_eq!(pair("jmp.ltu", "from.eq", 3), [("P0223", At::Inst(1))]);
-    assert_eq!(pair("jmp.lt.q", "from.gt.q", 3), [("P0223", At::Inst(1))]);
+    assert_eq!(pair("jmp.eq", "from.ne", 3), [("P0223", Subject::Inst(1))]);
+    assert_eq!(pair("jmp.ltu", "from.eq", 3), [("P0223", Subject::Inst(1))]);
+    assert_eq!(pair("jmp.lt.q", "from.gt.q", 3), [("P0223", Subject::Inst(1))]);
     assert_eq!(pair("jmp.eq", "from.eq", 3), []);
     assert_eq!(pair("jmp.ltu", "from.gt", 3), []);
     assert_eq!(pair("jmp.le", "from.ge", 3), []);
@@ -149,7 +149,7 @@ fn idle_instructions_and_addresses() {
     assert_eq!(of(i("add", &[r(1), at(7)])), ["P0228"]);
     let mut module = mixed();
     module.flags.mem = Some(5);
-    assert!(check(&module).iter().any(|f| f.code == "P0229" && f.at == At::Module));
+    assert!(check(&module).iter().any(|f| f.code == "P0229" && f.at == Subject::Module));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn imports_that_nothing_uses() {
     let mut module = fib();
     module.symbols.push(symbol("unused", data(Ty::Q, 3, true, false), 1));
     module.data = vec![0; 4].into();
-    assert_eq!(codes(&module), [("P0224", At::Symbol("unused".to_string()))]);
+    assert_eq!(codes(&module), [("P0224", Subject::Symbol("unused".to_string()))]);
     let base = Operand::Mem { base: Reg::new(9).unwrap(), index: Reg::ZERO, offset: 0 };
     module.code[2] = i("add", &[r(2), base]);
     assert_eq!(codes(&module), []);

@@ -131,7 +131,7 @@ fn finish(m: &mut Machine<'_>, direction: Direction) {
 }
 
 /// Runs a machine there and back; back with gradient words, if asked for.
-fn there_and_back(m: &mut Machine<'_>, back: AdMode) {
+fn run_forward_and_back(m: &mut Machine<'_>, back: AdMode) {
     m.carry(AdMode::Plain);
     finish(m, Direction::Forward);
     m.carry(back);
@@ -145,7 +145,7 @@ fn engines(c: &mut Criterion) {
         let mut group = c.benchmark_group(name);
         let program = sound(&module);
         let mut m = machine(&program, INTERPRETER, set);
-        there_and_back(&mut m, AdMode::Plain);
+        run_forward_and_back(&mut m, AdMode::Plain);
         group.throughput(Throughput::Elements(m.executed()));
         // One program for each kind of code: code is the program's.
         for tier in [INTERPRETER, BASELINE, OPTIMISED, NATIVE] {
@@ -156,7 +156,7 @@ fn engines(c: &mut Criterion) {
                 group.bench_function(BenchmarkId::new(tier.name, mode), |b| {
                     b.iter(|| {
                         m.restore(&start);
-                        there_and_back(&mut m, back);
+                        run_forward_and_back(&mut m, back);
                     });
                 });
             }
@@ -171,7 +171,7 @@ fn first_runs(c: &mut Criterion) {
         group.sample_size(15);
         for tier in [BASELINE, OPTIMISED] {
             let run = |program: Program| {
-                there_and_back(&mut machine(&program, tier, set), AdMode::Plain);
+                run_forward_and_back(&mut machine(&program, tier, set), AdMode::Plain);
                 program
             };
             group.bench_function(tier.name, |b| b.iter_batched(|| sound(&module), run, BatchSize::PerIteration));
@@ -217,7 +217,7 @@ fn tiers(c: &mut Criterion) {
                 let run = |program: Program| {
                     let mem = Some(module.data.len() as u64 + (1 << 16));
                     let config = Config { mem, engine: Engine::Jit, warm_up, tier_up, ..Config::default() };
-                    there_and_back(&mut Machine::new(&program, &config).expect("enough memory"), back);
+                    run_forward_and_back(&mut Machine::new(&program, &config).expect("enough memory"), back);
                     program
                 };
                 let text = match warm_up {

@@ -5,10 +5,10 @@
 //! within the block, and omits checks that cannot fail. An instruction without operations of its own (tapes, words that are
 //! destroyed) is left to the interpreter by [`Op::Interpret`].
 
-pub mod abstracted;
 mod domain;
 mod numbers;
 mod record;
+pub mod symbolic;
 
 use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
 use pendula_isa::domain::Domain;

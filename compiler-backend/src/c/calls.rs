@@ -7,10 +7,16 @@ use super::function::{FunctionWriter, c_type};
 use super::statement::differ;
 use super::text::{Ex, double, word};
 use super::{Refused, Sweep};
-use crate::ir::{At, FunctionId, IrFunction, Mem, Operand, Param};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
 
 impl FunctionWriter<'_, '_> {
-    pub(super) fn call(&mut self, s: &At, func: FunctionId, way: Sweep, args: &[Operand]) -> Result<(), Refused> {
+    pub(super) fn call(
+        &mut self,
+        s: &LocatedStmt,
+        func: FunctionId,
+        way: Sweep,
+        args: &[Operand],
+    ) -> Result<(), Refused> {
         let program = self.w.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return Err(Refused::Operation) };
         if callee.params.len() != args.len() {

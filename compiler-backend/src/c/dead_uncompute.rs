@@ -16,7 +16,7 @@ use pendula_isa::{Acc, Ty};
 use super::flow::Flow;
 
 use crate::ir::effects::{Effects, Summaries, walk, written_operands};
-use crate::ir::{At, FunctionId, IrFunction, Operand, Place, Program, Region, Stmt, Var};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Place, Program, Region, Stmt, Var};
 
 /// What is to be done where a computation is forgotten.
 #[derive(Debug, Default)]
@@ -47,26 +47,32 @@ impl<'a> Drops<'a> {
     }
 
     /// A computation's own words, if it writes nothing else.
-    pub(super) fn own(&mut self, f: &IrFunction, compute: &[At]) -> Option<Own> {
+    pub(super) fn own(&mut self, f: &IrFunction, compute: &[LocatedStmt]) -> Option<Own> {
         let mut own = Own::default();
         begin(compute, true, &mut own)?;
         self.writes_only(f, compute, &own).then_some(own)
     }
 
     /// Whether undoing a computation after `body` and doing it again comes to where it was.
-    pub(super) fn is_recomputable(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn is_recomputable(&mut self, f: &IrFunction, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
         // Effects do not tell which memory a call changes.
         self.is_undisturbed(compute, body) || self.is_independent_of(f, compute, body)
     }
 
     /// The same, as far as effects tell.
-    pub(super) fn is_undisturbed(&self, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn is_undisturbed(&self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
         let done = Effects::of_block(&self.summaries, compute);
         !Effects::of_block(&self.summaries, body).disturbs(&done)
     }
 
     /// Whether undoing a computation, which keeps to its own words, comes to nothing but zeros, with `body` done between.
-    pub(super) fn is_exact(&mut self, f: &IrFunction, compute: &[At], body: &[At], own: &Own) -> bool {
+    pub(super) fn is_exact(
+        &mut self,
+        f: &IrFunction,
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
+        own: &Own,
+    ) -> bool {
         if !self.is_recomputable(f, compute, body) {
             return false;
         }
@@ -78,7 +84,7 @@ impl<'a> Drops<'a> {
     }
 
     /// Whether a block writes only these words.
-    fn writes_only(&mut self, f: &IrFunction, block: &[At], own: &Own) -> bool {
+    fn writes_only(&mut self, f: &IrFunction, block: &[LocatedStmt], own: &Own) -> bool {
         block.iter().all(|s| match &s.stmt {
             Stmt::Update { dst, .. } => is_own(own, (*dst).into()),
             Stmt::Permute { row, args, .. } => args.iter().take(written_operands(*row)).all(|a| is_own(own, *a)),
@@ -178,7 +184,7 @@ impl<'a> Drops<'a> {
     }
 
     /// How often each floating-point variable is added to, at most; `false` if there is something else than a sum or it is not known.
-    fn sums(&mut self, f: &IrFunction, block: &[At], again: bool, sums: &mut HashMap<Var, u32>) -> bool {
+    fn sums(&mut self, f: &IrFunction, block: &[LocatedStmt], again: bool, sums: &mut HashMap<Var, u32>) -> bool {
         block.iter().all(|s| match &s.stmt {
             Stmt::Update { acc, func, dst, .. } => match dst {
                 Place::Var(v) if f.ty(*v) == Ty::F => {
@@ -230,7 +236,7 @@ fn is_own(own: &Own, operand: Operand) -> bool {
 }
 
 /// Collects what begins in a block; `None` if an array begins where that may not come to be, or comes to be more than once.
-fn begin(block: &[At], straight: bool, own: &mut Own) -> Option<()> {
+fn begin(block: &[LocatedStmt], straight: bool, own: &mut Own) -> Option<()> {
     for s in block {
         match &s.stmt {
             Stmt::Ancilla { var, .. } => {

@@ -9,7 +9,7 @@ use pendula_isa::Acc;
 
 use super::dead_uncompute::Drops;
 use crate::ir::effects::written_operands;
-use crate::ir::{At, Condition, FunctionId, IrFunction, Mem, Operand, Region, Stmt, Test, Var};
+use crate::ir::{Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Region, Stmt, Test, Var};
 
 /// A variable, or a stretch of memory as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +128,7 @@ impl Flow {
 
 impl Drops<'_> {
     /// What a block does.
-    pub(super) fn flow(&mut self, f: &IrFunction, block: &[At]) -> Flow {
+    pub(super) fn flow(&mut self, f: &IrFunction, block: &[LocatedStmt]) -> Flow {
         let mut locals = Locations::new();
         let (mut flow, begun) = self.flow_and_lives(f, block, &mut locals);
         flow.changes.extend(begun);
@@ -137,7 +137,7 @@ impl Drops<'_> {
     }
 
     /// The same, and what begins its life without ending it; what does both is added to the locals.
-    fn flow_and_lives(&mut self, f: &IrFunction, block: &[At], locals: &mut Locations) -> (Flow, Locations) {
+    fn flow_and_lives(&mut self, f: &IrFunction, block: &[LocatedStmt], locals: &mut Locations) -> (Flow, Locations) {
         let mut flow = Flow::default();
         let mut begun = Locations::new();
         for s in block {
@@ -209,7 +209,7 @@ impl Drops<'_> {
     }
 
     /// Whether a block changes nothing that another one, done before it, has to do with.
-    pub(super) fn is_independent_of(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn is_independent_of(&mut self, f: &IrFunction, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
         let mut inner = Locations::new();
         let (part, left) = self.flow_and_lives(f, compute, &mut inner);
         inner.extend(left);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_codegen::lift::abstracted;
+use pendula_codegen::lift::symbolic;
 use pendula_isa::adjoint::{AdMode, LANES, MIXED, SECOND, VALUE};
 use pendula_isa::table::{TableFn, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
@@ -11,7 +11,7 @@ use super::body::Spot;
 use super::text::{Ex, Names, Prec, Text};
 use super::{Refused, Sweep, Variant, Writer};
 use crate::ir::effects::{walk, written_operands};
-use crate::ir::{At, IrFunction, Mem, Operand, Param, Place, Program, Stmt, Var};
+use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Place, Program, Stmt, Var};
 
 /// The prefixes of names for each lane.
 pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
@@ -20,7 +20,7 @@ pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
 const WORDS: [[&str; 2]; LANES] = [["I", "F"], ["G_I", "G_F"], ["S_I", "S_F"], ["X_I", "X_F"]];
 
 /// A statement, as long as the program stays where it is; and the number of an operand, or [`TEST`].
-pub(super) type Site = (*const At, usize);
+pub(super) type Site = (*const LocatedStmt, usize);
 
 /// The function that is being written.
 pub(super) struct FunctionWriter<'w, 'a> {
@@ -271,8 +271,8 @@ impl FunctionWriter<'_, '_> {
         };
         let spot = |ex: &Ex| Some(Spot { lanes: [Some(ex.clone()), None, None, None] });
         let setting = (self.w.env(), Writer::setting(AdMode::Plain));
-        let operands = [abstracted::Operand::Word(1), abstracted::Operand::Word(2)];
-        let body = abstracted::accumulate(setting, &mut self.w.kernels, (Acc::Add, false, func), &operands);
+        let operands = [symbolic::Operand::Word(1), symbolic::Operand::Word(2)];
+        let body = symbolic::accumulate(setting, &mut self.w.kernels, (Acc::Add, false, func), &operands);
         let body = body.ok_or(Refused::Operation)?;
         self.w.name_kernels();
         let spots = [None, spot(to), spot(from)];

@@ -10,14 +10,14 @@ use pendula_isa::adjoint::AdMode;
 use super::flow::{Flow, Location};
 use super::function::{FunctionWriter, c_type};
 use super::{Refused, Sweep};
-use crate::ir::{At, FunctionId, IrFunction, Operand, Param, Place, Region, Stmt, Var};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Region, Stmt, Var};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
 
 impl FunctionWriter<'_, '_> {
     /// Statements forward, values alone, and back with gradients.
-    pub(super) fn turn(&mut self, block: &[At]) -> Done {
+    pub(super) fn turn(&mut self, block: &[LocatedStmt]) -> Done {
         if !self.w.switches.has(Pass::Turn) {
             self.forward(block)?;
             self.turning_point();
@@ -77,7 +77,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether a computation may be left as it is where the run turns round: nobody sees it, and it would be the same again.
-    fn can_stay_computed(&mut self, compute: &[At], body: &[At]) -> bool {
+    fn can_stay_computed(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
         if !self.w.drops.is_recomputable(self.f, compute, body) {
             return false;
         }
@@ -98,7 +98,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Statements forward, values alone.
-    fn forward(&mut self, block: &[At]) -> Done {
+    fn forward(&mut self, block: &[LocatedStmt]) -> Done {
         self.back = false;
         let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
         let done = self.block(block, false);
@@ -107,7 +107,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Statements back, with gradients.
-    fn backward(&mut self, block: &[At]) -> Done {
+    fn backward(&mut self, block: &[LocatedStmt]) -> Done {
         self.back = true;
         self.block(block, true)
     }
@@ -115,7 +115,7 @@ impl FunctionWriter<'_, '_> {
     /// Whether a statement is a loop, or around one, of which each turn may be taken back before the next is made, with gradients alone: all that it does
     /// in the end is to add to words that nothing looks at, neither in it nor, on the way back, before it; and what comes after
     /// might as well come before. What it added to is brought back by whoever called, which undoes no rounding.
-    fn is_reversible_per_iteration(&mut self, s: &At, rest: &[At]) -> bool {
+    fn is_reversible_per_iteration(&mut self, s: &LocatedStmt, rest: &[LocatedStmt]) -> bool {
         // What comes last is turned round within.
         if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
             || !self.w.drops.fast
@@ -178,7 +178,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Forward and back in each turn of a loop.
-    fn reverse_each_iteration(&mut self, s: &At) -> Done {
+    fn reverse_each_iteration(&mut self, s: &LocatedStmt) -> Done {
         let (left, within) = (self.left.clone(), self.within);
         if !within {
             let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
@@ -273,7 +273,7 @@ impl FunctionWriter<'_, '_> {
 }
 
 /// Whether a statement is a loop, or ends with one but for what is undone.
-fn has_loop(s: &At) -> bool {
+fn has_loop(s: &LocatedStmt) -> bool {
     match &s.stmt {
         Stmt::For { .. } => true,
         Stmt::With { body, .. } | Stmt::Span { body, .. } => body.iter().any(has_loop),

@@ -12,7 +12,7 @@ use super::induction::{Induction, Sum};
 use super::promote::Kept;
 use super::text::Ex;
 use crate::ir::effects::{walk, written_operands};
-use crate::ir::{At, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
+use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
 use crate::passes::Pass;
 
 /// The number of a comparison, which comes after those of operands; then those of its sides.
@@ -54,7 +54,7 @@ struct Survey<'s, 'w> {
 }
 
 /// The variables that a block changes, however deep within, and how often.
-fn writes(program: &Program, block: &[At]) -> HashMap<Var, u32> {
+fn writes(program: &Program, block: &[LocatedStmt]) -> HashMap<Var, u32> {
     let mut out: HashMap<Var, u32> = HashMap::new();
     let mut add = |v: Var| *out.entry(v).or_default() += 1;
     walk(block, &mut |s| match &s.stmt {
@@ -109,20 +109,20 @@ fn stepped(s: &Stmt, back: bool) -> Option<(Var, i64)> {
 const SMALL: i64 = 1 << 20;
 
 impl<'s> Survey<'s, '_> {
-    fn operand(&mut self, s: &At, n: usize, operand: Operand) {
+    fn operand(&mut self, s: &LocatedStmt, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand {
             let induction = self.address(m);
             self.met.push(Met::Word((std::ptr::from_ref(s), n), m, induction));
         }
     }
 
-    fn test(&mut self, s: &At, n: usize, test: &Test) {
+    fn test(&mut self, s: &LocatedStmt, n: usize, test: &Test) {
         self.operand(s, TEST + 1 + 2 * n, test.a);
         self.operand(s, TEST + 2 + 2 * n, test.b);
     }
 
     /// What every turn comes to, in the order of the run.
-    fn block(&mut self, block: &'s [At], back: bool) {
+    fn block(&mut self, block: &'s [LocatedStmt], back: bool) {
         for n in 0..block.len() {
             let s = &block[if back { block.len() - 1 - n } else { n }];
             match &s.stmt {
@@ -171,13 +171,13 @@ impl<'s> Survey<'s, '_> {
     }
 
     /// Forgets what a block changes.
-    fn forget(&mut self, block: &[At]) {
+    fn forget(&mut self, block: &[LocatedStmt]) {
         let changed = writes(self.program, block);
         self.fresh.retain(|v, _| !changed.contains_key(v));
     }
 
     /// What a statement makes of variables.
-    fn follow(&mut self, s: &'s At, back: bool) {
+    fn follow(&mut self, s: &'s LocatedStmt, back: bool) {
         if let Some((v, k)) = stepped(&s.stmt, back)
             && self.steps.contains_key(&v)
         {
@@ -244,7 +244,7 @@ impl<'s> Survey<'s, '_> {
 }
 
 /// The variables that the straight part of a body changes by constants, and nothing else does.
-fn steps(block: &[At], back: bool, all: &HashMap<Var, u32>, out: &mut HashMap<Var, i64>) {
+fn steps(block: &[LocatedStmt], back: bool, all: &HashMap<Var, u32>, out: &mut HashMap<Var, i64>) {
     for s in block {
         match &s.stmt {
             Stmt::With { body, .. } | Stmt::Span { body, .. } => steps(body, back, all, out),
@@ -267,7 +267,7 @@ pub(super) fn plan(
     first: &Ex,
     last: &Ex,
     by: i64,
-    body: &[At],
+    body: &[LocatedStmt],
     back: bool,
 ) -> Plan {
     let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), kept: Vec::new(), independent: false };
@@ -395,7 +395,7 @@ fn test_checks(
 }
 
 /// Whether no turn reads or writes a memory word that another one writes: then several may be made at once.
-fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[At], kept: &[Kept]) -> bool {
+fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt], kept: &[Kept]) -> bool {
     let mut simple = true;
     walk(body, &mut |s| {
         simple &= matches!(

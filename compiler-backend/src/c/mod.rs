@@ -83,7 +83,7 @@ pub enum Mode {
     Run(Direction, AdMode),
     /// Forward, values alone, and back with gradient words, which are there from the beginning as they are to be in between. What would be
     /// undone at the end of the one and done again at the beginning of the other is left as it is.
-    ThereAndBack,
+    ForwardAndBack,
 }
 
 impl Mode {
@@ -98,7 +98,7 @@ impl Mode {
             Mode::Run(direction, ad_mode) => {
                 format!("pendula_{}{}", Sweep::of(direction == Direction::Backward).name(), suffix(ad_mode))
             }
-            Mode::ThereAndBack => "pendula_there_and_back".to_string(),
+            Mode::ForwardAndBack => "pendula_there_and_back".to_string(),
         }
     }
 }
@@ -219,7 +219,7 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
     for mode in modes {
         let (way, ad_mode) = match *mode {
             Mode::Run(direction, ad_mode) => (Sweep::of(direction == Direction::Backward), ad_mode),
-            Mode::ThereAndBack => (Sweep::Turn, AdMode::Gradient),
+            Mode::ForwardAndBack => (Sweep::Turn, AdMode::Gradient),
         };
         let inner = w.variant((fun, way, ad_mode, 0));
         ends.line("");

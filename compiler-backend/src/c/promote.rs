@@ -9,7 +9,7 @@ use pendula_isa::adjoint::VALUE;
 use super::function::{FunctionWriter, PREFIX, c_type};
 use super::statement::differ;
 use crate::ir::effects::{walk, written_operands};
-use crate::ir::{At, Mem, Operand, Region, Stmt, Test, Var};
+use crate::ir::{LocatedStmt, Mem, Operand, Region, Stmt, Test, Var};
 use crate::passes::Pass;
 
 /// A word that is kept.
@@ -47,7 +47,7 @@ impl Accesses {
         self.add(test.b, test.ty, false);
     }
 
-    fn of(fw: &FunctionWriter<'_, '_>, block: &[At]) -> Accesses {
+    fn of(fw: &FunctionWriter<'_, '_>, block: &[LocatedStmt]) -> Accesses {
         let mut out = Accesses::default();
         walk(block, &mut |s| match &s.stmt {
             Stmt::Update { func, dst, args, .. } => {
@@ -99,7 +99,7 @@ impl Accesses {
 impl FunctionWriter<'_, '_> {
     /// Of words that every turn of a loop comes to, and that lie inside the memory, those that can be kept. `changed` are the variables that
     /// the loop changes.
-    pub(super) fn promotable(&self, body: &[At], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
+    pub(super) fn promotable(&self, body: &[LocatedStmt], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
         if !self.w.switches.has(Pass::Scalars) {
             return Vec::new();
         }

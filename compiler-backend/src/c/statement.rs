@@ -1,7 +1,7 @@
 //! Statements.
 
 use pendula_codegen::lift::Setting;
-use pendula_codegen::lift::abstracted::{self, Operand as Word};
+use pendula_codegen::lift::symbolic::{self, Operand as Word};
 use pendula_codegen::ops::{Body, Kernel, Op};
 use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, VALUE};
@@ -12,14 +12,14 @@ use super::function::{FunctionWriter, c_type};
 use super::loops::TEST;
 use super::text::{Ex, Prec};
 use super::{Refused, Sweep, Writer};
-use crate::ir::{AncillaChecks, At, Condition, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
+use crate::ir::{AncillaChecks, Condition, LocatedStmt, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
 
 impl FunctionWriter<'_, '_> {
     /// Statements in the order of the run.
-    pub(super) fn block(&mut self, block: &[At], back: bool) -> Done {
+    pub(super) fn block(&mut self, block: &[LocatedStmt], back: bool) -> Done {
         for n in 0..block.len() {
             self.statement(&block[if back { block.len() - 1 - n } else { n }], back)?;
         }
@@ -30,7 +30,7 @@ impl FunctionWriter<'_, '_> {
         lines.iter().for_each(|l| self.text.line(l));
     }
 
-    pub(super) fn statement(&mut self, s: &At, back: bool) -> Done {
+    pub(super) fn statement(&mut self, s: &LocatedStmt, back: bool) -> Done {
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let info = func.info();
@@ -38,7 +38,7 @@ impl FunctionWriter<'_, '_> {
                 operands.extend(args.iter().map(|a| (*a, info.from)));
                 let what = (*acc, *inverse != back, *func);
                 self.recorded(s, &operands, info.partials > 0, |setting, kernels, words| {
-                    abstracted::accumulate(setting, kernels, what, words)
+                    symbolic::accumulate(setting, kernels, what, words)
                 })
             }
             Stmt::Permute { row, inverse, ty, args } => {
@@ -50,7 +50,7 @@ impl FunctionWriter<'_, '_> {
                 let operands: Vec<(Operand, Ty)> = args.iter().map(|a| (*a, ty_of(a))).collect();
                 let what = (*row, *inverse != back, *ty);
                 self.recorded(s, &operands, false, |setting, kernels, words| {
-                    abstracted::row(setting, kernels, what, words)
+                    symbolic::row(setting, kernels, what, words)
                 })
             }
             Stmt::Ancilla { var, free, care } => {
@@ -124,7 +124,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Checks the address of an operand that is a memory word, unless that has been done. `n` is the operand's number.
-    pub(super) fn inside(&mut self, s: &At, n: usize, operand: Operand) {
+    pub(super) fn inside(&mut self, s: &LocatedStmt, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand
             && !self.proven.contains(&(std::ptr::from_ref(s), n))
             && !self.kept.contains_key(&m)
@@ -137,7 +137,7 @@ impl FunctionWriter<'_, '_> {
     /// A statement whose operations can be recorded. Where words `share`, what flows to two that are one is to be added up.
     fn recorded(
         &mut self,
-        s: &At,
+        s: &LocatedStmt,
         operands: &[(Operand, Ty)],
         shares: bool,
         record: impl Fn((Env, Setting), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
@@ -239,7 +239,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// An array's life begins or ends.
-    fn array(&mut self, s: &At, base: Var, what: (Operand, Region, Ty, AncillaChecks), ends: bool) -> Done {
+    fn array(&mut self, s: &LocatedStmt, base: Var, what: (Operand, Region, Ty, AncillaChecks), ends: bool) -> Done {
         let (len, _, ty, care) = what;
         self.inside(s, 0, len);
         let words = self.integer(len);
@@ -281,7 +281,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether a condition holds: what it computes is undone again.
-    fn condition(&mut self, s: &At, condition: &Condition, n: usize) -> Result<Ex, Refused> {
+    fn condition(&mut self, s: &LocatedStmt, condition: &Condition, n: usize) -> Result<Ex, Refused> {
         if condition.compute.is_empty() {
             let holds = self.test(s, &condition.test, n)?;
             return Ok(holds);
@@ -307,7 +307,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Computes what is undone after `body`.
-    pub(super) fn compute(&mut self, compute: &[At], body: &[At]) -> Done {
+    pub(super) fn compute(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
         let _ = body;
         let forget = self.w.switches.has(Pass::Forget);
         if forget && self.ad_mode == AdMode::Gradient && self.w.drops.own(self.f, compute).is_some() {
@@ -321,7 +321,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Undoes it, or forgets it.
-    pub(super) fn undo(&mut self, compute: &[At], body: &[At]) -> Done {
+    pub(super) fn undo(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
         let own = self.w.drops.own(self.f, compute).filter(|_| self.w.switches.has(Pass::Forget));
         let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
         let Some(own) = own else { return self.block(compute, true) };
@@ -345,7 +345,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// A comparison. `n` tells the comparisons of a statement apart.
-    fn test(&mut self, s: &At, test: &Test, n: usize) -> Result<Ex, Refused> {
+    fn test(&mut self, s: &LocatedStmt, test: &Test, n: usize) -> Result<Ex, Refused> {
         let (first, second) = (TEST + 1 + 2 * n, TEST + 2 + 2 * n);
         self.inside(s, first, test.a);
         self.inside(s, second, test.b);
@@ -364,7 +364,7 @@ impl FunctionWriter<'_, '_> {
             };
         }
         let setting = (self.w.env(), Writer::setting(pendula_isa::adjoint::AdMode::Plain));
-        let found = abstracted::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
+        let found = symbolic::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
         let (body, v) = found.ok_or(Refused::Operation)?;
         self.w.name_kernels();
         let (lines, holds) =
@@ -376,10 +376,10 @@ impl FunctionWriter<'_, '_> {
     /// A `for`; what a turn does is written by `turn`.
     pub(super) fn count(
         &mut self,
-        s: &At,
+        s: &LocatedStmt,
         var: Var,
         (first, last, step): (Operand, Operand, Step),
-        body: &[At],
+        body: &[LocatedStmt],
         back: bool,
         turn: impl FnOnce(&mut Self) -> Done,
     ) -> Done {

@@ -13,7 +13,9 @@ pub use set::Set;
 pub use summary::{Summaries, Summary, callees_first};
 pub use traps::{is_inexact, update_traps};
 
-use super::{AncillaChecks, At, Block, Condition, FunctionId, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
+use super::{
+    AncillaChecks, Block, Condition, FunctionId, LocatedStmt, Mem, Operand, Place, Region, Step, Stmt, Test, Var,
+};
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 use traps::row_traps;
@@ -47,7 +49,7 @@ pub struct Effects {
 
 impl Effects {
     /// The effects of a sequence of statements.
-    pub fn of_block(summaries: &Summaries, block: &[At]) -> Effects {
+    pub fn of_block(summaries: &Summaries, block: &[LocatedStmt]) -> Effects {
         let mut effects = Effects::default();
         effects.block(summaries, block);
         effects.sealed()
@@ -180,7 +182,7 @@ impl Effects {
         self.test(&c.test);
     }
 
-    fn block(&mut self, summaries: &Summaries, block: &[At]) {
+    fn block(&mut self, summaries: &Summaries, block: &[LocatedStmt]) {
         for s in block {
             self.stmt(summaries, &s.stmt);
         }
@@ -383,7 +385,7 @@ pub fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
 }
 
 /// Visits every statement of a block, also those within others, outer ones first.
-pub fn walk<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
+pub fn walk<'a>(block: &'a [LocatedStmt], visit: &mut impl FnMut(&'a LocatedStmt)) {
     for s in block {
         visit(s);
         for inner in blocks(&s.stmt) {

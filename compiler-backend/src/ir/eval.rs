@@ -25,7 +25,7 @@ use pendula_isa::{Env, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use error::EvalError;
-pub use stop::{Call, Held, Stop, Value};
+pub use stop::{Call, HeldValue, Stop, Value};
 pub use trace::{Change, Element, Listener, Ran};
 
 use super::{FunctionId, Loc, Program};
@@ -51,7 +51,7 @@ pub struct Config {
 /// A point at which a run stops: each of these statements of the source has run a given number of times, in either
 /// direction. The run stops before the next of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
+pub struct StopPoint {
     /// How often each statement is to run in all.
     runs: FxHashMap<Loc, u64>,
     /// How often each statement is still to run.
@@ -68,23 +68,23 @@ pub struct Moment {
     late: Option<Loc>,
 }
 
-impl Moment {
+impl StopPoint {
     /// The point at which each statement has run so often.
     pub fn new(
         runs: impl IntoIterator<Item = (Loc, u64)>,
         unknown: impl IntoIterator<Item = Loc>,
         late: Option<Loc>,
-    ) -> Moment {
+    ) -> StopPoint {
         let runs: FxHashMap<Loc, u64> = runs.into_iter().collect();
         let (sum, unknown) = (runs.values().sum(), unknown.into_iter().collect());
-        Moment { begun: runs.clone(), left: runs.clone(), runs, ways: 0, sum, unknown, late }
+        StopPoint { begun: runs.clone(), left: runs.clone(), runs, ways: 0, sum, unknown, late }
     }
 
     /// The same point, to be reached by another run.
     #[must_use]
-    pub fn again(&self) -> Moment {
-        let Moment { runs, unknown, late, .. } = self;
-        Moment::new(runs.clone(), unknown.iter().copied(), *late)
+    pub fn again(&self) -> StopPoint {
+        let StopPoint { runs, unknown, late, .. } = self;
+        StopPoint::new(runs.clone(), unknown.iter().copied(), *late)
     }
 
     /// How often a statement has run since the last run began, and how often it will have run at the stop. `None` if the
@@ -229,7 +229,7 @@ pub fn run_to_moment(
     direction: Direction,
     memory: Vec<u64>,
     gradients: Option<(Vec<u64>, Vec<u64>)>,
-    moment: &mut Moment,
+    moment: &mut StopPoint,
     config: &Config,
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params: Vec::new(), memory, gradients };
@@ -247,7 +247,7 @@ pub fn run_traced(
     direction: Direction,
     memory: Vec<u64>,
     listener: Listener<'_>,
-    (moment, config): (Option<&mut Moment>, &Config),
+    (moment, config): (Option<&mut StopPoint>, &Config),
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params: Vec::new(), memory, gradients: None };
     on_a_stack(|| evaluate(program, begin, (Some(Tracer::new(listener)), moment), config))
@@ -276,7 +276,7 @@ struct Begin {
 fn evaluate<'a>(
     program: &'a Program,
     begin: Begin,
-    (tracer, moment): (Option<Tracer<'a>>, Option<&'a mut Moment>),
+    (tracer, moment): (Option<Tracer<'a>>, Option<&'a mut StopPoint>),
     config: &Config,
 ) -> Result<Evaluation, Stop> {
     let Begin { func, direction, params, mut memory, gradients } = begin;

@@ -1,10 +1,10 @@
 //! Inverts statements by their structure alone.
 
-use super::{At, Block, Stmt};
+use super::{Block, LocatedStmt, Stmt};
 
 /// The inverse of a block: each statement inverted, in reverse order.
-pub fn block(block: &[At]) -> Block {
-    block.iter().rev().map(|s| At { stmt: invert(&s.stmt), loc: s.loc }).collect()
+pub fn block(block: &[LocatedStmt]) -> Block {
+    block.iter().rev().map(|s| LocatedStmt { stmt: invert(&s.stmt), loc: s.loc }).collect()
 }
 
 /// The inverse of a statement.

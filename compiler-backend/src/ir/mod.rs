@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use pendula_isa::{Cond, Format, Ty};
 
-pub use statement::{AncillaChecks, Step, Stmt, TOLERANCE, Why, permutes};
+pub use statement::{AncillaChecks, AssertKind, Step, Stmt, TOLERANCE, permutes};
 
 /// A variable of a function: an index into [`IrFunction::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,7 +94,7 @@ pub struct IrFunction {
     /// True if the source asks for inlining.
     pub inline: bool,
     /// The source's variables, parameters first. [`text`] leaves them out, and passes do not update them.
-    pub names: Vec<source::Named>,
+    pub names: Vec<source::NamedOperand>,
 }
 
 /// A parameter: a word that the caller passes to the function, and gets back when the function returns.
@@ -142,11 +142,11 @@ pub struct Loc {
 }
 
 /// Statements, one after the other.
-pub type Block = Vec<At>;
+pub type Block = Vec<LocatedStmt>;
 
 /// A statement and where it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct At {
+pub struct LocatedStmt {
     /// The statement.
     pub stmt: Stmt,
     /// Where it was written.

@@ -9,7 +9,7 @@ use super::{Loc, Mem, Operand, Var};
 
 /// A variable of the source, of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedOperand {
     /// The name.
     pub name: String,
     /// The words that it consists of.
@@ -38,7 +38,7 @@ pub enum Shape {
         start: Mem,
     },
     /// Parts with names of their own.
-    Parts(Vec<Named>),
+    Parts(Vec<NamedOperand>),
 }
 
 /// How a word is interpreted.

@@ -3,7 +3,7 @@
 use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Ty};
 
-use super::{At, Block, Condition, FunctionId, Loc, Operand, Place, Region, Test, Var};
+use super::{Block, Condition, FunctionId, Loc, LocatedStmt, Operand, Place, Region, Test, Var};
 
 /// The step of a `for`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Step {
 
 /// Why something is asserted. Messages depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum AssertKind {
     /// The source has an assertion.
     User,
     /// An index must lie within its array.
@@ -158,7 +158,7 @@ pub enum Stmt {
         /// The comparison.
         test: Test,
         /// Why this is asserted.
-        why: Why,
+        why: AssertKind,
         /// The message if it does not hold: an index into [`Program::reasons`](super::Program::reasons).
         says: Option<u32>,
     },
@@ -236,8 +236,8 @@ pub fn permutes(row: Row) -> bool {
 
 impl Stmt {
     /// The statement with its place in the source.
-    pub fn at(self, loc: Loc) -> At {
-        At { stmt: self, loc }
+    pub fn at(self, loc: Loc) -> LocatedStmt {
+        LocatedStmt { stmt: self, loc }
     }
 }
 

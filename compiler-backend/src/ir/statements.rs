@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustc_hash::FxHashMap;
 
 use super::effects::{blocks_mut, walk};
-use super::{At, Block, Condition, FunctionId, Loc, Program, Stmt};
+use super::{Block, Condition, FunctionId, Loc, LocatedStmt, Program, Stmt};
 
 /// The statements of the source, by their places.
 #[derive(Clone, Debug, Default)]
@@ -169,7 +169,7 @@ impl Sites<'_> {
         Some(())
     }
 
-    fn part(&mut self, loc: Loc, part: u64, block: &[At], back: bool) -> Option<()> {
+    fn part(&mut self, loc: Loc, part: u64, block: &[LocatedStmt], back: bool) -> Option<()> {
         let outer = self.nesting;
         self.nesting = outer.around(Nesting::part(loc, part));
         self.last = None;
@@ -179,7 +179,7 @@ impl Sites<'_> {
         done
     }
 
-    fn block(&mut self, block: &[At], back: bool) -> Option<()> {
+    fn block(&mut self, block: &[LocatedStmt], back: bool) -> Option<()> {
         if back {
             block.iter().rev().try_for_each(|s| self.statement(s, true))
         } else {
@@ -187,7 +187,7 @@ impl Sites<'_> {
         }
     }
 
-    fn statement(&mut self, s: &At, back: bool) -> Option<()> {
+    fn statement(&mut self, s: &LocatedStmt, back: bool) -> Option<()> {
         self.entries_left = self.entries_left.checked_sub(1)?;
         let loc = self.source.statement_at(s.loc);
         match &s.stmt {
@@ -255,7 +255,7 @@ impl Program {
     }
 }
 
-fn place(block: &mut [At], statement_place: &impl Fn(Loc) -> Loc) {
+fn place(block: &mut [LocatedStmt], statement_place: &impl Fn(Loc) -> Loc) {
     for s in block {
         s.loc = statement_place(s.loc);
         for inner in blocks_mut(&mut s.stmt) {

@@ -35,7 +35,7 @@ enum RegisterUse {
 
 /// Where the word for an argument is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ArgLocation {
     /// Where it was before; it has not been moved yet.
     Source,
     Reg(u8),
@@ -48,7 +48,7 @@ struct CallSetup<'c> {
     call: &'c Call,
     prep: Preparation,
     types: Vec<Ty>,
-    at: Vec<At>,
+    at: Vec<ArgLocation>,
     register_use: [RegisterUse; 32],
     /// The number of words that are passed in registers, and the number on the stack.
     registers: usize,
@@ -75,7 +75,7 @@ impl Emitter<'_> {
             *holder = occupant.map_or(RegisterUse::Free, RegisterUse::Var);
         }
         let extra = (count - registers) as i64;
-        let at = vec![At::Source; count];
+        let at = vec![ArgLocation::Source; count];
         let mut p = CallSetup { call, prep, types, at, register_use, registers, extra };
         let occupants = self.occupant;
         if extra > 0 {
@@ -155,7 +155,7 @@ impl Emitter<'_> {
             }
         }
         for (n, word) in &words {
-            if p.at[*n] == At::Source {
+            if p.at[*n] == ArgLocation::Source {
                 let t = self.argument_register(p, *n)?;
                 let mut prep = self.prep(&[args[*n]]);
                 let m = self.address(&mut prep, word)?;
@@ -167,24 +167,24 @@ impl Emitter<'_> {
         }
         // The variables come last, when no address needs them any more.
         for (n, arg) in args.iter().enumerate() {
-            let (Arg::Reg(v), At::Source) = (arg, p.at[n]) else { continue };
+            let (Arg::Reg(v), ArgLocation::Source) = (arg, p.at[n]) else { continue };
             p.at[n] = match self.location(*v) {
-                Location::Slot(slot) => At::Slot(slot),
+                Location::Slot(slot) => ArgLocation::Slot(slot),
                 Location::Reg(r) => {
                     p.register_use[usize::from(r & 31)] = RegisterUse::Arg(n);
                     self.occupant[usize::from(r & 31)] = None;
-                    At::Reg(r)
+                    ArgLocation::Reg(r)
                 }
             };
             if n >= IN_REGISTERS {
                 match p.at[n] {
-                    At::Reg(r) => self.argument_loaded(p, n, reg(r))?,
-                    At::Slot(slot) => {
+                    ArgLocation::Reg(r) => self.argument_loaded(p, n, reg(r))?,
+                    ArgLocation::Slot(slot) => {
                         let t = self.argument_register(p, n)?;
                         self.exchange(t, self.frame(slot))?;
                         self.argument_loaded(p, n, t)?;
                     }
-                    At::Source | At::Stack => {}
+                    ArgLocation::Source | ArgLocation::Stack => {}
                 }
             }
         }
@@ -232,13 +232,13 @@ impl Emitter<'_> {
     /// Notes that the word for an argument is in this register, or moves it on to its stack word.
     fn argument_loaded(&mut self, p: &mut CallSetup<'_>, n: usize, r: Reg) -> Result<(), LowerError> {
         if n < IN_REGISTERS {
-            p.at[n] = At::Reg(r.number());
+            p.at[n] = ArgLocation::Reg(r.number());
             p.register_use[usize::from(r.number() & 31)] = RegisterUse::Arg(n);
             return Ok(());
         }
         let offset = (n - IN_REGISTERS) as i64 - p.extra;
         self.exchange(r, Addr { base: Reg::SP, index: Reg::ZERO, offset, frame: false })?;
-        p.at[n] = At::Stack;
+        p.at[n] = ArgLocation::Stack;
         p.register_use[usize::from(r.number() & 31)] = RegisterUse::Free;
         self.occupant[usize::from(r.number() & 31)] = None;
         self.busy &= !bit(r.number());
@@ -248,7 +248,7 @@ impl Emitter<'_> {
     /// Exchanges the words that are passed in registers into these.
     fn exchange_arguments(&mut self, p: &mut CallSetup<'_>, clobbers: u32) -> Result<(), LowerError> {
         for n in 0..p.registers {
-            if let At::Reg(r) = p.at[n]
+            if let ArgLocation::Reg(r) = p.at[n]
                 && r != target(n)
             {
                 self.swap_holders(p, r, target(n))?;
@@ -256,7 +256,7 @@ impl Emitter<'_> {
         }
         let passed: u32 = (0..p.registers).map(|n| bit(target(n))).sum();
         for n in 0..p.registers {
-            let At::Slot(slot) = p.at[n] else { continue };
+            let ArgLocation::Slot(slot) = p.at[n] else { continue };
             let t = target(n);
             if p.register_use[usize::from(t)] != RegisterUse::Free {
                 // Move it to a free register where it may stay, or to the frame.
@@ -283,7 +283,7 @@ impl Emitter<'_> {
         p.register_use.swap(usize::from(a & 31), usize::from(b & 31));
         for r in [a, b] {
             if let RegisterUse::Arg(n) = p.register_use[usize::from(r & 31)] {
-                p.at[n] = At::Reg(r);
+                p.at[n] = ArgLocation::Reg(r);
             }
         }
         Ok(())

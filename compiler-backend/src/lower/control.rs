@@ -26,7 +26,7 @@ use super::LowerError;
 use super::effects::Effects;
 use super::linear::Builder;
 use super::ops::{Arg, Cmp, Op, VReg, ZeroCheck};
-use crate::ir::{At, Condition, Operand, Test};
+use crate::ir::{Condition, LocatedStmt, Operand, Test};
 
 /// How a condition decides.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ impl Builder<'_> {
         &mut self,
         pre: &Condition,
         post: &Condition,
-        (then, otherwise): (&[At], &[At]),
+        (then, otherwise): (&[LocatedStmt], &[LocatedStmt]),
         back: bool,
     ) -> Result<(), LowerError> {
         let plain = pre.compute.is_empty() && post.compute.is_empty();
@@ -76,7 +76,7 @@ impl Builder<'_> {
         &mut self,
         pre: Decision<'_>,
         post: Decision<'_>,
-        (then, otherwise): (&[At], &[At]),
+        (then, otherwise): (&[LocatedStmt], &[LocatedStmt]),
         back: bool,
     ) -> Result<(), LowerError> {
         let cmp = self.comparison(pre)?;
@@ -179,7 +179,13 @@ impl Builder<'_> {
         self.block(&condition.compute, true)
     }
 
-    pub(super) fn with(&mut self, name: &str, compute: &[At], body: &[At], back: bool) -> Result<(), LowerError> {
+    pub(super) fn with(
+        &mut self,
+        name: &str,
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
+        back: bool,
+    ) -> Result<(), LowerError> {
         let unique = self.fresh_name(name);
         if self.erases(name, compute, body)? {
             return self.with_erased(unique, compute, body, back);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pendula_isa::operand::OperandKind;
 
-use crate::ir::{At, Condition, Mem, Operand, Place, Program, Step, Stmt, Test};
+use crate::ir::{Condition, LocatedStmt, Mem, Operand, Place, Program, Step, Stmt, Test};
 
 /// The effects of a block, with variables and regions by their numbers.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(super) struct Net {
 }
 
 impl Effects {
-    pub(super) fn of(program: &Program, block: &[At]) -> Effects {
+    pub(super) fn of(program: &Program, block: &[LocatedStmt]) -> Effects {
         let mut out = Effects::default();
         out.block(program, block);
         out
@@ -49,7 +49,7 @@ impl Effects {
     }
 
     /// Whether this computation has the same result after any of the blocks, and its result may stay live during them.
-    pub(super) fn is_kept_by(&self, program: &Program, blocks: &[&[At]]) -> bool {
+    pub(super) fn is_kept_by(&self, program: &Program, blocks: &[&[LocatedStmt]]) -> bool {
         let mut other = Effects::default();
         blocks.iter().for_each(|b| other.block(program, b));
         self.mentions.is_disjoint(&other.writes)
@@ -103,13 +103,13 @@ impl Effects {
         self.test(&condition.test);
     }
 
-    fn computed(&mut self, program: &Program, block: &[At]) {
+    fn computed(&mut self, program: &Program, block: &[LocatedStmt]) {
         self.undone += 1;
         self.block(program, block);
         self.undone -= 1;
     }
 
-    fn block(&mut self, program: &Program, block: &[At]) {
+    fn block(&mut self, program: &Program, block: &[LocatedStmt]) {
         block.iter().for_each(|s| self.stmt(program, &s.stmt));
     }
 

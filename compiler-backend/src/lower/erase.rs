@@ -10,7 +10,7 @@ use super::graph::inner;
 use super::linear::Builder;
 use super::ops::{Arg, Op, SP, VReg, ZeroCheck};
 use super::{Erase, LowerError};
-use crate::ir::{At, Mem, Operand, Program, Stmt};
+use crate::ir::{LocatedStmt, Mem, Operand, Program, Stmt};
 
 /// The memory that each function writes, apart from its own arrays.
 #[derive(Debug, Default)]
@@ -139,7 +139,7 @@ impl Builder<'_> {
     }
 
     /// Whether the options ask to erase what a computation leaves, and erasing it is possible.
-    pub(super) fn erases(&self, name: &str, compute: &[At], body: &[At]) -> Result<bool, LowerError> {
+    pub(super) fn erases(&self, name: &str, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Result<bool, LowerError> {
         let Some(known) = &self.known else { return Ok(false) };
         let requested = match known.requested {
             Erase::Never => false,
@@ -208,8 +208,8 @@ impl Builder<'_> {
     pub(super) fn with_erased(
         &mut self,
         name: String,
-        compute: &[At],
-        body: &[At],
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
         back: bool,
     ) -> Result<(), LowerError> {
         let before = self.known.as_ref().map(|k| k.state()).unwrap_or_default();
@@ -335,7 +335,7 @@ impl Writers {
 }
 
 /// Visits the words of memory that a block writes itself, or passes to calls.
-fn written_words(block: &[At], visit: &mut impl FnMut(&Mem)) {
+fn written_words(block: &[LocatedStmt], visit: &mut impl FnMut(&Mem)) {
     for at in block {
         let words: Vec<Operand> = match &at.stmt {
             Stmt::Update { dst, .. } => vec![(*dst).into()],

@@ -1,6 +1,6 @@
 //! The call graph, and the nesting depth of statements.
 
-use crate::ir::{At, FunctionId, Program, Stmt};
+use crate::ir::{FunctionId, LocatedStmt, Program, Stmt};
 
 /// For each function, whether a run that begins with `entry` may call it.
 pub(super) fn reached(program: &Program, entry: FunctionId) -> Vec<bool> {
@@ -15,7 +15,7 @@ pub(super) fn reached(program: &Program, entry: FunctionId) -> Vec<bool> {
     out
 }
 
-fn collect(block: &[At], out: &mut Vec<usize>) {
+fn collect(block: &[LocatedStmt], out: &mut Vec<usize>) {
     for at in block {
         if let Stmt::Call { func, .. } = &at.stmt {
             out.push(func.0 as usize);
@@ -26,7 +26,7 @@ fn collect(block: &[At], out: &mut Vec<usize>) {
 
 /// Whether statements are nested deeper than a limit.
 pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
-    let mut todo: Vec<(&[At], usize)> = program.functions.iter().map(|f| (&f.body[..], 1)).collect();
+    let mut todo: Vec<(&[LocatedStmt], usize)> = program.functions.iter().map(|f| (&f.body[..], 1)).collect();
     while let Some((block, depth)) = todo.pop() {
         if depth > limit {
             return true;
@@ -37,7 +37,7 @@ pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
 }
 
 /// The blocks within a statement.
-pub(super) fn inner(stmt: &Stmt) -> Vec<&[At]> {
+pub(super) fn inner(stmt: &Stmt) -> Vec<&[LocatedStmt]> {
     match stmt {
         Stmt::If { pre, post, then, otherwise } => vec![&pre.compute, &post.compute, then, otherwise],
         Stmt::While { pre, post, first, body } => vec![&pre.compute, &post.compute, first, body],

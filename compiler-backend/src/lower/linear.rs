@@ -15,7 +15,7 @@ use super::erase::KnownZeros;
 use super::names::SpanNames;
 use super::ops::{Arg, Args, Call, CheckReason, Cmp, Item, Linear, Op, Pair, VReg, Word, ZeroCheck};
 use crate::ir::effects::written_operands;
-use crate::ir::{At, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, Test, permutes};
+use crate::ir::{IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Program, Stmt, Test, permutes};
 
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
@@ -251,7 +251,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Lowers statements, or (if `back`) their inverses.
-    pub(super) fn block(&mut self, block: &[At], back: bool) -> Result<(), LowerError> {
+    pub(super) fn block(&mut self, block: &[LocatedStmt], back: bool) -> Result<(), LowerError> {
         let outer = self.loc;
         if back {
             block.iter().rev().try_for_each(|s| self.stmt(s, true))?;
@@ -263,7 +263,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {
+    fn stmt(&mut self, at: &LocatedStmt, back: bool) -> Result<(), LowerError> {
         self.loc = at.loc;
         let outer = std::mem::replace(&mut self.check_reason, CheckReason::of(&at.stmt));
         let done = self.lower_stmt(&at.stmt, back);

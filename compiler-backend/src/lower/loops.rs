@@ -8,13 +8,13 @@ use super::control::Decision;
 use super::effects::Effects;
 use super::linear::{Builder, INT};
 use super::ops::{Arg, Cmp, Op, VReg, ZeroCheck};
-use crate::ir::{At, Condition, Step, Var};
+use crate::ir::{Condition, LocatedStmt, Step, Var};
 
 impl Builder<'_> {
     /// Lowers the iteration of a loop.
     fn iteration(
         &mut self,
-        body: &[At],
+        body: &[LocatedStmt],
         part: impl FnOnce(&mut Self) -> Result<(), LowerError>,
     ) -> Result<(), LowerError> {
         if self.known.is_some() {
@@ -38,7 +38,7 @@ impl Builder<'_> {
         &mut self,
         pre: &Condition,
         post: &Condition,
-        (first, body): (&[At], &[At]),
+        (first, body): (&[LocatedStmt], &[LocatedStmt]),
         back: bool,
     ) -> Result<(), LowerError> {
         if !first.is_empty() {
@@ -88,7 +88,7 @@ impl Builder<'_> {
         &mut self,
         pre: &Condition,
         post: &Condition,
-        (first, body): (&[At], &[At]),
+        (first, body): (&[LocatedStmt], &[LocatedStmt]),
         back: bool,
     ) -> Result<(), LowerError> {
         let flag = |b: &mut Self, c: &Condition| {
@@ -162,7 +162,7 @@ impl Builder<'_> {
         var: Var,
         (first, last): (Arg, Arg),
         step: Step,
-        body: &[At],
+        body: &[LocatedStmt],
         back: bool,
     ) -> Result<(), LowerError> {
         let by = match step {
@@ -223,7 +223,7 @@ impl Builder<'_> {
         var: Var,
         (first, last, given_first, given_last): (Arg, Arg, Arg, Arg),
         (step, minus): (Arg, bool),
-        body: &[At],
+        body: &[LocatedStmt],
         back: bool,
     ) -> Result<(), LowerError> {
         let sum = |a: Arg, minus: bool| {

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::ir::effects::{Effects, Summaries};
 use crate::ir::invert::invert;
-use crate::ir::{At, Block, Place, Program, Stmt};
+use crate::ir::{Block, LocatedStmt, Place, Program, Stmt};
 use crate::passes::rewrite::{Matcher, each_block, is_settled};
 
 /// Runs the pass on the whole program.
@@ -36,7 +36,7 @@ fn cancel(block: &mut Block, summaries: &Summaries) {
 }
 
 /// Whether the second statement undoes the first one, so that both can be removed.
-fn undoes(first: &Stmt, second: &At, summaries: &Summaries) -> bool {
+fn undoes(first: &Stmt, second: &LocatedStmt, summaries: &Summaries) -> bool {
     // Cheap tests come first.
     let alike = match (first, &second.stmt) {
         (Stmt::Update { dst, func, .. }, Stmt::Update { dst: dst2, func: func2, .. }) => dst == dst2 && func == func2,

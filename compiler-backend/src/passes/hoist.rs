@@ -15,7 +15,7 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use crate::ir::effects::{Summaries, turns};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, IrFunction, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
+    AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
 };
 use crate::passes::rewrite::each_block;
 use crate::passes::table::FastMap;
@@ -59,7 +59,7 @@ pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
     Guard::Test(Test { cond, ty: Ty::Int, a: first, b: last })
 }
 
-fn hoist(s: &mut At, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
+fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
     let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
     let (var, first, last, step) = (*var, *first, *last, *step);
     if matches!(turns(first, last, step), Some(0 | 1)) {
@@ -72,7 +72,7 @@ fn hoist(s: &mut At, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
         Guard::Certain | Guard::Test(_) => moved(var, body, vars, summaries, true),
     };
     let loc = s.loc;
-    let wrap = |s: &mut At, compute: Block| {
+    let wrap = |s: &mut LocatedStmt, compute: Block| {
         let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
         s.stmt = Stmt::With { name: "hoisted".into(), compute, body: vec![stmt.at(loc)] };
     };

@@ -9,7 +9,7 @@ mod regions;
 mod tests;
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut, callees_first, walk};
-use crate::ir::{At, Block, FunctionId, IrFunction, Program, Stmt};
+use crate::ir::{Block, FunctionId, IrFunction, LocatedStmt, Program, Stmt};
 use crate::passes::rewrite::each_stmt;
 use expand::expand;
 
@@ -115,7 +115,7 @@ impl Work<'_> {
         }
     }
 
-    fn expanded(&mut self, s: &At) -> Option<Block> {
+    fn expanded(&mut self, s: &LocatedStmt) -> Option<Block> {
         let Stmt::Call { func, inverse, args } = &s.stmt else { return None };
         if !(self.is_inlined)(*func, self.size) {
             return None;

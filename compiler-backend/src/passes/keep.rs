@@ -16,7 +16,8 @@ use super::hoist::{Guard, guard};
 use super::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
 use crate::ir::effects::{Summaries, turns, walk};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, IrFunction, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
+    AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Program, RegionInfo, Stmt, Var,
+    VarInfo,
 };
 
 /// The most words that are kept for one loop, since registers are few.
@@ -36,7 +37,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     }
 }
 
-fn keep(s: &mut At, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: &Summaries) {
+fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: &Summaries) {
     let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
     let guard = guard(*first, *last, *step);
     if matches!(turns(*first, *last, *step), Some(0 | 1)) || matches!(guard, Guard::Unknown) {
@@ -131,7 +132,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
 }
 
 /// Visits the statements that every iteration runs.
-fn each_unconditional<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
+fn each_unconditional<'a>(block: &'a [LocatedStmt], visit: &mut impl FnMut(&'a LocatedStmt)) {
     for s in block {
         visit(s);
         match &s.stmt {

@@ -7,7 +7,7 @@
 mod tests;
 
 use crate::ir::effects::{Effects, Summaries, walk};
-use crate::ir::{At, Block, Operand, Program, Stmt, Var};
+use crate::ir::{Block, LocatedStmt, Operand, Program, Stmt, Var};
 use crate::passes::rewrite::{Matcher, Slot, Substitution, each_block, is_exact, slots};
 use crate::passes::table::FastSet;
 
@@ -49,7 +49,7 @@ fn merge(block: &mut Block, summaries: &Summaries) {
 }
 
 /// The body of the second statement with the variables of the first one, if both compute the same.
-fn joined(first: &At, second: &mut At, summaries: &Summaries) -> Option<Block> {
+fn joined(first: &LocatedStmt, second: &mut LocatedStmt, summaries: &Summaries) -> Option<Block> {
     let (Stmt::With { compute: c, .. }, Stmt::With { compute: d, body, .. }) = (&first.stmt, &mut second.stmt) else {
         return None;
     };
@@ -73,7 +73,7 @@ fn joined(first: &At, second: &mut At, summaries: &Summaries) -> Option<Block> {
 }
 
 /// Whether a block uses one of these variables.
-fn mentions(block: &[At], summaries: &Summaries, wanted: &impl Fn(Var) -> bool) -> bool {
+fn mentions(block: &[LocatedStmt], summaries: &Summaries, wanted: &impl Fn(Var) -> bool) -> bool {
     let mut found = false;
     walk(block, &mut |s| {
         slots(&s.stmt, summaries, &mut |slot| {

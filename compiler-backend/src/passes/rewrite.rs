@@ -1,7 +1,7 @@
 //! Helpers of the passes: visiting the parts of statements, renaming and comparing.
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut, is_inexact, written_operands};
-use crate::ir::{At, Block, Condition, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
+use crate::ir::{Block, Condition, LocatedStmt, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
 use crate::passes::table::{FastMap, FastSet};
 
 macro_rules! slots {
@@ -116,7 +116,7 @@ pub(super) fn written_var(slot: &Slot) -> Option<Var> {
 }
 
 /// The number of places that change each variable, including the beginnings and ends of its lives.
-pub(super) fn write_counts(block: &[At], summaries: &Summaries) -> FastMap<Var, usize> {
+pub(super) fn write_counts(block: &[LocatedStmt], summaries: &Summaries) -> FastMap<Var, usize> {
     let mut counts = FastMap::default();
     crate::ir::effects::walk(block, &mut |s| {
         slots(&s.stmt, summaries, &mut |slot| {
@@ -299,7 +299,7 @@ impl Matcher {
     }
 
     /// Whether two blocks match.
-    pub(super) fn block(&mut self, a: &[At], b: &[At]) -> bool {
+    pub(super) fn block(&mut self, a: &[LocatedStmt], b: &[LocatedStmt]) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.stmt(&a.stmt, &b.stmt))
     }
 
@@ -401,7 +401,7 @@ impl Matcher {
 }
 
 /// The ancillas whose lives begin in a block itself, and the number of its other statements that change each variable.
-fn births(compute: &[At], summaries: &Summaries) -> (FastSet<Var>, FastMap<Var, usize>) {
+fn births(compute: &[LocatedStmt], summaries: &Summaries) -> (FastSet<Var>, FastMap<Var, usize>) {
     let (mut born, mut writers) = (FastSet::default(), FastMap::default());
     for s in compute {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
@@ -416,7 +416,7 @@ fn births(compute: &[At], summaries: &Summaries) -> (FastSet<Var>, FastMap<Var, 
 }
 
 /// Whether undoing statements restores every bit, if nothing else has changed.
-pub(super) fn is_exact(compute: &[At], summaries: &Summaries) -> bool {
+pub(super) fn is_exact(compute: &[LocatedStmt], summaries: &Summaries) -> bool {
     let (born, writers) = births(compute, summaries);
     compute.iter().all(|s| match &s.stmt {
         Stmt::Update { acc, func, dst: Place::Var(v), .. } => {
@@ -427,7 +427,7 @@ pub(super) fn is_exact(compute: &[At], summaries: &Summaries) -> bool {
 }
 
 /// Whether computing something and undoing it at once certainly has no effect.
-pub(super) fn is_settled(compute: &[At], summaries: &Summaries) -> bool {
+pub(super) fn is_settled(compute: &[LocatedStmt], summaries: &Summaries) -> bool {
     is_exact(compute, summaries)
         && compute.iter().all(|s| {
             if let Stmt::Ancilla { free: false, .. } = &s.stmt {

@@ -14,7 +14,7 @@ use pendula_isa::{Acc, Ty};
 use super::hoist::{Guard, guard};
 use crate::ir::effects::{Effects, Summaries, turns, update_traps};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, IrFunction, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo,
+    AncillaChecks, Block, Condition, IrFunction, Loc, LocatedStmt, Operand, Place, Program, Step, Stmt, Var, VarInfo,
 };
 use crate::passes::rewrite::{each_block, write_counts};
 use crate::passes::table::FastMap;
@@ -63,7 +63,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn block(&mut self, block: &[At]) {
+    fn block(&mut self, block: &[LocatedStmt]) {
         for s in block {
             if let Stmt::With { compute, body, .. } = &s.stmt {
                 self.compute(compute);
@@ -119,7 +119,7 @@ impl Scan<'_> {
     }
 
     /// Tracks ancillas that are the loop's variable plus a constant.
-    fn follow(&mut self, s: &At) {
+    fn follow(&mut self, s: &LocatedStmt) {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
             self.shifted.insert(*var, (false, 0));
         } else if let Stmt::Update { acc: Acc::Add, inverse, func, dst: Place::Var(v), args } = &s.stmt
@@ -146,7 +146,7 @@ impl Scan<'_> {
         }
     }
 
-    fn compute(&mut self, compute: &[At]) {
+    fn compute(&mut self, compute: &[LocatedStmt]) {
         let mut here: FastMap<Var, usize> = FastMap::default();
         for (n, s) in compute.iter().enumerate() {
             self.follow(s);
@@ -194,7 +194,7 @@ impl Scan<'_> {
     }
 }
 
-fn step(s: &mut At, vars: &[VarInfo], summaries: &Summaries) {
+fn step(s: &mut LocatedStmt, vars: &[VarInfo], summaries: &Summaries) {
     let loc = s.loc;
     let Stmt::For { var, first, last, step: Step::Const(by), body } = &mut s.stmt else { return };
     let (first, last, by) = (*first, *last, *by);

@@ -30,7 +30,7 @@ pub(crate) fn acc(ty: Ty) -> Acc {
 }
 
 /// A statement without a place in a file.
-pub(crate) fn at(stmt: Stmt) -> At {
+pub(crate) fn at(stmt: Stmt) -> LocatedStmt {
     stmt.at(Loc::default())
 }
 
@@ -92,12 +92,12 @@ pub(crate) fn word(base: Var, index: Option<Var>, offset: i64, region: Region) -
 }
 
 /// `dst += func(args)`, or the corresponding accumulate of the type.
-pub(crate) fn update(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> At {
+pub(crate) fn update(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> LocatedStmt {
     at(Stmt::Update { acc: acc(func.info().ty), inverse: false, func, dst: dst.into(), args: args.to_vec() })
 }
 
 /// `dst -= func(args)`, or the corresponding accumulate of the type.
-pub(crate) fn undo(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> At {
+pub(crate) fn undo(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> LocatedStmt {
     at(Stmt::Update { acc: acc(func.info().ty), inverse: true, func, dst: dst.into(), args: args.to_vec() })
 }
 
@@ -121,17 +121,17 @@ pub(crate) fn to_mem(m: Mem) -> To {
 }
 
 /// An ancilla's beginning.
-pub(crate) fn alloc(var: Var) -> At {
+pub(crate) fn alloc(var: Var) -> LocatedStmt {
     at(Stmt::Ancilla { var, free: false, care: AncillaChecks::FULL })
 }
 
 /// An ancilla's end.
-pub(crate) fn free(var: Var) -> At {
+pub(crate) fn free(var: Var) -> LocatedStmt {
     at(Stmt::Ancilla { var, free: true, care: AncillaChecks::FULL })
 }
 
 /// A permutation.
-pub(crate) fn permute(row: Row, inverse: bool, ty: Ty, args: &[Operand]) -> At {
+pub(crate) fn permute(row: Row, inverse: bool, ty: Ty, args: &[Operand]) -> LocatedStmt {
     at(Stmt::Permute { row, inverse, ty, args: args.to_vec() })
 }
 
@@ -141,17 +141,17 @@ pub(crate) fn test(cond: Cond, ty: Ty, a: Operand, b: Operand) -> Test {
 }
 
 /// A `with`: computation, body, and the computation undone.
-pub(crate) fn with(compute: Vec<At>, body: Vec<At>) -> At {
+pub(crate) fn with(compute: Vec<LocatedStmt>, body: Vec<LocatedStmt>) -> LocatedStmt {
     at(Stmt::With { name: "with".into(), compute, body })
 }
 
 /// A `for` of constant step.
-pub(crate) fn count(var: Var, first: Operand, last: Operand, step: i64, body: Vec<At>) -> At {
+pub(crate) fn count(var: Var, first: Operand, last: Operand, step: i64, body: Vec<LocatedStmt>) -> LocatedStmt {
     at(Stmt::For { var, first, last, step: Step::Const(step), body })
 }
 
 /// A branch on one comparison.
-pub(crate) fn branch(test: Test, then: Vec<At>, otherwise: Vec<At>) -> At {
+pub(crate) fn branch(test: Test, then: Vec<LocatedStmt>, otherwise: Vec<LocatedStmt>) -> LocatedStmt {
     at(Stmt::If { pre: Condition::of(test), post: Condition::of(test), then, otherwise })
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn program(functions: Vec<IrFunction>) -> Program {
 }
 
 /// The number of statements, including those within others.
-pub(crate) fn statements(block: &[At]) -> usize {
+pub(crate) fn statements(block: &[LocatedStmt]) -> usize {
     let mut n = 0;
     effects::walk(block, &mut |_| n += 1);
     n

@@ -203,7 +203,7 @@ impl Generator {
         var
     }
 
-    fn at(&mut self, stmt: Stmt) -> At {
+    fn at(&mut self, stmt: Stmt) -> LocatedStmt {
         self.line += 1;
         stmt.at(Loc { file: 0, column: (self.line % 40) as u16 + 1, line: self.line })
     }
@@ -266,12 +266,12 @@ impl Generator {
             let back = self.random.chance(4);
             out.push(at.clone());
             if back {
-                out.push(At { stmt: invert::invert(&at.stmt), loc: at.loc });
+                out.push(LocatedStmt { stmt: invert::invert(&at.stmt), loc: at.loc });
             }
         }
     }
 
-    fn ancilla(&mut self, var: Var, free: bool) -> At {
+    fn ancilla(&mut self, var: Var, free: bool) -> LocatedStmt {
         self.at(Stmt::Ancilla { var, free, care: AncillaChecks::FULL })
     }
 }
@@ -281,7 +281,7 @@ fn deeper(scope: &Scope) -> Scope {
 }
 
 /// Removes the inputs of a computation from what may be written before it is undone.
-fn freeze(scope: &mut Scope, compute: &[At]) {
+fn freeze(scope: &mut Scope, compute: &[LocatedStmt]) {
     for s in compute {
         if let Stmt::Update { args, dst, .. } = &s.stmt {
             for operand in args.iter().copied().chain([Operand::from(*dst)]) {

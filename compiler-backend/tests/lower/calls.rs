@@ -108,7 +108,7 @@ fn uncalls_undo_calls() {
         rename(at);
     }
     // Calls of fib are calls of function 1 now.
-    fn rename(at: &mut At) {
+    fn rename(at: &mut LocatedStmt) {
         match &mut at.stmt {
             Stmt::Call { func, .. } => *func = FunctionId(1),
             Stmt::If { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(rename),

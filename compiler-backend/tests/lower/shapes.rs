@@ -123,7 +123,7 @@ fn a_while_loop_takes_two_jumps_a_turn() {
 
 #[test]
 fn operands_stay_where_they_can() {
-    let forms = |make: fn(Region, Region, Var, Var, Var, Var) -> At| {
+    let forms = |make: fn(Region, Region, Var, Var, Var, Var) -> LocatedStmt| {
         let mut b = Build::new("f");
         let (x, y) = (b.param("x", Ty::Q, true), b.param("y", Ty::Q, true));
         let [p, r] = ["p", "r"].map(|n| b.param(n, Ty::Int, false));
@@ -301,7 +301,7 @@ fn a_library_has_no_start() {
 /// Inlining may show that two words are the same, although they must be different. Such a statement traps when it runs.
 #[test]
 fn a_word_that_reads_itself_traps() {
-    let module = |make: fn(Var) -> At| {
+    let module = |make: fn(Var) -> LocatedStmt| {
         let mut b = Build::new("f");
         let x = b.param("x", Ty::Int, true);
         let body = vec![make(x)];

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pendula_isa::inst::Kind;
 use pendula_isa::types::Ty;
 
-use super::{Priced, Program};
+use super::{PricedRun, Program};
 use crate::price::Cause;
 use crate::work::CircuitKind;
 
@@ -24,7 +24,7 @@ type Actions = BTreeMap<String, (f64, u64)>;
 ///
 /// The sum of energies times counts is the bill. Beside the gate classes, whose actions are the circuits used, there
 /// are the components `link` (`bit_in`, `bit_out`) and `erasure` (`bit_overwritten` in the host's memory, `bit_lost`).
-pub fn accelergy(program: &Program<'_>, priced: &Priced<'_>) -> Vec<(String, String)> {
+pub fn accelergy(program: &Program<'_>, priced: &PricedRun<'_>) -> Vec<(String, String)> {
     let components = components(priced);
     let technology = priced.device.technology().name();
     let head = format!(
@@ -51,8 +51,8 @@ pub fn accelergy(program: &Program<'_>, priced: &Priced<'_>) -> Vec<(String, Str
     vec![("ERT.yaml".to_string(), table), ("action_counts.yaml".to_string(), counts)]
 }
 
-fn components(priced: &Priced<'_>) -> BTreeMap<&'static str, Actions> {
-    let Priced { device, totals, .. } = priced;
+fn components(priced: &PricedRun<'_>) -> BTreeMap<&'static str, Actions> {
+    let PricedRun { device, totals, .. } = priced;
     let mut out: BTreeMap<&'static str, Actions> = BTreeMap::new();
     let mut add = |component, action: String, joules: f64, times: u64| {
         if times > 0 {

@@ -1,6 +1,6 @@
 //! Tidy CSV: one observation per row, one variable per column.
 
-use super::{Priced, Program};
+use super::{PricedRun, Program};
 use crate::price::Cause;
 
 /// The columns.
@@ -12,9 +12,9 @@ const HEADER: &str = "technology,frequency_hz,volt,phase,function,file,line,addr
 /// `joules` is the energy in joules, written so that it reads back exactly. `times` counts uses of the gate class or,
 /// if that is empty, words of traffic or bits lost. Fields that are unknown or do not apply are empty. Items that cost
 /// nothing are left out, unless a whole bill costs nothing; then they have no cause.
-pub fn csv(program: &Program<'_>, priced: &[Priced<'_>]) -> String {
+pub fn csv(program: &Program<'_>, priced: &[PricedRun<'_>]) -> String {
     let mut out = String::from(HEADER);
-    for Priced { device, bill, .. } in priced {
+    for PricedRun { device, bill, .. } in priced {
         let free = bill.total().total() == 0.0;
         let conditions = [
             quoted(device.technology().name()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Priced, Program, subject};
+use super::{PricedRun, Program, subject};
 use crate::price::Cause;
 
 /// Attojoules in a joule.
@@ -14,7 +14,7 @@ const ATTO: f64 = 1e18;
 /// If a line is not known, its address is given, as in `file:@12`. Items without an instruction have the function
 /// `(host)` and no place. The class of words that are transferred to or from the host is `traffic`, that of destroyed
 /// information is `lost`.
-pub fn folded(program: &Program<'_>, priced: &Priced<'_>) -> String {
+pub fn folded(program: &Program<'_>, priced: &PricedRun<'_>) -> String {
     let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
     for item in &priced.bill.items {
         let origin = program.origin(item);

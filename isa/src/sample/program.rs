@@ -1,6 +1,6 @@
 //! Random programs that are reversible by construction and terminate in both directions.
 //!
-//! A [`Draft`] is such a program before it is text: [`Draft::text`] prints it for the assembler, [`Draft::module`] resolves it here, so
+//! A [`RandomProgram`] is such a program before it is text: [`RandomProgram::text`] prints it for the assembler, [`RandomProgram::module`] resolves it here, so
 //! that the two can be compared. Registers have fixed roles (below). A register that a condition, an address or a pending inverse
 //! depends on is protected until it is no longer needed.
 //!
@@ -20,7 +20,7 @@ use crate::num::{Format, convert, log};
 use crate::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use crate::types::{Acc, Cond, Reg, Ty};
 
-use super::draft::{Draft, Line, Object, Op};
+use super::random_program::{Line, Object, Op, RandomProgram};
 
 const fn r(number: u8) -> Reg {
     match Reg::new(number) {
@@ -73,12 +73,12 @@ static ACCUMULATES: LazyLock<[Vec<Kind>; 4]> = LazyLock::new(|| {
 /// The text of a random reversible program of about `size` statements. It terminates forward, and from there backward in its initial state.
 /// In rare cases it traps.
 pub fn program(s: &mut Source, size: usize) -> String {
-    Draft::new(s, size).text()
+    RandomProgram::new(s, size).text()
 }
 
-impl Draft {
+impl RandomProgram {
     /// A random reversible program of about `size` statements.
-    pub fn new(s: &mut Source, size: usize) -> Draft {
+    pub fn new(s: &mut Source, size: usize) -> RandomProgram {
         let format = s.pick(&Format::ALL);
         let mut g = Generator {
             s,
@@ -113,7 +113,7 @@ impl Draft {
         let place = g.s.below(regions.len() as u64 + 1) as usize;
         regions.insert(place, main);
         let style = g.s.word();
-        Draft { format, data, lines: regions.concat(), style }
+        RandomProgram { format, data, lines: regions.concat(), style }
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::{Sources, plural};
 use pendula::isa::module::Module;
-use pendula::stop_report::StopReport as Why;
+use pendula::stop_report::StopReport as AssertKind;
 use pendula::visible::visible;
-use pendula::vm::{AdMode, Flags, Rests};
+use pendula::vm::{AdMode, Flags, RoundingResidues};
 
 use crate::interrupt;
 use crate::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
@@ -93,7 +93,7 @@ impl Notes {
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// Its run did not come to its end: why, and in the source's terms, if that is known.
-    Stopped(Stopped, Option<Box<Why>>),
+    Stopped(Stopped, Option<Box<AssertKind>>),
     /// It gives nothing, for this reason.
     Refused(String),
     /// What it gives is wrong, since gradient words overflowed here.
@@ -136,7 +136,7 @@ impl Failure {
 }
 
 /// Where a fixed-point number overflowed first, with what words carried then, and where `zero.f` first cleared a rest of rounding, and all of these.
-pub(crate) type Noticed = (Option<(u32, AdMode)>, Option<(u32, Rests)>);
+pub(crate) type Noticed = (Option<(u32, AdMode)>, Option<(u32, RoundingResidues)>);
 
 /// What a run of values alone noticed.
 pub(crate) fn of_values(flags: Flags) -> Noticed {
@@ -144,7 +144,7 @@ pub(crate) fn of_values(flags: Flags) -> Noticed {
 }
 
 /// The rests of rounding that a run cleared.
-pub(crate) fn rests_of(flags: Flags) -> Option<(u32, Rests)> {
+pub(crate) fn rests_of(flags: Flags) -> Option<(u32, RoundingResidues)> {
     flags.inexact.map(|at| (at, flags.rests))
 }
 
@@ -158,13 +158,13 @@ pub(crate) struct BatchReport {
     /// Whether anything is wrong with any item.
     pub(crate) failed: bool,
     overflows: Vec<((u32, AdMode), Numbers)>,
-    rests: Option<(u32, Rests)>,
+    rests: Option<(u32, RoundingResidues)>,
     rounded: Numbers,
 }
 
 impl BatchReport {
     /// Notes that an item failed; `why` says more of one that stopped, and is asked where that will be told.
-    pub(crate) fn failure(&mut self, item: usize, failure: &mut Failure, why: impl FnOnce() -> Option<Why>) {
+    pub(crate) fn failure(&mut self, item: usize, failure: &mut Failure, why: impl FnOnce() -> Option<AssertKind>) {
         self.failed = true;
         let (kind, room) = (failure.kind(), self.failures.len() < FULL);
         match self.failures.iter_mut().find(|(k, ..)| *k == kind) {

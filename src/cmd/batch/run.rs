@@ -314,7 +314,7 @@ impl Common<'_> {
         }
         let mut restored = None;
         if let (Some(start), true) = (start, out.ended) {
-            machine.turn_dropped();
+            machine.reverse_dropped();
             machine.begin(Direction::Backward);
             outcome = steps.go(machine, room);
             restored = (outcome == Outcome::Finished).then(|| machine.digest() == start);

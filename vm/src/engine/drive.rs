@@ -7,7 +7,7 @@ use super::frame::{SideExit, Surroundings, enter};
 use super::plan::{NONE, Plan, Tally, Unit};
 use super::{Mode, Table};
 use crate::config::Config;
-use crate::machine::{Machine, Outcome, Position, Stepped};
+use crate::machine::{Machine, Outcome, Position, StepOutcome};
 use crate::run::{After, Stop, finish_block};
 use pendula_codegen::lift::Setting;
 
@@ -120,9 +120,9 @@ impl Machine<'_> {
                     return Outcome::Limit;
                 }
                 match self.step() {
-                    Stepped::Ran(_) => budget -= 1,
-                    Stepped::Finished => return Outcome::Finished,
-                    Stepped::Trap(trap) => return Outcome::Trap(trap),
+                    StepOutcome::Ran(_) => budget -= 1,
+                    StepOutcome::Finished => return Outcome::Finished,
+                    StepOutcome::Trap(trap) => return Outcome::Trap(trap),
                 }
                 continue;
             }
@@ -217,8 +217,8 @@ impl Machine<'_> {
             *budget -= u64::from(len);
             self.position = Position { block, k };
             return match self.fall() {
-                Err(Stepped::Trap(trap)) => Some(Outcome::Trap(trap)),
-                Ok(()) | Err(Stepped::Ran(_) | Stepped::Finished) => None,
+                Err(StepOutcome::Trap(trap)) => Some(Outcome::Trap(trap)),
+                Ok(()) | Err(StepOutcome::Ran(_) | StepOutcome::Finished) => None,
             };
         }
         let before = *budget;

@@ -7,7 +7,7 @@ use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::operand::Operand;
 use pendula_isa::table::Flow;
 use pendula_isa::types::Reg;
-use pendula_vm::{AdMode, Machine, Outcome, Stepped};
+use pendula_vm::{AdMode, Machine, Outcome, StepOutcome};
 
 use super::calls::{BY_NAME, climb, flips, tower, with_body};
 use super::{run, traps_again};
@@ -36,13 +36,13 @@ fn watched(m: &mut Machine) -> (Outcome, Modes) {
         assert_eq!(m.ad_mode(), AdMode::new(level, false).unwrap());
         let direction = m.direction();
         let outcome = match m.step() {
-            Stepped::Ran(at) => {
+            StepOutcome::Ran(at) => {
                 let len = m.program().module().code.len();
                 modes.entry((direction, level)).or_insert_with(|| vec![0; len])[at as usize] += 1;
                 continue;
             }
-            Stepped::Finished => Outcome::Finished,
-            Stepped::Trap(trap) => Outcome::Trap(trap),
+            StepOutcome::Finished => Outcome::Finished,
+            StepOutcome::Trap(trap) => Outcome::Trap(trap),
         };
         return (outcome, modes);
     }

@@ -11,7 +11,7 @@ use pendula_isa::mnemonic::families;
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Profile, Reg};
-use pendula_vm::{LoadError, Machine, Outcome, Program, Stepped};
+use pendula_vm::{LoadError, Machine, Outcome, Program, StepOutcome};
 
 use crate::common::{between, inst, kind, machine, module, r, reg};
 
@@ -21,9 +21,9 @@ fn run(m: &mut Machine, how: u64) -> Outcome {
         match how {
             0 => return m.run(None),
             1 => match m.step() {
-                Stepped::Ran(_) => {}
-                Stepped::Finished => return Outcome::Finished,
-                Stepped::Trap(trap) => return Outcome::Trap(trap),
+                StepOutcome::Ran(_) => {}
+                StepOutcome::Finished => return Outcome::Finished,
+                StepOutcome::Trap(trap) => return Outcome::Trap(trap),
             },
             n => match m.run(Some(n - 1)) {
                 Outcome::Limit | Outcome::NoCode(_) => {}

@@ -204,7 +204,7 @@ fn every_row_comes_back_or_traps_without_a_trace() {
                     // A word that wraps in the other direction only would trap there.
                     continue;
                 }
-                m.turn_dropped();
+                m.reverse_dropped();
                 run(&mut m, ad_mode, first.flip()).unwrap_or_else(|e| panic!("{row:?} {ad_mode:?}: {e:?}"));
                 if matches!(family, Kind::Row { row: Row::ZeroWithin, .. }) {
                     assert_eq!(everything(&m)[values..], before[values..], "{row:?} {ad_mode:?}");

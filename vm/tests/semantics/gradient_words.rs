@@ -163,7 +163,7 @@ fn zero_drops_gradient_words() {
             assert_eq!(m.run(None), Outcome::Finished);
             assert_eq!((m.counts().lost_bits(), m.dropped_words()), (0, ad_mode.lanes().len()));
             m.begin(Direction::Backward);
-            m.turn_dropped();
+            m.reverse_dropped();
             assert_eq!(m.run(None), Outcome::Finished);
             assert_eq!((m.counts().lost_bits(), m.dropped_words(), m.digest()), (0, 0, before), "{name} {ad_mode:?}");
         }

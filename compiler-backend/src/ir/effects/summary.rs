@@ -1,7 +1,7 @@
 //! The effects of function calls.
 
 use super::{Effects, Set, walk};
-use crate::ir::{At, FunctionId, IrFunction, Program, Stmt};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Program, Stmt};
 
 /// The effects of a call of a function, apart from those on its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Summaries {
     }
 }
 
-fn mark_own(block: &[At], own: &mut [bool]) {
+fn mark_own(block: &[LocatedStmt], own: &mut [bool]) {
     walk(block, &mut |s| {
         if let Stmt::Array { region, .. } = &s.stmt
             && let Some(own) = own.get_mut(region.0 as usize)

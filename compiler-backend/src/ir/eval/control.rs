@@ -4,7 +4,7 @@ use pendula_isa::num::compare;
 
 use super::error::EvalError;
 use super::machine::{Done, Frame, Machine, fault};
-use crate::ir::{At, Block, Condition, Loc, Operand, Step, Test, Var};
+use crate::ir::{Block, Condition, Loc, LocatedStmt, Operand, Step, Test, Var};
 
 impl Machine<'_> {
     pub(super) fn branch(
@@ -66,7 +66,7 @@ impl Machine<'_> {
         frame: &Frame,
         var: Var,
         bounds: (Operand, Operand, Step),
-        (body, back): (&[At], bool),
+        (body, back): (&[LocatedStmt], bool),
         loc: Loc,
     ) -> Done {
         let at = self.place(frame, var, loc)?;

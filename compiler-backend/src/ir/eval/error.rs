@@ -4,7 +4,7 @@ use pendula_isa::Fault;
 use pendula_isa::diagnostic::plural;
 use thiserror::Error;
 
-use crate::ir::{Loc, Why};
+use crate::ir::{AssertKind, Loc};
 
 /// Why an evaluation stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -35,7 +35,7 @@ pub enum EvalError {
         /// Where.
         loc: Loc,
         /// Why it is asserted.
-        why: Why,
+        why: AssertKind,
         /// The message: an index into [`Program::reasons`](crate::ir::Program::reasons).
         says: Option<u32>,
         /// The left side.

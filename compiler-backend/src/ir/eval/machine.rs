@@ -10,9 +10,9 @@ use super::error::EvalError;
 use super::lifetimes::Life;
 use super::state::{Location, OperandDomain, State};
 use super::trace::Tracer;
-use super::{Config, Evaluation, MAX_CALLS, Moment, Shown};
+use super::{Config, Evaluation, MAX_CALLS, Shown, StopPoint};
 use crate::ir::effects::{walk, written_operands};
-use crate::ir::{At, FunctionId, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, TOLERANCE, Var};
+use crate::ir::{FunctionId, IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Program, Stmt, TOLERANCE, Var};
 
 /// The greatest nesting depth of blocks, over all calls.
 const MAX_BLOCKS: usize = 500_000;
@@ -71,7 +71,7 @@ pub(super) struct Machine<'a> {
     until: Option<Instant>,
     pub(super) trap_overflow: bool,
     /// Where the run is to stop.
-    pub(super) moment: Option<&'a mut Moment>,
+    pub(super) moment: Option<&'a mut StopPoint>,
     /// True if the run has taken too long and stops at the next opportunity.
     late: bool,
     /// The place of the enclosing statement of the source.
@@ -273,7 +273,7 @@ impl<'a> Machine<'a> {
         self.moment.as_mut().map_or(Ok(()), |moment| moment.visit(loc, late))
     }
 
-    pub(super) fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {
+    pub(super) fn block(&mut self, frame: &Frame, block: &[LocatedStmt], back: bool) -> Done {
         if self.blocks >= MAX_BLOCKS {
             return Err(EvalError::Depth { loc: block.first().map_or(frame.function.loc, |s| s.loc) });
         }
@@ -305,7 +305,7 @@ impl<'a> Machine<'a> {
 
     /// Undoes what a statement of the source has done so far, if its part at `n` has failed. A variable then has the value
     /// that it was to be deallocated with.
-    fn undo_partial_statement(&mut self, frame: &Frame, block: &[At], n: usize, back: bool) {
+    fn undo_partial_statement(&mut self, frame: &Frame, block: &[LocatedStmt], n: usize, back: bool) {
         let at = |n: usize| &block[if back { block.len() - 1 - n } else { n }];
         let loc = at(n).loc;
         for n in (0..n).rev().take_while(|n| at(*n).loc == loc) {
@@ -315,7 +315,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn statement(&mut self, frame: &Frame, s: &At, back: bool) -> Done {
+    fn statement(&mut self, frame: &Frame, s: &LocatedStmt, back: bool) -> Done {
         let loc = s.loc;
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {

@@ -3,7 +3,7 @@
 use super::machine::{EndedCall, Machine};
 use super::state::Location;
 use super::{Direction, EvalError};
-use crate::ir::source::{Named, Number, Place, Shape};
+use crate::ir::source::{NamedOperand, Number, Place, Shape};
 use crate::ir::{Loc, Mem, Operand, Program, Var};
 
 /// The most numbers of an array or a stack that are recorded.
@@ -48,7 +48,7 @@ pub struct Value {
     /// The name.
     pub name: String,
     /// The value.
-    pub held: Held,
+    pub held: HeldValue,
     /// The first of its words. Variables with the same first word share it.
     at: Option<Location>,
 }
@@ -62,7 +62,7 @@ impl Value {
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Held {
+pub enum HeldValue {
     /// A number.
     Number(Number, u64),
     /// An array's first elements, in the order of memory.
@@ -142,7 +142,7 @@ impl View<'_, '_> {
     }
 
     /// The value of a variable that is alive.
-    fn value(&self, named: &Named) -> Option<Value> {
+    fn value(&self, named: &NamedOperand) -> Option<Value> {
         let (held, at) = match &named.shape {
             Shape::Number(number, place) => {
                 let at = match place {
@@ -150,23 +150,23 @@ impl View<'_, '_> {
                     Place::Mem(m) => self.memory(*m)?,
                     Place::Const(k) => Location::Const(*k),
                 };
-                (Held::Number(*number, self.machine.state.value(at)), Some(at))
+                (HeldValue::Number(*number, self.machine.state.value(at)), Some(at))
             }
             Shape::Array { element, start, dims, by_column } => {
                 let dims = dims.iter().map(|d| self.operand(*d)).collect::<Option<Vec<u64>>>()?;
                 let count = dims.iter().try_fold(element.len() as u64, |n, d| n.checked_mul(*d))?;
                 let words = if count == 0 { Vec::new() } else { self.words(*start, 0, count)? };
                 let at = if count == 0 { None } else { self.memory(*start) };
-                (Held::Array { element: element.clone(), dims, by_column: *by_column, words }, at)
+                (HeldValue::Array { element: element.clone(), dims, by_column: *by_column, words }, at)
             }
             Shape::Stack { start } => {
                 let count = *self.words(*start, 0, 1)?.first()?;
                 let kept = count.min(MAX_RECORDED);
                 let mut words = self.words(*start, count.checked_sub(kept)?.checked_add(1)?, kept)?;
                 words.reverse();
-                (Held::Stack { count, words }, self.memory(*start))
+                (HeldValue::Stack { count, words }, self.memory(*start))
             }
-            Shape::Parts(parts) => (Held::Parts(parts.iter().filter_map(|p| self.value(p)).collect()), None),
+            Shape::Parts(parts) => (HeldValue::Parts(parts.iter().filter_map(|p| self.value(p)).collect()), None),
         };
         let at = at.filter(|at| !matches!(at, Location::Const(_)));
         Some(Value { name: named.name.clone(), held, at })

@@ -3,8 +3,8 @@
 use super::Direction;
 use super::machine::{Frame, Machine};
 use super::state::Location;
-use crate::ir::source::{Named, Number, Place, Shape};
-use crate::ir::{At, Loc, Mem, Operand, Stmt, Var};
+use crate::ir::source::{NamedOperand, Number, Place, Shape};
+use crate::ir::{Loc, LocatedStmt, Mem, Operand, Stmt, Var};
 
 /// A statement that has run, or the part of it before other statements ran within it.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +101,7 @@ fn is_step(stmt: &Stmt) -> bool {
 
 impl Machine<'_> {
     /// Notes that a statement begins.
-    pub(super) fn trace_begin(&mut self, s: &At, back: bool) {
+    pub(super) fn trace_begin(&mut self, s: &LocatedStmt, back: bool) {
         let calls = self.calls;
         let Some(tracer) = &mut self.tracer else { return };
         if tracer.current.is_none_or(|(loc, _)| loc != s.loc) {
@@ -193,7 +193,7 @@ impl View<'_, '_, '_> {
     }
 
     /// The part of a variable that a word is, if it belongs to the variable.
-    fn changes(&self, named: &Named, at: Location, found: &mut dyn FnMut(String, Option<Element>, Number)) {
+    fn changes(&self, named: &NamedOperand, at: Location, found: &mut dyn FnMut(String, Option<Element>, Number)) {
         match &named.shape {
             Shape::Number(number, place) => {
                 let own = match place {

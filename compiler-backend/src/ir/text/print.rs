@@ -9,8 +9,8 @@ use pendula_isa::{Acc, Format, Ty};
 
 use super::is_plain;
 use crate::ir::{
-    AncillaChecks, At, Condition, FunctionId, IrFunction, Loc, Mem, Operand, Param, Place, Program, Step, Stmt, Test,
-    Var, Why,
+    AncillaChecks, AssertKind, Condition, FunctionId, IrFunction, Loc, LocatedStmt, Mem, Operand, Param, Place,
+    Program, Step, Stmt, Test, Var,
 };
 
 /// The names of declarations as text, with numbers where they are ambiguous.
@@ -109,8 +109,12 @@ pub(super) fn row_type(row: Row, ty: Ty) -> Ty {
 }
 
 /// The words for why something is asserted.
-pub(super) const REASONS: [(Why, &str); 4] =
-    [(Why::User, "user"), (Why::Bounds, "bounds"), (Why::Alias, "alias"), (Why::Shape, "shape")];
+pub(super) const REASONS: [(AssertKind, &str); 4] = [
+    (AssertKind::User, "user"),
+    (AssertKind::Bounds, "bounds"),
+    (AssertKind::Alias, "alias"),
+    (AssertKind::Shape, "shape"),
+];
 
 /// The type of a function's parameter.
 pub(super) fn param_type(function: Option<&IrFunction>, n: usize) -> Ty {
@@ -230,13 +234,13 @@ impl Printer<'_> {
         self.line(&format!("}} {}{after}", self.test(&c.test)));
     }
 
-    fn inner(&mut self, block: &[At]) {
+    fn inner(&mut self, block: &[LocatedStmt]) {
         self.indent += 1;
         self.statements(block);
         self.indent -= 1;
     }
 
-    fn statements(&mut self, block: &[At]) {
+    fn statements(&mut self, block: &[LocatedStmt]) {
         for s in block {
             self.statement(&s.stmt, &loc(s.loc));
         }

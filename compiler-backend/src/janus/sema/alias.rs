@@ -4,7 +4,7 @@ use super::body::{Body, Sink};
 use super::constant::known;
 use super::scope::{Binding, Kind, Location};
 use super::{CHANGES, Done, READS};
-use crate::ir::{Mem, Operand, Place, Region, Var, Why};
+use crate::ir::{AssertKind, Mem, Operand, Place, Region, Var};
 use crate::janus::ast::{Expr, ExprKind, Lval, Name, Span};
 use crate::janus::codes;
 
@@ -39,7 +39,7 @@ impl Body<'_, '_> {
             }
         }
         if certain {
-            self.never(Sink::Pre, Why::Alias, READS);
+            self.never(Sink::Pre, AssertKind::Alias, READS);
         }
         for place in written {
             certain |= !self.avoids_constants(*place);
@@ -70,7 +70,7 @@ impl Body<'_, '_> {
                 _ => false,
             };
             if is {
-                self.never(Sink::Pre, Why::Alias, &says);
+                self.never(Sink::Pre, AssertKind::Alias, &says);
                 return false;
             }
         }

@@ -7,7 +7,7 @@ use pendula_isa::diagnostic::Diagnostic;
 
 use super::scope::{Binding, Kind};
 use super::{Done, Sema, Stop};
-use crate::ir::{AncillaChecks, Block, IrFunction, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
+use crate::ir::{AncillaChecks, AssertKind, Block, IrFunction, Loc, Mem, Operand, Place, Step, Stmt, Test, Var};
 use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
 use crate::janus::{Settings, codes};
 
@@ -104,7 +104,7 @@ impl<'s, 'a> Body<'s, 'a> {
                         b.assert(
                             Sink::Pre,
                             Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
-                            Why::User,
+                            AssertKind::User,
                             &says,
                         );
                     }
@@ -113,7 +113,7 @@ impl<'s, 'a> Body<'s, 'a> {
                         b.assert(
                             Sink::Pre,
                             Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
-                            Why::User,
+                            AssertKind::User,
                             &says,
                         );
                     }
@@ -126,7 +126,7 @@ impl<'s, 'a> Body<'s, 'a> {
                         let (body, ()) = b.block(|b| {
                             let a = Operand::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
                             let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) };
-                            b.assert(Sink::Out, test, Why::User, &says);
+                            b.assert(Sink::Out, test, AssertKind::User, &says);
                         });
                         let first = Operand::Const(0);
                         b.emit(Sink::Out, Stmt::For { var: k, first, last, step: Step::Const(1), body });
@@ -320,13 +320,13 @@ impl<'s, 'a> Body<'s, 'a> {
         }
     }
 
-    pub(super) fn assert(&mut self, sink: Sink, test: Test, why: Why, says: &str) {
+    pub(super) fn assert(&mut self, sink: Sink, test: Test, why: AssertKind, says: &str) {
         let says = Some(self.s.reason(says));
         self.emit(sink, Stmt::Assert { test, why, says });
     }
 
     /// An assertion that fails.
-    pub(super) fn never(&mut self, sink: Sink, why: Why, says: &str) {
+    pub(super) fn never(&mut self, sink: Sink, why: AssertKind, says: &str) {
         let zero = Operand::Const(0);
         self.assert(sink, Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero }, why, says);
     }

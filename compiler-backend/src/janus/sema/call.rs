@@ -8,7 +8,7 @@ use super::alias::{constant, names};
 use super::body::{Body, Sink};
 use super::scope::{Dim, Kind, Location};
 use super::{Done, ParamKey};
-use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, Stmt as Ir, Var, Why};
+use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Region, Stmt as Ir, Var};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};
 use crate::janus::codes;
 
@@ -205,7 +205,7 @@ impl Body<'_, '_> {
                             self.assert_outside(at(*first), (base, region), total, &says);
                             self.assert_outside(at(base), (*first, region), other, &says);
                         }
-                        _ => self.never(Sink::Pre, Why::Alias, &says),
+                        _ => self.never(Sink::Pre, AssertKind::Alias, &says),
                     },
                     _ => {}
                 }

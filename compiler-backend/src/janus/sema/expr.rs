@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::body::{Body, ID, Sink, Width};
 use super::scope::Kind;
 use super::{Done, constant};
-use crate::ir::{Mem, Operand, Place, Test, Why};
+use crate::ir::{AssertKind, Mem, Operand, Place, Test};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Name, Span, UnOp};
 use crate::janus::codes;
 
@@ -129,7 +129,7 @@ impl Body<'_, '_> {
         let count = self.count(name)?;
         let says = format!("the stack `{}` is empty, and has no top", name.text);
         let test = Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) };
-        self.at(&name.span, |s| s.assert(Sink::Pre, test, Why::Bounds, &says));
+        self.at(&name.span, |s| s.assert(Sink::Pre, test, AssertKind::Bounds, &says));
         let index = if let Operand::Var(v) = count { Some(v) } else { None };
         Ok(self.read(Place::Mem(Mem { index, ..m })))
     }
@@ -250,7 +250,7 @@ impl Body<'_, '_> {
                 if width.signed && constant::known(b).is_none_or(|k| k < 0) {
                     let a = self.compared(exponent);
                     let test = Test { cond: Cond::Ge, ty: Ty::Int, a, b: Operand::Const(0) };
-                    self.at(&b.span, |s| s.assert(Sink::Pre, test, Why::User, "the exponent is negative"));
+                    self.at(&b.span, |s| s.assert(Sink::Pre, test, AssertKind::User, "the exponent is negative"));
                 }
                 let pow = if width.noted { TableFn::Q(q_fn::Name::IntPow) } else { TableFn::Int(int_fn::Name::Pow) };
                 add(self, pow, vec![base, exponent]);

@@ -7,7 +7,7 @@ use super::Done;
 use super::alias::mentions;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Dim, Kind, Location};
-use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
+use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;
 
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         let (body, ()) = self.block(|b| {
             let zero = |b: &mut Self| {
                 let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(to), b: Operand::Const(0) };
-                b.assert(Sink::Out, test, Why::User, "what ends here is no copy any more");
+                b.assert(Sink::Out, test, AssertKind::User, "what ends here is no copy any more");
             };
             if !ends {
                 zero(b);
@@ -263,7 +263,7 @@ impl Body<'_, '_> {
                 let last = s.count(&of.name)?;
                 let same = |s: &mut Self| {
                     let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: last };
-                    s.assert(Sink::Out, test, Why::User, "what ends here is no copy any more");
+                    s.assert(Sink::Out, test, AssertKind::User, "what ends here is no copy any more");
                 };
                 if ends {
                     same(s);
@@ -279,7 +279,12 @@ impl Body<'_, '_> {
             None | Some((ExprKind::Nil, _)) => {
                 // It is also checked at the beginning: a backward run ends there.
                 let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: Operand::Const(0) };
-                self.assert(Sink::Out, test, Why::User, &format!("the stack `{name}` is not empty where it ends"));
+                self.assert(
+                    Sink::Out,
+                    test,
+                    AssertKind::User,
+                    &format!("the stack `{name}` is not empty where it ends"),
+                );
                 Ok(())
             }
             Some((_, span)) => {

@@ -5,7 +5,7 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
 use super::body::{Body, ID, Sink, Width};
-use crate::ir::{Operand, Place, Step, Stmt, Test, Why};
+use crate::ir::{AssertKind, Operand, Place, Step, Stmt, Test};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, UnOp};
 use crate::janus::codes;
 
@@ -156,7 +156,7 @@ impl Body<'_, '_> {
             Operand::Var(_) | Operand::Mem(_) => {
                 let a = self.compared(by);
                 let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(bits) };
-                self.at(&e.span, |s| s.assert(Sink::Pre, test, Why::User, &says));
+                self.at(&e.span, |s| s.assert(Sink::Pre, test, AssertKind::User, &says));
                 Ok(a)
             }
         }

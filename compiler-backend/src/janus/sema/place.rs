@@ -7,7 +7,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::body::{Body, ID, Sink};
 use super::scope::{Binding, Dim, Kind, Location};
 use super::{Done, OUTSIDE, constant};
-use crate::ir::{Mem, Operand, Place, Region, Test, Var, Why};
+use crate::ir::{AssertKind, Mem, Operand, Place, Region, Test, Var};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, Name, Span};
 use crate::janus::codes;
 
@@ -149,7 +149,7 @@ impl Body<'_, '_> {
                 let add = Operand::Const(index.add.cast_unsigned());
                 self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(t), vec![add]);
                 let (a, b) = (Operand::Var(t), self.compared(Operand::Const(n)));
-                self.assert(Sink::Pre, test(Cond::Ltu, a, b), Why::Bounds, &says);
+                self.assert(Sink::Pre, test(Cond::Ltu, a, b), AssertKind::Bounds, &says);
                 Ok(Index { var: Some(t), add: 0 })
             }
             (var, dim) => {
@@ -161,9 +161,9 @@ impl Body<'_, '_> {
                     (Some(v), Dim::Known(n)) if index.add != 0 => {
                         let (low, high) = (index.add.wrapping_neg(), n.cast_signed().wrapping_sub(index.add));
                         let low = self.compared(Operand::Const(low.cast_unsigned()));
-                        self.assert(Sink::Pre, test(Cond::Ge, Operand::Var(v), low), Why::Bounds, &says);
+                        self.assert(Sink::Pre, test(Cond::Ge, Operand::Var(v), low), AssertKind::Bounds, &says);
                         let high = self.compared(Operand::Const(high.cast_unsigned()));
-                        self.assert(Sink::Pre, test(Cond::Lt, Operand::Var(v), high), Why::Bounds, &says);
+                        self.assert(Sink::Pre, test(Cond::Lt, Operand::Var(v), high), AssertKind::Bounds, &says);
                     }
                     (var, dim) => {
                         let parts: Vec<Operand> = var
@@ -173,7 +173,7 @@ impl Body<'_, '_> {
                             .collect();
                         let a = self.sum(&parts);
                         let (a, b) = (self.compared(a), self.compared(dim.operand()));
-                        self.assert(Sink::Pre, test(Cond::Ltu, a, b), Why::Bounds, &says);
+                        self.assert(Sink::Pre, test(Cond::Ltu, a, b), AssertKind::Bounds, &says);
                     }
                 }
                 Ok(index)
@@ -270,7 +270,7 @@ impl Body<'_, '_> {
         };
         let (x, y) = (self.sum(&x), self.sum(&y));
         let (x, y) = (self.compared(x), self.compared(y));
-        self.assert(Sink::Pre, Test { cond: Cond::Ne, ty: Ty::Int, a: x, b: y }, Why::Alias, says);
+        self.assert(Sink::Pre, Test { cond: Cond::Ne, ty: Ty::Int, a: x, b: y }, AssertKind::Alias, says);
         true
     }
 
@@ -285,6 +285,6 @@ impl Body<'_, '_> {
             self.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(v), vec![Operand::Var(base)]);
         }
         let count = self.compared(count);
-        self.assert(Sink::Pre, Test { cond: Cond::Geu, ty: Ty::Int, a: distance, b: count }, Why::Alias, says);
+        self.assert(Sink::Pre, Test { cond: Cond::Geu, ty: Ty::Int, a: distance, b: count }, AssertKind::Alias, says);
     }
 }

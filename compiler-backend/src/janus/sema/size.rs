@@ -10,7 +10,7 @@ use super::body::{Body, Sink};
 use super::local::CHECKED;
 use super::scope::Dim;
 use super::{Done, constant};
-use crate::ir::{Operand, Place, Stmt as Ir, Test, Var, Why};
+use crate::ir::{AssertKind, Operand, Place, Stmt as Ir, Test, Var};
 use crate::janus::ast::{Decl, DeclTy, Expr, IntTy, Name};
 use crate::janus::codes;
 
@@ -160,8 +160,8 @@ impl Body<'_, '_> {
             let most = b.compared(Operand::Const(MOST));
             let vars: Vec<Operand> = dims.iter().filter(|d| d.known().is_none()).map(|d| d.operand()).collect();
             for var in &vars {
-                b.assert(Sink::Out, test(Cond::Ge, *var, Operand::Const(1)), Why::Shape, &none);
-                b.assert(Sink::Out, test(Cond::Le, *var, most), Why::Shape, &large);
+                b.assert(Sink::Out, test(Cond::Ge, *var, Operand::Const(1)), AssertKind::Shape, &none);
+                b.assert(Sink::Out, test(Cond::Le, *var, most), AssertKind::Shape, &large);
             }
             // Each product has a checked factor and a size: if it is in range, it has not wrapped around.
             let mut total = Operand::Const(dims.iter().filter_map(|d| d.known()).product());
@@ -174,7 +174,7 @@ impl Body<'_, '_> {
                 let args = vec![var, total];
                 b.update(Sink::Pre, (Acc::Add, false), TableFn::Int(int_fn::Name::Mul), Place::Var(product), args);
                 total = Operand::Var(product);
-                b.assert(Sink::Out, test(Cond::Le, total, most), Why::Shape, &large);
+                b.assert(Sink::Out, test(Cond::Le, total, most), AssertKind::Shape, &large);
             }
             Ok(())
         });

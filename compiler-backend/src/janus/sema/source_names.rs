@@ -6,7 +6,7 @@ use super::alias::names;
 use super::body::Body;
 use super::scope::{Binding, Kind, Location};
 use crate::ir::Mem;
-use crate::ir::source::{Clause, Clauses, Named, Number, Place, Shape};
+use crate::ir::source::{Clause, Clauses, NamedOperand, Number, Place, Shape};
 use crate::janus::ast::{Expr, IntTy};
 
 impl Body<'_, '_> {
@@ -36,7 +36,7 @@ impl Body<'_, '_> {
             (Kind::Stack, Location::Memory { base, region }) => Shape::Stack { start: word(base, region) },
             (Kind::Scalar(_) | Kind::Array(..) | Kind::Stack, _) => return,
         };
-        self.f.names.push(Named { name: binding.name.text.clone(), shape });
+        self.f.names.push(NamedOperand { name: binding.name.text.clone(), shape });
     }
 
     /// Records the conditions of a branch or loop, the forward one first. If `negated`, they hold where those of the

@@ -7,7 +7,7 @@ use pendula_isa::{Cond, Ty};
 use super::Done;
 use super::body::{Body, Sink};
 use super::scope::Kind;
-use crate::ir::{AncillaChecks, Mem, Operand, Place, Stmt as Ir, Test, Why, invert};
+use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Stmt as Ir, Test, invert};
 use crate::janus::ast::{Expr, ExprKind, IntTy, Name};
 use crate::janus::codes;
 
@@ -82,7 +82,7 @@ impl Body<'_, '_> {
                 let Operand::Var(index) = b.copy(Operand::Mem(count)) else { return Ok(()) };
                 let most = b.compared(Operand::Const(capacity));
                 let full = format!("the stack `{name}` is full: it has room for {}", plural(capacity, "number"));
-                b.assert(Sink::Pre, test(Cond::Lt, Operand::Var(index), most), Why::Bounds, &full);
+                b.assert(Sink::Pre, test(Cond::Lt, Operand::Var(index), most), AssertKind::Bounds, &full);
                 let top = Mem { index: Some(index), offset: 1, ..count };
                 let args = vec![place.into(), Operand::Mem(top)];
                 b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
@@ -91,12 +91,12 @@ impl Body<'_, '_> {
             b.assert(
                 Sink::Out,
                 test(Cond::Eq, place.into(), zero),
-                Why::User,
+                AssertKind::User,
                 "the variable that is popped into is not zero",
             );
             b.add(Sink::Out, Place::Mem(count), Operand::Const(1), false);
             let empty = format!("the stack `{name}` is empty");
-            b.assert(Sink::Out, test(Cond::Gt, Operand::Mem(count), zero), Why::Bounds, &empty);
+            b.assert(Sink::Out, test(Cond::Gt, Operand::Mem(count), zero), AssertKind::Bounds, &empty);
             Ok(())
         });
         done?;

@@ -9,7 +9,7 @@ use super::body::{Body, ID, Sink};
 use super::constant::known;
 use super::scope::{Binding, Dim, Kind, Location};
 use super::{Done, NO_ROOM, ZERO};
-use crate::ir::{AncillaChecks, Block, Condition, Operand, Place, Region, Stmt as Ir, Test, Var, Why, invert};
+use crate::ir::{AncillaChecks, AssertKind, Block, Condition, Operand, Place, Region, Stmt as Ir, Test, Var, invert};
 use crate::janus::ast::{AssignOp, BinOp, Expr, ExprKind, IntTy, Lval, Name, Span, Stmt, StmtKind};
 use crate::janus::codes;
 
@@ -44,11 +44,11 @@ impl Body<'_, '_> {
             }
             StmtKind::Assert(e) => self.statement(|b| {
                 let test = b.test(e)?;
-                b.assert(Sink::Out, test, Why::User, "the assertion does not hold");
+                b.assert(Sink::Out, test, AssertKind::User, "the assertion does not hold");
                 Ok(())
             }),
             StmtKind::Error(text) => {
-                self.never(Sink::Out, Why::User, text);
+                self.never(Sink::Out, AssertKind::User, text);
                 Ok(())
             }
             StmtKind::Print(text) => {
@@ -118,7 +118,7 @@ impl Body<'_, '_> {
         }
         if known(value).is_none() {
             let test = Test { cond: Cond::Ne, ty: Ty::Int, a: factor, b: Operand::Const(0) };
-            self.at(&value.span, |s| s.assert(Sink::Pre, test, Why::User, says));
+            self.at(&value.span, |s| s.assert(Sink::Pre, test, AssertKind::User, says));
         }
         let name = &target.name.text;
         let product = self.f.fresh(format!("{name}.quotient"), Ty::Int);
@@ -128,7 +128,7 @@ impl Body<'_, '_> {
             b.add_value(Place::Var(product), false, width.product(), vec![dst.into(), factor], width);
             b.add_value(dst, true, width.quotient(false), vec![Operand::Var(product), factor], width);
             let test = Test { cond: Cond::Eq, ty: Ty::Int, a: dst.into(), b: Operand::Const(0) };
-            b.assert(Sink::Out, test, Why::User, &format!("{NO_ROOM}`{name}`"));
+            b.assert(Sink::Out, test, AssertKind::User, &format!("{NO_ROOM}`{name}`"));
             let args = vec![dst.into(), Operand::Var(product)];
             b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
             b.emit(Sink::Out, Ir::Ancilla { var: product, free: true, care: care(false) });
@@ -162,7 +162,7 @@ impl Body<'_, '_> {
                 let (a, b) = if matches!(a, Operand::Const(_)) { (b, a) } else { (a, b) };
                 let (a, b) = (self.compared(a), self.compared(b));
                 let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
-                self.assert(Sink::Pre, test, Why::Shape, "the arrays have different sizes");
+                self.assert(Sink::Pre, test, AssertKind::Shape, "the arrays have different sizes");
                 Ok(())
             }
         }

@@ -7,7 +7,7 @@ use super::alias::same;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Kind};
 use super::{Done, READS};
-use crate::ir::{Mem, Operand, Place, Step, Stmt as Ir, Test, Var, Why};
+use crate::ir::{AssertKind, Mem, Operand, Place, Step, Stmt as Ir, Test, Var};
 use crate::janus::ast::{Lval, Span};
 use crate::janus::codes;
 
@@ -59,7 +59,7 @@ impl Body<'_, '_> {
             let (first, second) = (s.left(l)?, s.left(m)?);
             if region == other {
                 let test = Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(a), b: Operand::Var(b) };
-                s.assert(Sink::Pre, test, Why::Alias, READS);
+                s.assert(Sink::Pre, test, AssertKind::Alias, READS);
             }
             let last = match (&first, &second) {
                 (Kind::Stack, Kind::Stack) => {

@@ -9,7 +9,7 @@ use super::body::{Body, Sink};
 use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
-use crate::ir::{AncillaChecks, Block, Operand, Place, Stmt, Test, Var, Why, invert};
+use crate::ir::{AncillaChecks, AssertKind, Block, Operand, Place, Stmt, Test, Var, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -254,8 +254,8 @@ impl Body<'_, '_> {
     /// Accumulates a value onto variables or elements whose words are all zero.
     pub(super) fn fill_value(&mut self, to: &Value, from: Value, span: &Span) -> Done<()> {
         match (to, from) {
-            (Value::Num(ScalarExpr::At(place), Some(ty)), Value::Num(x, _))
-            | (Value::Tropical(ScalarExpr::At(place), ty), Value::Tropical(x, _)) => {
+            (Value::Num(ScalarExpr::LocatedStmt(place), Some(ty)), Value::Num(x, _))
+            | (Value::Tropical(ScalarExpr::LocatedStmt(place), ty), Value::Tropical(x, _)) => {
                 // A logarithmic zero cannot be multiplied into a word.
                 let acc = match (ty, &x) {
                     (Ty::L, ScalarExpr::Const(_)) => Acc::Xor,
@@ -264,18 +264,23 @@ impl Body<'_, '_> {
                 };
                 self.accumulate(Sink::Out, *place, *ty, acc, false, x)
             }
-            (Value::Bool(ScalarExpr::At(place)), Value::Bool(x)) => {
+            (Value::Bool(ScalarExpr::LocatedStmt(place)), Value::Bool(x)) => {
                 self.accumulate(Sink::Out, *place, Ty::Int, Acc::Xor, false, x)
             }
-            (Value::Complex(ScalarExpr::At(re), ScalarExpr::At(im), Some(ty)), Value::Complex(a, b, _)) => {
+            (
+                Value::Complex(ScalarExpr::LocatedStmt(re), ScalarExpr::LocatedStmt(im), Some(ty)),
+                Value::Complex(a, b, _),
+            ) => {
                 let acc = super::accumulator(*ty);
                 self.accumulate(Sink::Out, *re, *ty, acc, false, a)?;
                 self.accumulate(Sink::Out, *im, *ty, acc, false, b)
             }
-            (Value::Log(ScalarExpr::At(to), sign), Value::Log(log, from)) if sign.is_some() == from.is_some() => {
+            (Value::Log(ScalarExpr::LocatedStmt(to), sign), Value::Log(log, from))
+                if sign.is_some() == from.is_some() =>
+            {
                 self.accumulate(Sink::Out, *to, Ty::F, Acc::Add, false, log)?;
                 match (sign.as_deref(), from) {
-                    (Some(ScalarExpr::At(to)), Some(from)) => {
+                    (Some(ScalarExpr::LocatedStmt(to)), Some(from)) => {
                         self.accumulate(Sink::Out, *to, Ty::Int, Acc::Xor, false, *from)
                     }
                     _ => Ok(()),
@@ -309,7 +314,7 @@ impl Body<'_, '_> {
                 let says = s.reason(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
                 for place in places {
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a: place.into(), b: Operand::Const(0) };
-                    s.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
+                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, says });
                 }
             }
             s.fill_value(&to, value, span)

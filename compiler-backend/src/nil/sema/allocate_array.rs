@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::body::{Body, Sink};
 use super::value::{Dim, Product, ScalarExpr, Value, View};
 use super::{Done, Stop};
-use crate::ir::{AncillaChecks, Operand, Place, Stmt, Test, Why};
+use crate::ir::{AncillaChecks, AssertKind, Operand, Place, Stmt, Test};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -241,7 +241,7 @@ impl Body<'_, '_> {
             let says = s.reason(format!("the array `{}` is too large", s.source(span)));
             let check = |s: &mut Self, a: Operand| {
                 let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
-                s.emit(Sink::Out, Stmt::Assert { test, why: Why::Shape, says });
+                s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, says });
             };
             let mut size = Product::number(1);
             for (n, len) in lens.iter().enumerate() {
@@ -288,7 +288,7 @@ impl Body<'_, '_> {
                     let a = s.put(Ty::Int, x)?;
                     let says = s.reason(format!("`{name}` has another length than it is deallocated with"));
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old };
-                    s.emit(Sink::Out, Stmt::Assert { test, why: Why::Shape, says });
+                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, says });
                     Ok(())
                 })?;
                 return Ok(old);

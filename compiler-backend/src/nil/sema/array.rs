@@ -7,7 +7,7 @@ use pendula_isa::{Cond, Ty};
 use super::body::Body;
 use super::value::{Dim, Product, ScalarExpr, Value, View, mem};
 use super::{Done, Stop};
-use crate::ir::{Operand, Place, Stmt, Test, Var, Why};
+use crate::ir::{AssertKind, Operand, Place, Stmt, Test, Var};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -118,12 +118,12 @@ impl Body<'_, '_> {
             let says = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
             self.asserts.push(Stmt::Assert {
                 test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one },
-                why: Why::Bounds,
+                why: AssertKind::Bounds,
                 says,
             });
             self.asserts.push(Stmt::Assert {
                 test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len },
-                why: Why::Bounds,
+                why: AssertKind::Bounds,
                 says,
             });
         }
@@ -197,7 +197,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let says = self.reason(format!("the index `{}` lies outside {what}", self.source(span)));
-        let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: Why::Bounds, says };
+        let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: AssertKind::Bounds, says };
         if !matches!(at, Operand::Const(_)) {
             self.push_assert(test(Cond::Ge, Operand::Const(1)));
         }
@@ -329,7 +329,7 @@ impl Body<'_, '_> {
                 (a, b) => {
                     let says = self.reason("the arrays have different shapes".to_string());
                     let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
-                    self.push_assert(Stmt::Assert { test, why: Why::Shape, says })
+                    self.push_assert(Stmt::Assert { test, why: AssertKind::Shape, says })
                 }
             }
         }
@@ -357,7 +357,7 @@ pub(super) fn shift(part: &mut View, at: Operand, dim: &Dim, less: i64) {
 
 /// A value of a type whose words are at these places.
 pub(super) fn value_of(ty: &Type, places: &mut impl Iterator<Item = Place>) -> Option<Value> {
-    let mut word = || places.next().map(ScalarExpr::At);
+    let mut word = || places.next().map(ScalarExpr::LocatedStmt);
     Some(match ty {
         Type::Num(ty) => Value::Num(word()?, Some(*ty)),
         Type::Bool => Value::Bool(word()?),

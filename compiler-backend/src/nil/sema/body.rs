@@ -10,7 +10,9 @@ use pendula_isa::{Acc, Ty};
 use super::scope::Scopes;
 use super::value::Product;
 use super::{Done, Sema, Stop, accumulator};
-use crate::ir::{self, AncillaChecks, At, Block, FunctionId, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
+use crate::ir::{
+    self, AncillaChecks, Block, FunctionId, Loc, LocatedStmt, Operand, Place, Region, RegionInfo, Stmt, Var,
+};
 use crate::nil::ast;
 use crate::nil::types::Type;
 
@@ -113,7 +115,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     pub(super) fn emit(&mut self, sink: Sink, stmt: Stmt) {
-        let at = At { stmt, loc: self.loc };
+        let at = LocatedStmt { stmt, loc: self.loc };
         match sink {
             Sink::Pre => self.pre.push(at),
             Sink::Out => self.out.push(at),

@@ -6,7 +6,7 @@ use super::Done;
 use super::body::Body;
 use super::call::CallArg;
 use super::value::{Product, ScalarExpr, View};
-use crate::ir::{FunctionId, Operand, Place, Stmt, Test, Why};
+use crate::ir::{AssertKind, FunctionId, Operand, Place, Stmt, Test};
 use crate::nil::ast::Span;
 use crate::nil::codes;
 
@@ -92,7 +92,7 @@ impl<'a> Body<'_, 'a> {
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let says = self.reason(format!("two parts of `{array}`, of which one is changed, overlap"));
-        self.asserts.push(Stmt::Assert { test, why: Why::Alias, says });
+        self.asserts.push(Stmt::Assert { test, why: AssertKind::Alias, says });
         Ok(())
     }
 }

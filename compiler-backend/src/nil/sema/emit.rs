@@ -161,7 +161,7 @@ impl Body<'_, '_> {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![Operand::Const(w)]);
                 Ok(())
             }
-            ScalarExpr::At(p) => {
+            ScalarExpr::LocatedStmt(p) => {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![p.into()]);
                 Ok(())
             }
@@ -304,7 +304,7 @@ impl Body<'_, '_> {
         match x {
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => true,
             ScalarExpr::Within(..) | ScalarExpr::Viewed(..) => false,
-            ScalarExpr::At(p) => matches!(p, Place::Var(_)),
+            ScalarExpr::LocatedStmt(p) => matches!(p, Place::Var(_)),
             ScalarExpr::Neg(a) | ScalarExpr::Not(a) => self.is_safe(a),
             ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
                 self.is_safe(a) && self.is_safe(b)

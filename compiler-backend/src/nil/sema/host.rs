@@ -5,7 +5,7 @@ use pendula_isa::{Cond, Ty};
 use super::Done;
 use super::body::{Body, Sink};
 use super::value::{ScalarExpr, Value};
-use crate::ir::{Condition, Operand, Stmt, Test, Why};
+use crate::ir::{AssertKind, Condition, Operand, Stmt, Test};
 use crate::nil::ast::{self, ExprKind, Safe, Span, TextPart};
 use crate::nil::codes;
 
@@ -30,7 +30,7 @@ impl Body<'_, '_> {
                 let says = plain.flatten().and_then(|text| self.reason(text));
                 let zero = Operand::Const(0);
                 let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
-                self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
+                self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, says });
                 Ok(())
             }
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
@@ -49,7 +49,7 @@ impl Body<'_, '_> {
             return self.statement(|s| s.assert_all(*b, says));
         }
         let test = self.test(x)?;
-        self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
+        self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, says });
         Ok(())
     }
 

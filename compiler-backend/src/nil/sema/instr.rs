@@ -8,7 +8,7 @@ use super::body::{Body, Sink};
 use super::places::distinct;
 use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
-use crate::ir::{At, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, Why, invert};
+use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
@@ -206,7 +206,7 @@ impl Body<'_, '_> {
             "NEG" => self.neg_stmt(&values[0], span),
             "INC" | "DEC" => self.inc(&values[0], &all, span),
             "FLIP" => match &values[0] {
-                Value::Bool(ScalarExpr::At(p)) => {
+                Value::Bool(ScalarExpr::LocatedStmt(p)) => {
                     self.accumulate(Sink::Out, *p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
                 }
                 other => {
@@ -294,7 +294,7 @@ impl Body<'_, '_> {
 
     fn neg_stmt(&mut self, v: &Value, span: &Span) -> Done<()> {
         match v {
-            Value::Num(ScalarExpr::At(p), Some(ty)) => {
+            Value::Num(ScalarExpr::LocatedStmt(p), Some(ty)) => {
                 self.permute(Row::Neg, *ty, vec![(*p).into()]);
                 Ok(())
             }
@@ -303,8 +303,8 @@ impl Body<'_, '_> {
                 self.neg_stmt(&Value::Num(a.clone(), *ty), span)?;
                 self.neg_stmt(&Value::Num(b.clone(), *ty), span)
             }
-            Value::Log(_, Some(sign)) if matches!(**sign, ScalarExpr::At(_)) => {
-                let ScalarExpr::At(p) = **sign else { return Err(Stop) };
+            Value::Log(_, Some(sign)) if matches!(**sign, ScalarExpr::LocatedStmt(_)) => {
+                let ScalarExpr::LocatedStmt(p) = **sign else { return Err(Stop) };
                 self.accumulate(Sink::Out, p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
             }
             Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
@@ -321,7 +321,7 @@ impl Body<'_, '_> {
             return self.fail(span, codes::TYPE, message, "give a number");
         };
         match (ty, x) {
-            (Ty::Int, ScalarExpr::At(p)) => {
+            (Ty::Int, ScalarExpr::LocatedStmt(p)) => {
                 self.count(*p, false);
                 Ok(())
             }
@@ -337,11 +337,11 @@ impl Body<'_, '_> {
 
     /// x := 1/x.
     fn inv(&mut self, v: &Value, span: &Span) -> Done<()> {
-        if let Value::Log(ScalarExpr::At(p), _) = v {
+        if let Value::Log(ScalarExpr::LocatedStmt(p), _) = v {
             self.permute(Row::Neg, Ty::F, vec![(*p).into()]);
             return Ok(());
         }
-        let Value::Num(ScalarExpr::At(p), Some(ty @ (Ty::L | Ty::F))) = v else {
+        let Value::Num(ScalarExpr::LocatedStmt(p), Some(ty @ (Ty::L | Ty::F))) = v else {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
         };
@@ -349,8 +349,10 @@ impl Body<'_, '_> {
     }
 
     fn rot(&mut self, values: &[Value], angle: Value, places: &[Place], span: &Span) -> Done<()> {
-        let (Value::Num(ScalarExpr::At(a), Some(ty @ (Ty::Q | Ty::F))), Value::Num(ScalarExpr::At(b), Some(other))) =
-            (&values[0], &values[1])
+        let (
+            Value::Num(ScalarExpr::LocatedStmt(a), Some(ty @ (Ty::Q | Ty::F))),
+            Value::Num(ScalarExpr::LocatedStmt(b), Some(other)),
+        ) = (&values[0], &values[1])
         else {
             let help = "give two variables or elements of type Fixed or Float64";
             return self.fail(span, codes::TYPE, "`ROT` turns two real numbers", help);
@@ -402,9 +404,10 @@ impl Body<'_, '_> {
         let full = self.reason(format!("the stack is full: it holds {} words", STACK - 1));
         let empty = self.reason("the stack is empty".to_string());
         let used = self.reason("the word above the stack is not zero".to_string());
-        let mut body: Vec<Stmt> =
-            [(room, full), (some, empty)].map(|(test, says)| Stmt::Assert { test, why: Why::Bounds, says }).into();
-        body.push(Stmt::Assert { test: clear, why: Why::User, says: used });
+        let mut body: Vec<Stmt> = [(room, full), (some, empty)]
+            .map(|(test, says)| Stmt::Assert { test, why: AssertKind::Bounds, says })
+            .into();
+        body.push(Stmt::Assert { test: clear, why: AssertKind::User, says: used });
         body.push(if copy {
             let (acc, func) = (super::accumulator(ty), super::emit::identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
@@ -414,10 +417,10 @@ impl Body<'_, '_> {
         if !copy && self.checks {
             // The inverse moves the word back to the variable, which must be zero.
             let says = self.reason("what takes a word from the stack must be zero before".to_string());
-            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: Why::User, says });
+            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: AssertKind::User, says });
         }
         let loc = self.loc;
-        let at = |s: Vec<Stmt>| -> Vec<At> { s.into_iter().map(|s| s.at(loc)).collect() };
+        let at = |s: Vec<Stmt>| -> Vec<LocatedStmt> { s.into_iter().map(|s| s.at(loc)).collect() };
         self.emit(Sink::Out, Stmt::With { name: self.span_name(), compute: at(take), body: at(body) });
         self.count(one(counter), false);
         Ok(())

@@ -9,7 +9,7 @@ use super::body::{Body, Sink};
 use super::value::{Product, ScalarExpr, Value};
 use super::{Done, Written};
 use crate::ir::effects::written_operands;
-use crate::ir::{At, Block, Condition, IrFunction, Mem, Operand, Place, Region, Stmt, Test, Var, Why};
+use crate::ir::{AssertKind, Block, Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Region, Stmt, Test, Var};
 use crate::nil::ast::Span;
 use crate::nil::codes;
 
@@ -18,7 +18,7 @@ impl Body<'_, '_> {
     pub(super) fn targets(&self, v: &Value) -> Option<Vec<Place>> {
         fn one(x: &ScalarExpr) -> Option<Place> {
             match x {
-                ScalarExpr::At(p) => Some(*p),
+                ScalarExpr::LocatedStmt(p) => Some(*p),
                 ScalarExpr::Neg(a) | ScalarExpr::Viewed(_, a) => one(a),
                 // The view of a logarithm: the number itself changes.
                 ScalarExpr::Apply(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
@@ -147,7 +147,7 @@ impl Body<'_, '_> {
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let says = self.reason(format!("two elements of `{array}`, of which one is changed, are the same"));
-        let stmt = Stmt::Assert { test, why: Why::Alias, says };
+        let stmt = Stmt::Assert { test, why: AssertKind::Alias, says };
         if !self.asserts.contains(&stmt) {
             self.asserts.push(stmt);
         }
@@ -275,7 +275,7 @@ impl<'w> Uses<'w> {
         self.read(c.test.b);
     }
 
-    fn block(&mut self, block: &[At]) {
+    fn block(&mut self, block: &[LocatedStmt]) {
         for at in block {
             self.stmt(&at.stmt);
         }

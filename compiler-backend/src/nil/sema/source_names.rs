@@ -4,7 +4,7 @@ use pendula_isa::Ty;
 
 use super::body::Body;
 use super::value::{ScalarExpr, Value, mem};
-use crate::ir::source::{Clause, Clauses, Named, Number, Place, Shape};
+use crate::ir::source::{Clause, Clauses, NamedOperand, Number, Place, Shape};
 use crate::ir::{Loc, Place as Word};
 use crate::nil::ast;
 use crate::nil::types::Type;
@@ -26,8 +26,8 @@ fn numbers(ty: &Type) -> Vec<Number> {
 /// A number with its place, if it has one.
 fn number(x: &ScalarExpr, how: Number) -> Option<Shape> {
     let place = match x {
-        ScalarExpr::At(Word::Var(v)) => Place::Var(*v),
-        ScalarExpr::At(Word::Mem(m)) => Place::Mem(*m),
+        ScalarExpr::LocatedStmt(Word::Var(v)) => Place::Var(*v),
+        ScalarExpr::LocatedStmt(Word::Mem(m)) => Place::Mem(*m),
         ScalarExpr::Const(word) => Place::Const(*word),
         _ => return None,
     };
@@ -37,7 +37,7 @@ fn number(x: &ScalarExpr, how: Number) -> Option<Shape> {
 /// The shape of a value for messages; `None` if it is not one of a variable.
 fn shape(value: &Value) -> Option<Shape> {
     let parts = |names: &mut dyn Iterator<Item = String>, values: &[Value]| {
-        let parts = names.zip(values).filter_map(|(name, v)| Some(Named { name, shape: shape(v)? }));
+        let parts = names.zip(values).filter_map(|(name, v)| Some(NamedOperand { name, shape: shape(v)? }));
         Shape::Parts(parts.collect())
     };
     match value {
@@ -46,11 +46,11 @@ fn shape(value: &Value) -> Option<Shape> {
         Value::Tropical(x, ty) => number(x, Number::Plain(*ty)),
         Value::Complex(re, im, ty) => {
             let ty = Number::Plain(ty.unwrap_or(Ty::F));
-            let named = |name: &str, x| Some(Named { name: name.to_string(), shape: number(x, ty)? });
+            let named = |name: &str, x| Some(NamedOperand { name: name.to_string(), shape: number(x, ty)? });
             Some(Shape::Parts(vec![named("re", re)?, named("im", im)?]))
         }
         Value::Log(log, sign) => {
-            let named = |name: &str, x, how| Some(Named { name: name.to_string(), shape: number(x, how)? });
+            let named = |name: &str, x, how| Some(NamedOperand { name: name.to_string(), shape: number(x, how)? });
             let log = named("log", log, Number::Plain(Ty::F))?;
             let sign = sign.as_ref().and_then(|sign| named("sign", sign, Number::Plain(Ty::Int)));
             Some(Shape::Parts(std::iter::once(log).chain(sign).collect()))
@@ -71,7 +71,7 @@ impl Body<'_, '_> {
     /// Records a variable.
     pub(super) fn note(&mut self, name: &str, value: &Value) {
         if let Some(shape) = shape(value) {
-            self.f.names.push(Named { name: name.to_string(), shape });
+            self.f.names.push(NamedOperand { name: name.to_string(), shape });
         }
     }
 

@@ -136,7 +136,7 @@ impl Body<'_, '_> {
     /// there.
     pub(super) fn opened(&mut self, x: &ScalarExpr, ty: Ty) -> Done<Option<Place>> {
         match x {
-            ScalarExpr::At(p) => Ok(Some(*p)),
+            ScalarExpr::LocatedStmt(p) => Ok(Some(*p)),
             ScalarExpr::Neg(a) => {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
@@ -183,7 +183,7 @@ impl Body<'_, '_> {
         self.emit(sink, Stmt::Ancilla { var: t, free: false, care });
         let of = |x: ScalarExpr| ScalarExpr::Apply(inverse(ty), vec![x]);
         let acc = super::accumulator(ty);
-        self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::At(p)))?;
+        self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::LocatedStmt(p)))?;
         self.accumulate(sink, p, ty, acc, true, of(ScalarExpr::var(t)))?;
         let args = vec![Operand::Var(t), p.into()];
         self.emit(sink, Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
@@ -195,7 +195,7 @@ impl Body<'_, '_> {
     /// the instruction.
     pub(super) fn plain(&mut self, v: Value, name: &str, span: &Span) -> Done<Value> {
         let mut one = |x: ScalarExpr, ty: Ty| match self.opened(&x, ty)? {
-            Some(p) => Ok(ScalarExpr::At(p)),
+            Some(p) => Ok(ScalarExpr::LocatedStmt(p)),
             None => {
                 let message = format!("`{name}` cannot change {} through this view", number_name(ty));
                 self.fail(

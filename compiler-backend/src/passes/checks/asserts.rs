@@ -9,7 +9,7 @@ use pendula_isa::{Cond, Env, Ty};
 
 use super::bounds::{Bounds, Sum};
 use crate::ir::effects::{Effects, Set, Summaries};
-use crate::ir::{At, Block, Condition, IrFunction, Operand, Place, Step, Stmt, Test, Var, Why};
+use crate::ir::{AssertKind, Block, Condition, IrFunction, LocatedStmt, Operand, Place, Step, Stmt, Test, Var};
 use crate::passes::table::{FastMap, FastSet};
 
 /// A variable and the version of its value.
@@ -151,7 +151,7 @@ impl Facts<'_> {
     }
 
     /// Works on a statement. Returns false if it is to be removed.
-    fn statement(&mut self, s: &mut At) -> bool {
+    fn statement(&mut self, s: &mut LocatedStmt) -> bool {
         let summaries = self.summaries;
         match &s.stmt {
             Stmt::Array { free, .. } => self.array_ended = *free,
@@ -169,7 +169,7 @@ impl Facts<'_> {
             Stmt::Assert { test, why, says: _ } => {
                 // An assertion about an array's size at its end follows from the one at its beginning. But in a backward run it
                 // comes first, and prevents an allocation of the wrong size.
-                let guards = self.array_ended && *why == Why::Shape;
+                let guards = self.array_ended && *why == AssertKind::Shape;
                 let certain = if guards { is_true(test) } else { self.holds(test) };
                 if certain {
                     return false;

@@ -9,7 +9,7 @@ use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
 use crate::ir::effects::{Summaries, blocks, blocks_mut, walk};
-use crate::ir::{At, Block, IrFunction, Operand, Program, Stmt, Var};
+use crate::ir::{Block, IrFunction, LocatedStmt, Operand, Program, Stmt, Var};
 use crate::passes::table::FastSet;
 
 /// The directions in which a function runs with gradients.
@@ -66,7 +66,7 @@ fn directions(program: &Program) -> Vec<Directions> {
     directions.into_iter().map(|w| if w == Directions::default() { Directions::BOTH } else { w }).collect()
 }
 
-fn calls(block: &[At], directions: Directions, found: &mut impl FnMut(usize, Directions)) {
+fn calls(block: &[LocatedStmt], directions: Directions, found: &mut impl FnMut(usize, Directions)) {
     for s in block {
         if let Stmt::Call { func, inverse, .. } = &s.stmt {
             found(func.0 as usize, directions.flipped(*inverse));

@@ -8,7 +8,7 @@ use pendula_isa::table::TableFn;
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Set, Summaries, is_inexact};
-use crate::ir::{At, Block, IrFunction, Operand, Place, Region, Stmt, Var};
+use crate::ir::{Block, IrFunction, LocatedStmt, Operand, Place, Region, Stmt, Var};
 use crate::passes::rewrite::each_block;
 use crate::passes::table::{FastMap, FastSet};
 
@@ -237,7 +237,7 @@ fn straight(block: &mut Block, summaries: &Summaries) {
         }
     }
     for n in sure {
-        if let Some(At { stmt: Stmt::Ancilla { care, .. }, .. }) = block.get_mut(n) {
+        if let Some(LocatedStmt { stmt: Stmt::Ancilla { care, .. }, .. }) = block.get_mut(n) {
             care.check = false;
         }
     }

@@ -8,7 +8,7 @@ use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Summaries, walk};
-use crate::ir::{At, Block, IrFunction, Mem, Operand, Place, Step, Stmt, Var};
+use crate::ir::{Block, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, Var};
 use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
 use crate::passes::table::FastMap;
 
@@ -103,7 +103,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
 }
 
 /// Finds the ancillas of a computation that are such sums.
-fn sums(compute: &[At], types: &[Ty]) -> FastMap<Var, Sum> {
+fn sums(compute: &[LocatedStmt], types: &[Ty]) -> FastMap<Var, Sum> {
     let mut sums: FastMap<Var, Sum> = FastMap::default();
     for (n, s) in compute.iter().enumerate() {
         match &s.stmt {

@@ -6,7 +6,7 @@ use pendula_isa::{Env, Format, Ty};
 
 use super::constants::updated;
 use crate::ir::effects::{Summaries, update_traps, walk};
-use crate::ir::{At, IrFunction, Operand, Place, Stmt, Var};
+use crate::ir::{IrFunction, LocatedStmt, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, each_block, slots};
 use crate::passes::table::{FastMap, FastSet};
 
@@ -120,7 +120,7 @@ fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut FastMap<Var, Use>) {
 }
 
 /// Ancillas that only a computation updates, only by constants, and exactly undoably.
-fn constants(compute: &[At], env: Env, uses: &FastMap<Var, Use>, found: &mut FastSet<Var>) {
+fn constants(compute: &[LocatedStmt], env: Env, uses: &FastMap<Var, Use>, found: &mut FastSet<Var>) {
     // The present value of each ancilla, and the number of its changes.
     let mut words: FastMap<Var, (Option<u64>, usize, bool)> = FastMap::default();
     for s in compute {

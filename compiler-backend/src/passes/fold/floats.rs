@@ -9,7 +9,7 @@ use pendula_isa::{Env, Ty};
 
 use super::constants::updated;
 use crate::ir::effects::{Summaries, blocks};
-use crate::ir::{At, IrFunction, Place, Stmt, Var};
+use crate::ir::{IrFunction, LocatedStmt, Place, Stmt, Var};
 use crate::passes::rewrite::{slots, written_var};
 use crate::passes::table::FastMap;
 
@@ -91,7 +91,7 @@ fn backward(list: &[&Stmt], env: Env) -> Vec<Option<u64>> {
 }
 
 impl<'a> Scan<'a> {
-    fn block(&mut self, block: &'a [At], computed: bool, is_float: &[bool], summaries: &Summaries) {
+    fn block(&mut self, block: &'a [LocatedStmt], computed: bool, is_float: &[bool], summaries: &Summaries) {
         let number = self.blocks;
         self.blocks += 1;
         for s in block {

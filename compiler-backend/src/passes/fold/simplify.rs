@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Env, Format, Ty};
 
 use super::constants::computed;
 use crate::ir::effects::{Effects, Summaries, turns};
-use crate::ir::{At, Block, Condition, IrFunction, Operand, Stmt, Test, Var};
+use crate::ir::{Block, Condition, IrFunction, LocatedStmt, Operand, Stmt, Test, Var};
 use crate::passes::rewrite::{Substitution, each_block};
 
 /// Returns whether anything has changed.
@@ -33,7 +33,7 @@ fn identity(ty: Ty) -> TableFn {
 }
 
 /// Appends the simplified statement to a block. Returns whether it is different.
-fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool {
+fn simplify(mut s: LocatedStmt, env: Env, summaries: &Summaries, out: &mut Block) -> bool {
     let mut changed = false;
     match &mut s.stmt {
         Stmt::Update { acc, inverse, func, dst: _, args } => {

@@ -4,7 +4,7 @@ use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Summaries, is_inexact, update_traps};
-use crate::ir::{At, Mem, Operand, Place, Stmt, Var, VarInfo};
+use crate::ir::{LocatedStmt, Mem, Operand, Place, Stmt, Var, VarInfo};
 use crate::passes::rewrite::write_counts;
 use crate::passes::table::{FastMap, FastSet};
 
@@ -56,7 +56,13 @@ struct Scan {
 }
 
 /// Selects from a loop's body. Code that may trap is selected only if the caller allows it.
-pub(super) fn choose(counter: Var, body: &[At], vars: &[VarInfo], summaries: &Summaries, wild: bool) -> Choice {
+pub(super) fn choose(
+    counter: Var,
+    body: &[LocatedStmt],
+    vars: &[VarInfo],
+    summaries: &Summaries,
+    wild: bool,
+) -> Choice {
     let (whole, split) = (FastSet::default(), FastSet::default());
     let mut choice = Choice { whole, split, asserts: false, body: Effects::default(), counter, wild };
     if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. } | Stmt::Assert { .. })) {
@@ -104,7 +110,7 @@ impl Choice {
         }
     }
 
-    fn moves_assert(&self, block: &[At]) -> bool {
+    fn moves_assert(&self, block: &[LocatedStmt]) -> bool {
         block.iter().any(|s| match &s.stmt {
             Stmt::With { compute, body, .. } => {
                 compute.iter().any(|s| self.is_steady_assert(&s.stmt)) || self.moves_assert(body)
@@ -137,7 +143,7 @@ impl Choice {
 
 impl Scan {
     /// The computations of a block, and those within their bodies.
-    fn block(&mut self, block: &[At], choice: &Choice, summaries: &Summaries) {
+    fn block(&mut self, block: &[LocatedStmt], choice: &Choice, summaries: &Summaries) {
         for s in block {
             if let Stmt::With { compute, body, .. } = &s.stmt {
                 self.compute(compute, choice, summaries);
@@ -147,7 +153,7 @@ impl Scan {
         }
     }
 
-    fn compute(&mut self, compute: &[At], choice: &Choice, summaries: &Summaries) {
+    fn compute(&mut self, compute: &[LocatedStmt], choice: &Choice, summaries: &Summaries) {
         let place = self.places;
         for (n, s) in compute.iter().enumerate() {
             if let Stmt::Ancilla { var, free: false, care } = &s.stmt {

@@ -6,7 +6,9 @@ use pendula_isa::{Acc, Ty};
 
 use super::regions::{Origin, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
-use crate::ir::{AncillaChecks, At, Block, IrFunction, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
+use crate::ir::{
+    AncillaChecks, Block, IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert,
+};
 use crate::passes::rewrite::{Slot, Substitution, slots};
 use crate::passes::table::{FastMap, FastSet};
 
@@ -120,7 +122,7 @@ fn uses(callee: &IrFunction, summaries: &Summaries) -> FastMap<Var, Uses> {
     out
 }
 
-fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut FastMap<Var, Uses>) {
+fn count(block: &[LocatedStmt], weight: usize, summaries: &Summaries, out: &mut FastMap<Var, Uses>) {
     for s in block {
         let factor = matches!(&s.stmt, Stmt::Update { func: TableFn::L(_), .. });
         slots(&s.stmt, summaries, &mut |slot| {

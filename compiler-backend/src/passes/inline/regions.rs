@@ -3,11 +3,11 @@
 //! Regions belong to a function. A region that the caller passed is identified by the parameters that point into it.
 
 use crate::ir::effects::{Summaries, walk};
-use crate::ir::{At, IrFunction, Mem, Operand, Place, Stmt, Var};
+use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, slots};
 
 /// Visits the words of memory that a block names.
-fn each_mem(body: &[At], summaries: &Summaries, visit: &mut impl FnMut(Mem)) {
+fn each_mem(body: &[LocatedStmt], summaries: &Summaries, visit: &mut impl FnMut(Mem)) {
     walk(body, &mut |s| {
         slots(&s.stmt, summaries, &mut |slot| match slot {
             Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => visit(*m),

@@ -124,7 +124,7 @@ impl Generator {
             let cond = [Cond::Lt, Cond::Ne, Cond::Ge, Cond::Ltu][self.random.below(4)];
             return Some(Stmt::Assert {
                 test: Test { cond, ty: Ty::Int, a: Operand::Var(a), b },
-                why: Why::User,
+                why: AssertKind::User,
                 says: None,
             });
         }
@@ -136,6 +136,6 @@ impl Generator {
             [(Cond::Ge, 0), (Cond::Le, limit), (Cond::Lt, limit + 1), (Cond::Ltu, limit + 1), (Cond::Ne, -1)]
                 [self.random.below(5)];
         let test = Test { cond, ty: Ty::Int, a: Operand::Var(a), b: Operand::Const(b.cast_unsigned()) };
-        Some(Stmt::Assert { test, why: Why::Bounds, says: None })
+        Some(Stmt::Assert { test, why: AssertKind::Bounds, says: None })
     }
 }

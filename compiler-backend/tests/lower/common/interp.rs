@@ -76,7 +76,7 @@ impl Interp<'_> {
         Ok(holds)
     }
 
-    pub fn block(&mut self, block: &[At], frame: &mut [u64]) -> Done {
+    pub fn block(&mut self, block: &[LocatedStmt], frame: &mut [u64]) -> Done {
         for at in block {
             self.steps += 1;
             if self.steps > 300_000 {
@@ -214,7 +214,7 @@ impl Interp<'_> {
         if words.iter().all(|w| *w == 0) { Ok(()) } else { Err("an array is not zero".into()) }
     }
 
-    fn for_loop(&mut self, var: Var, bounds: (i64, i64), step: &Step, body: &[At], frame: &mut [u64]) -> Done {
+    fn for_loop(&mut self, var: Var, bounds: (i64, i64), step: &Step, body: &[LocatedStmt], frame: &mut [u64]) -> Done {
         let (first, last) = bounds;
         let step = match step {
             Step::Const(k) => *k,

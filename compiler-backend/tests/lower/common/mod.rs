@@ -83,7 +83,7 @@ impl Build {
 }
 
 /// A statement without a place in a file.
-pub fn at(stmt: Stmt) -> At {
+pub fn at(stmt: Stmt) -> LocatedStmt {
     stmt.at(Loc { file: 0, column: 1, line: 2 })
 }
 
@@ -111,37 +111,37 @@ pub fn word(m: Mem) -> Operand {
     Operand::Mem(m)
 }
 
-pub fn update(func: TableFn, dst: Place, args: &[Operand]) -> At {
+pub fn update(func: TableFn, dst: Place, args: &[Operand]) -> LocatedStmt {
     let acc = if func.info().ty == Ty::L { Acc::Mul } else { Acc::Add };
     at(Stmt::Update { acc, inverse: false, func, dst, args: args.to_vec() })
 }
 
-pub fn minus(func: TableFn, dst: Place, args: &[Operand]) -> At {
+pub fn minus(func: TableFn, dst: Place, args: &[Operand]) -> LocatedStmt {
     let acc = if func.info().ty == Ty::L { Acc::Mul } else { Acc::Add };
     at(Stmt::Update { acc, inverse: true, func, dst, args: args.to_vec() })
 }
 
-pub fn add(dst: Var, arg: Operand) -> At {
+pub fn add(dst: Var, arg: Operand) -> LocatedStmt {
     update(INT, Place::Var(dst), &[arg])
 }
 
-pub fn sub(dst: Var, arg: Operand) -> At {
+pub fn sub(dst: Var, arg: Operand) -> LocatedStmt {
     minus(INT, Place::Var(dst), &[arg])
 }
 
-pub fn alloc(var: Var, care: AncillaChecks) -> At {
+pub fn alloc(var: Var, care: AncillaChecks) -> LocatedStmt {
     at(Stmt::Ancilla { var, free: false, care })
 }
 
-pub fn free(var: Var, care: AncillaChecks) -> At {
+pub fn free(var: Var, care: AncillaChecks) -> LocatedStmt {
     at(Stmt::Ancilla { var, free: true, care })
 }
 
-pub fn swap(a: Operand, b: Operand) -> At {
+pub fn swap(a: Operand, b: Operand) -> LocatedStmt {
     permute(Row::Swap, Ty::Int, &[a, b])
 }
 
-pub fn permute(row: Row, ty: Ty, args: &[Operand]) -> At {
+pub fn permute(row: Row, ty: Ty, args: &[Operand]) -> LocatedStmt {
     at(Stmt::Permute { row, inverse: false, ty, args: args.to_vec() })
 }
 
@@ -153,32 +153,32 @@ pub fn when(cond: Cond, a: Operand, b: Operand) -> Condition {
     Condition::of(test(cond, a, b))
 }
 
-pub fn each(var: Var, first: Operand, last: Operand, step: Step, body: Block) -> At {
+pub fn each(var: Var, first: Operand, last: Operand, step: Step, body: Block) -> LocatedStmt {
     at(Stmt::For { var, first, last, step, body })
 }
 
-pub fn with(name: &str, compute: Block, body: Block) -> At {
+pub fn with(name: &str, compute: Block, body: Block) -> LocatedStmt {
     at(Stmt::With { name: name.into(), compute, body })
 }
 
-pub fn branch(pre: Condition, post: Condition, then: Block, otherwise: Block) -> At {
+pub fn branch(pre: Condition, post: Condition, then: Block, otherwise: Block) -> LocatedStmt {
     at(Stmt::If { pre, post, then, otherwise })
 }
 
-pub fn repeat(pre: Condition, post: Condition, body: Block) -> At {
+pub fn repeat(pre: Condition, post: Condition, body: Block) -> LocatedStmt {
     at(Stmt::While { pre, post, first: Vec::new(), body })
 }
 
 /// A loop that is left in its middle.
-pub fn repeat_from(post: Condition, first: Block, pre: Condition, body: Block) -> At {
+pub fn repeat_from(post: Condition, first: Block, pre: Condition, body: Block) -> LocatedStmt {
     at(Stmt::While { pre, post, first, body })
 }
 
-pub fn call(func: u32, args: &[Operand]) -> At {
+pub fn call(func: u32, args: &[Operand]) -> LocatedStmt {
     at(Stmt::Call { func: FunctionId(func), inverse: false, args: args.to_vec() })
 }
 
-pub fn uncall(func: u32, args: &[Operand]) -> At {
+pub fn uncall(func: u32, args: &[Operand]) -> LocatedStmt {
     at(Stmt::Call { func: FunctionId(func), inverse: true, args: args.to_vec() })
 }
 

@@ -8,7 +8,7 @@ use plotters::style::{RGBColor, WHITE};
 use super::canvas::{COLOURS, Hatch, INK, PALE, Pen, TEXT, render, text_width};
 use super::chart::{Legend, LegendKey};
 use crate::price::Cause;
-use crate::report::{Priced, subject};
+use crate::report::{PricedRun, subject};
 use crate::units::si;
 
 /// The maximum number of gate classes that are distinguished.
@@ -28,7 +28,7 @@ const FILLS: [(RGBColor, Hatch); CLASSES + 1] = [
 ];
 
 /// Plots the energy of bills by cause: for each bill a bar with parts in percent, and the sum in joules above it.
-pub fn breakdown_by_cause(priced: &[Priced<'_>]) -> String {
+pub fn breakdown_by_cause(priced: &[PricedRun<'_>]) -> String {
     let bars: Vec<Vec<f64>> = priced
         .iter()
         .map(|p| {
@@ -42,7 +42,7 @@ pub fn breakdown_by_cause(priced: &[Priced<'_>]) -> String {
 
 /// Plots the energy of bills by gate class, traffic with the host, and lost information: for each bill a bar with parts
 /// in percent, and the sum in joules above it. The eight largest are distinguished; the remainder is `other`.
-pub fn breakdown_by_class(priced: &[Priced<'_>]) -> String {
+pub fn breakdown_by_class(priced: &[PricedRun<'_>]) -> String {
     let sums: Vec<BTreeMap<&'static str, f64>> = priced
         .iter()
         .map(|p| {
@@ -83,7 +83,7 @@ pub fn breakdown_by_class(priced: &[Priced<'_>]) -> String {
 }
 
 /// Bars with parts. Each part has a name and the number of its fill.
-fn plot(priced: &[Priced<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) -> String {
+fn plot(priced: &[PricedRun<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) -> String {
     const LEFT: f64 = 84.0;
     const TOP: f64 = 44.0;
     const BOTTOM: f64 = 404.0;

@@ -13,7 +13,8 @@ use super::super::lex::{
 use super::super::print::{REASONS, param_type, row_type};
 use super::{Context, Table, constant, letter, loc, name_reference, reference, resolve, table, ty};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, FunctionId, IrFunction, Mem, Operand, Place, Region, Step, Stmt, Test, Var,
+    AncillaChecks, Block, Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Place, Region, Step, Stmt,
+    Test, Var,
 };
 
 /// The operators of updates: the accumulator, and whether it is its partner.
@@ -61,7 +62,7 @@ impl<'c> Body<'c> {
         block
     }
 
-    fn counted_statement<'t>(&self, input: &'t str) -> Parsed<'t, At> {
+    fn counted_statement<'t>(&self, input: &'t str) -> Parsed<'t, LocatedStmt> {
         let Context { budget, statements, .. } = self.context;
         statements.set(statements.get() + 1);
         let within = budget.program(statements.get(), || "the program".to_string());
@@ -69,7 +70,7 @@ impl<'c> Body<'c> {
         self.statement(input)
     }
 
-    fn statement<'t>(&self, input: &'t str) -> Parsed<'t, At> {
+    fn statement<'t>(&self, input: &'t str) -> Parsed<'t, LocatedStmt> {
         let start = here(input);
         // A statement whose first token is a name in quotes is an update.
         let quote = start.starts_with('"');
@@ -77,11 +78,11 @@ impl<'c> Body<'c> {
         if matches!(first, "if" | "while" | "for" | "with" | "span" | "unspan") {
             let (rest, loc) = loc(rest)?;
             let (rest, stmt) = self.structured(first, rest)?;
-            return Ok((rest, At { stmt, loc }));
+            return Ok((rest, LocatedStmt { stmt, loc }));
         }
         let (rest, stmt) = self.simple(first, start, rest)?;
         let (rest, loc) = loc(rest)?;
-        Ok((rest, At { stmt, loc }))
+        Ok((rest, LocatedStmt { stmt, loc }))
     }
 
     /// A statement with blocks, after its first word and its place in the source.

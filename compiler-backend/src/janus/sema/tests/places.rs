@@ -1,7 +1,7 @@
 //! Sizes of arrays, indices, and names for one word.
 
 use super::{analysed, codes, run};
-use crate::ir::Why;
+use crate::ir::AssertKind;
 use crate::ir::eval::EvalError;
 use crate::janus::codes::{ALIAS, DELOCAL, INDEX, SIZE};
 
@@ -14,7 +14,7 @@ fn faults(statements: &[&str]) -> Vec<&'static str> {
     codes(&main(3, statements))
 }
 
-fn fails(n: i64, statements: &[&str], kind: Why) -> bool {
+fn fails(n: i64, statements: &[&str], kind: AssertKind) -> bool {
     matches!(run(&main(n, statements)), Err(EvalError::Assert { why, .. }) if why == kind)
 }
 
@@ -37,7 +37,7 @@ fn sizes_that_cannot_be_are_refused() {
     assert_eq!(faults(&["local int a[]", "x += 1", "delocal int a[]"]), [SIZE]);
     assert_eq!(faults(&["local int a[1 << 40][1 << 40]", "x += 1", "delocal int a[1 << 40][1 << 40]"]), [SIZE]);
     // A size that is computed is seen in the run.
-    assert!(fails(0, &["local int a[n]", "x += 1", "delocal int a[n]"], Why::Shape));
+    assert!(fails(0, &["local int a[n]", "x += 1", "delocal int a[n]"], AssertKind::Shape));
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn computed_indices_are_checked_in_the_run() {
     let read = ["local int a[3] = {7, 8, 9}", "x += a[n - 1]", "delocal int a[3] = {7, 8, 9}"];
     assert_eq!(run(&main(1, &read)), Ok(vec![7, 1]));
     assert_eq!(run(&main(3, &read)), Ok(vec![9, 3]));
-    assert!(fails(0, &read, Why::Bounds));
-    assert!(fails(4, &read, Why::Bounds));
+    assert!(fails(0, &read, AssertKind::Bounds));
+    assert!(fails(4, &read, AssertKind::Bounds));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_statement_does_not_read_what_it_changes() {
     // Two elements by computed indices may be one: the run compares them.
     let exchange = ["local int a[3] = {1, 2, 3}", "a[n] += a[x]", "a[n] -= a[x]", "delocal int a[3] = {1, 2, 3}"];
     assert_eq!(run(&main(1, &exchange)), Ok(vec![0, 1]));
-    assert!(fails(0, &exchange, Why::Alias));
+    assert!(fails(0, &exchange, AssertKind::Alias));
 }
 
 #[test]
@@ -101,5 +101,5 @@ fn a_procedure_is_compiled_for_each_way_of_sharing() {
     assert_eq!(run(&call("x, y")), Ok(vec![3, 2]));
     let shared = analysed(&call("x, x"));
     assert_eq!(shared.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), [] as [&str; 0]);
-    assert!(matches!(run(&call("x, x")), Err(EvalError::Assert { why: Why::Alias, .. })));
+    assert!(matches!(run(&call("x, x")), Err(EvalError::Assert { why: AssertKind::Alias, .. })));
 }

@@ -13,9 +13,9 @@ use crate::table::{Flow, Row};
 use crate::text::{number, quote};
 use crate::types::{Reg, Ty};
 
-/// A random program; `Draft::new` makes one.
+/// A random program; `RandomProgram::new` makes one.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct RandomProgram {
     pub(super) format: Format,
     pub(super) data: Vec<Object>,
     pub(super) lines: Vec<Line>,
@@ -84,7 +84,7 @@ impl Places {
     }
 }
 
-impl Draft {
+impl RandomProgram {
     /// The program's text.
     pub fn text(&self) -> String {
         let mut out = String::from("; a random program\n");
