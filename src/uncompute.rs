@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use pendula_compiler::ir::{Program as Ir, Stmt, Subject};
+use pendula_compiler::ir::{LocatedStmt, Program as Ir, Stmt};
 use pendula_hw_model::Technology;
 use pendula_hw_model::breakeven::{SpanEffects, undoings};
 use pendula_hw_model::price::{Activity, Conditions, Device, Phase, PriceError, Totals};
@@ -61,7 +61,7 @@ pub fn cheaper_to_erase(
     Ok(saved.into_iter().filter(|(_, joules)| *joules > 0.0).map(|(name, _)| name.to_string()).collect())
 }
 
-fn collect(block: &[Subject], names: &mut BTreeSet<String>) {
+fn collect(block: &[LocatedStmt], names: &mut BTreeSet<String>) {
     for at in block {
         match &at.stmt {
             Stmt::With { name, compute, body } => {

@@ -3,7 +3,7 @@
 use super::{
     ADD, ADDRESS, DATA, DEPTH, FLOAT, Generator, LIMIT, LOGS, MILD, Place, Procedure, WORDS, bit, plain, r, row, test,
 };
-use crate::sample::draft::Op;
+use crate::sample::random_program::Op;
 use crate::table::Row;
 use crate::types::{Acc, Cond, Reg, Ty};
 

@@ -10,7 +10,7 @@ use crate::inst::Kind;
 use crate::num::convert;
 use crate::operand::Shape;
 use crate::sample::constant;
-use crate::sample::draft::{Line, Op};
+use crate::sample::random_program::{Line, Op};
 use crate::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use crate::types::{Acc, Cond, Reg, Ty};
 
