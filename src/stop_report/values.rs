@@ -8,7 +8,7 @@ use pendula_isa::text::number;
 
 use super::{Language, Teller};
 
-/// How many elements of an array are shown.
+/// The maximum number of elements shown of an array.
 const ELEMENTS: usize = 8;
 
 impl Teller<'_> {
@@ -88,7 +88,7 @@ impl Teller<'_> {
     }
 }
 
-/// The variable of this name, or the part of one: `z.re`.
+/// Finds the variable of this name, or a part of one: `z.re`.
 pub(super) fn named<'v>(variables: &'v [Value], name: &str) -> Option<&'v Value> {
     variables.iter().find_map(|v| match (name.strip_prefix(v.name.as_str())?.strip_prefix('.'), &v.held) {
         (None, _) => (v.name == name).then_some(v),
@@ -106,7 +106,7 @@ pub(crate) fn number_text(how: Number, word: u64, format: Format) -> String {
     }
 }
 
-/// The indices of an element, the first of which is `first`: `[1][2]`, in Nil `[1, 2]`.
+/// The indices of an element, with `first` as the lowest index: `[1][2]`, in Nil `[1, 2]`.
 pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
     let mut rest = at;
     let mut out = vec![0; dims.len()];
