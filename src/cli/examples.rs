@@ -1,4 +1,4 @@
-//! Examples at the end of each command's help. A test runs them in a copy of the repository's folder.
+//! The examples at the end of each command's help. A test runs them in a copy of the repository's folder.
 
 /// Of `pendula` itself.
 pub(super) const ALL: &str = "\

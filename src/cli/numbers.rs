@@ -1,4 +1,4 @@
-//! Parsers of numbers on the command line.
+//! Parses numbers on the command line.
 
 /// A number of instructions or words: decimal, with `_`, or like `1e6`.
 pub(super) fn count(text: &str) -> Result<u64, String> {

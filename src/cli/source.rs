@@ -216,7 +216,7 @@ impl Source {
         let Options { nil, compiler, janus, room, assembly, pisa, .. } = &self.options;
         let is = |kinds: &[FileKind]| kinds.contains(&kind);
         let compiled = is(&[FileKind::Nil, FileKind::Janus]);
-        // Whether it is given, what it is for, and whether the file is that.
+        // The option, whether it is given, the languages that it is for, and whether the file is in one of these.
         let options = [
             ("--args", nil.args.is_some(), "Nil", is(&[FileKind::Nil])),
             ("--types", nil.types.is_some(), "Nil", is(&[FileKind::Nil])),
