@@ -150,7 +150,7 @@ pub fn language(nil: &CompiledSource) -> Language {
     if nil.janus.is_some() { Language::Janus } else { Language::Nil }
 }
 
-/// Where and how a run stopped before its end.
+/// A stop of a run before its end: its place and its cause.
 #[derive(Clone, Debug)]
 pub struct Stopped {
     /// The trap; none at the step limit.

@@ -110,7 +110,7 @@ impl Output {
         // Not every system can rename an open file.
         drop(self.file);
         temporary.persist(&path).map_err(|e| e.error)?;
-        // The new name should survive a loss of power, too. Some systems cannot synchronize folders.
+        // The new name should survive a loss of power, too. Some systems cannot synchronise folders.
         #[cfg(unix)]
         if let Ok(folder) = File::open(folder_of(&path)) {
             let _ = folder.sync_all();

@@ -51,7 +51,7 @@ pub const CHECKED: usize = 100;
 /// The maximum number of derivatives of a Jacobian or a Hessian.
 pub const MOST: u64 = 10_000_000;
 
-/// What to differentiate, and how.
+/// The options of a gradient: what to differentiate, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The loss, as [`values::find`] takes it. The default is the only exported number. It may be an array only with

@@ -65,7 +65,7 @@ static UNRESPONSIVE: AtomicUsize = AtomicUsize::new(0);
 pub(crate) struct Unresponsive(());
 
 impl Unresponsive {
-    /// Begins such a run.
+    /// Marks the beginning of such a run.
     pub(crate) fn begin() -> Unresponsive {
         UNRESPONSIVE.fetch_add(1, Ordering::Relaxed);
         Unresponsive(())

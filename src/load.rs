@@ -75,9 +75,9 @@ pub struct CompiledSource {
     pub types: Vec<Type>,
     /// True if there is nothing to run because the entry point's arguments are missing.
     pub wants_arguments: bool,
-    /// The optimized IR, from which the instructions were made; `None` if there were errors.
+    /// The optimised IR, from which the instructions were made; `None` if there were errors.
     pub program: Option<ir::Program>,
-    /// The IR before the optimizations.
+    /// The IR before the optimisations.
     pub source: Option<ir::Program>,
     /// The IR from which C is generated, if [`compile::Options::native`] asks for it.
     pub native: Option<ir::Program>,

@@ -149,7 +149,7 @@ pub(crate) fn explain(
     noticed(machine.program().module(), sources, reporter, overflow);
 }
 
-/// A line that summarizes the rounding residues that `zero.f` cleared. It is returned if the drift was requested, and
+/// A line that summarises the rounding residues that `zero.f` cleared. It is returned if the drift was requested, and
 /// logged otherwise. Residues are normal where sums of doubles are undone; a residue beyond the bound is a trap.
 pub(crate) fn rests(module: &Module, flags: Flags, asked: bool) -> String {
     let Some(text) = rests_text(module, flags.inexact.map(|at| (at, flags.rests)), "") else { return String::new() };

@@ -149,7 +149,7 @@ impl Program {
         self.compiled_by(|options| options.format = Some(format))
     }
 
-    /// Sets the compiler's options: how it reads and optimizes the program. Arguments among these options are ignored.
+    /// Sets the compiler's options: how it reads and optimises the program. Arguments among these options are ignored.
     #[must_use]
     pub fn compiler(self, options: compile::Options) -> Program {
         self.compiled_by(|own| *own = options)

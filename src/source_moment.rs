@@ -1,7 +1,7 @@
 //! Determines which statements of the source a machine has run, and how often. With these counts, the evaluator can
 //! stop a second run of the program at the same moment.
 //!
-//! Only some statements are counted: those that became straight-line code of their own and that, in the optimized
+//! Only some statements are counted: those that became straight-line code of their own and that, in the optimised
 //! program, are in the same loops and branches as in the source, and as often. Statements that passes have merged,
 //! moved or removed say nothing. If inlining copied a statement, all its copies count. If uncounted statements are the
 //! next to run, it is unknown which of them the machine has run, and there is no answer; nor is there one if the second
@@ -29,7 +29,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Finds these statements from the source's IR, the optimized IR made from it, and the code made from that.
+    /// Finds these statements from the source's IR, the optimised IR made from it, and the code made from that.
     pub(crate) fn of(module: &Module, source: &ir::Program, improved: &ir::Program) -> Counted {
         let statements = Statements::of(source);
         let mut runs = straight(module, source);

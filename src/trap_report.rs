@@ -146,7 +146,7 @@ fn source_text(
     sources: &Sources,
     (at, stop): (u32, Option<&stop_report::StopReport>),
 ) -> String {
-    // The direction of the run in terms of the source: optimized code may undo something by code that runs forward.
+    // The direction of the run in terms of the source: optimised code may undo something by code that runs forward.
     let direction = match stop.and_then(|stop| stop.calls.first()) {
         Some(call) if call.backward => Direction::Backward,
         Some(_) => Direction::Forward,

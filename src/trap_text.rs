@@ -1,6 +1,6 @@
 //! The title of a trap: what is wrong with the program, regardless of which code detected it.
 //!
-//! Which instruction of compiled code detects a mistake first may depend on the optimization level. One of several
+//! Which instruction of compiled code detects a mistake first may depend on the optimisation level. One of several
 //! instructions notices that the conditions of a branch disagree; and in a run backward, an access beyond the memory
 //! may come before the check of its index.
 

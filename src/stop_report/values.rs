@@ -74,7 +74,7 @@ impl Teller<'_> {
         variables.iter().map(|v| (v.name.clone(), self.text(&v.held))).collect()
     }
 
-    /// The values of these variables: `num = 1, acc = 5`.
+    /// The values of the variables with these names: `num = 1, acc = 5`.
     pub(super) fn values(&self, names: &[String], variables: &[Value]) -> String {
         let mut seen: Vec<&str> = Vec::new();
         let mut out = Vec::new();

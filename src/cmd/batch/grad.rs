@@ -41,7 +41,7 @@ struct Item {
     /// An error in the request, which would occur for every item.
     error: Option<GradError<Stop>>,
     failure: Option<Failure>,
-    /// The names of the loss and of the derivatives, and their values.
+    /// The names of the loss and of the derivatives; `cells` are their values.
     names: Vec<String>,
     cells: Vec<String>,
     /// The output for the item alone, if it needs more than a line.
