@@ -210,7 +210,7 @@ impl<'p> Batch<'p> {
     ///
     /// A part has `size` items; the last one has the rest. `feed` makes the inputs of a part, and `work` receives a
     /// reference to them. `take` receives these inputs and the results of the part; it is called for the parts in their
-    /// order. Both run on the calling thread, while the items of the next part run on others.
+    /// order. `feed` and `take` run on the calling thread, while the items of the next part run on others.
     ///
     /// # Errors
     /// As [`Batch::run`], and the errors of `feed` and `take`.
