@@ -292,7 +292,7 @@ impl Session {
         Session { trace: false, left: max_steps, started: Instant::now(), bar: None, back: None, whole: false }
     }
 
-    /// A session for a program that may have code for whole runs; it shows no progress.
+    /// Records whether the program has C code for whole runs, which show no progress.
     pub(crate) fn of(self, loaded: &cmd::Program) -> Session {
         Session { whole: loaded.compiled.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
     }
