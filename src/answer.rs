@@ -7,23 +7,23 @@ use serde_json::{Map, Value, json};
 
 use crate::report::{Reporter, complaint, print_json};
 
-/// The number of every schema. It is raised for a key that means something else, or is gone.
+/// The version of all schemas. It is raised when a key changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// Whether an object has been begun that is printed part by part.
+/// True once an object that is printed part by part has been started.
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// An object has been begun: no other one can be printed.
+/// Notes that an object has been started: no other one can be printed.
 pub(crate) fn begun() {
     BEGUN.store(true, Ordering::Relaxed);
 }
 
-/// Whether an object of JSON can be printed, and is asked for.
+/// True if JSON is requested and an object can still be printed.
 pub(crate) fn is_json(reporter: &Reporter) -> bool {
     reporter.is_json() && !BEGUN.load(Ordering::Relaxed)
 }
 
-/// The name and the version of what a command answers.
+/// The name and the version of the schema of a command's answer.
 pub(crate) fn schema(reporter: &Reporter) -> Value {
     json!(match reporter.command() {
         "" => format!("pendula/{VERSION}"),
@@ -31,18 +31,18 @@ pub(crate) fn schema(reporter: &Reporter) -> Value {
     })
 }
 
-/// The outcome of a command that has done what it is for.
+/// The outcome of a command that succeeded.
 pub(crate) fn finished() -> Value {
     json!({ "kind": "finished" })
 }
 
-/// The outcome of a command that could not do what it is for, for this reason.
+/// The outcome of a command that failed, with the reason.
 pub(crate) fn failed(error: &anyhow::Error) -> Value {
     let (message, code, help) = complaint(error);
     json!({ "kind": "failed", "message": message, "code": code, "help": help })
 }
 
-/// Prints the answer of a command; `ok` is whether its exit status is 0.
+/// Prints the answer of a command; `ok` says whether its exit status is 0.
 pub(crate) fn answer(reporter: &Reporter, ok: bool, outcome: Value, rest: Map<String, Value>) -> std::io::Result<()> {
     print_json(&Value::Object(object(reporter, ok, outcome, rest)))
 }
@@ -58,7 +58,7 @@ pub(crate) fn object(reporter: &Reporter, ok: bool, outcome: Value, rest: Map<St
     object
 }
 
-/// What an object holds.
+/// The entries of an object.
 pub(crate) fn fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,
@@ -66,7 +66,7 @@ pub(crate) fn fields(object: Value) -> Map<String, Value> {
     }
 }
 
-/// Tells why a command failed: as JSON on standard output where that is asked for, else on standard error.
+/// Reports why a command failed: as JSON on standard output if requested, else on standard error.
 pub(crate) fn failure(reporter: &Reporter, error: &anyhow::Error) {
     if !(is_json(reporter) && answer(reporter, false, failed(error), Map::new()).is_ok()) {
         reporter.failure(error);
@@ -82,7 +82,7 @@ pub(crate) fn usage(reporter: &Reporter, said: &str) -> std::io::Result<()> {
     answer(reporter, false, outcome, Map::new())
 }
 
-/// The elements of an array with these lengths, as arrays of arrays.
+/// The elements of an array with these lengths, as nested arrays.
 pub(crate) fn nested(lens: &[usize], list: &[Value]) -> Value {
     match lens {
         [] => list.first().cloned().unwrap_or_default(),
@@ -93,7 +93,7 @@ pub(crate) fn nested(lens: &[usize], list: &[Value]) -> Value {
     }
 }
 
-/// The words of an array, row by row, as `--args` reads them again.
+/// The words of an array in row-major order, in a form that `--args` can read.
 pub(crate) fn array(layout: &Layout, words: &[Value]) -> Value {
     let word = |at: &usize| words.get(*at).cloned().unwrap_or_default();
     let in_order: Vec<Value> = layout.order.iter().map(word).collect();

@@ -1,5 +1,6 @@
-//! Arguments of Nil programs as the command line gives them: `2,3.5,[1,2,3],[1 2; 3 4],(1,2),exp(2.5),zeros(2,3),1:10,@file.npy`; and as `--json` prints
-//! arrays, row by row: `[[1,2],[3,4]]`.
+//! Arguments of Nil programs as the command line takes them: `2,3.5,[1,2,3],[1 2; 3
+//! 4],(1,2),exp(2.5),zeros(2,3),1:10,@file.npy`. Arrays may also be written as `--json` prints them, row by row:
+//! `[[1,2],[3,4]]`.
 
 use std::cell::Cell;
 
@@ -26,25 +27,25 @@ use grammar::{
 /// Why a list of arguments cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentError {
-    /// What is written.
+    /// The text is wrong.
     #[error("{}`{text}` is no argument: {why}", place(*.number))]
     Text {
-        /// Which argument it is or is a part of, from 1; 0 where that is not known.
+        /// The number of the argument that it is or belongs to, from 1; 0 if that is not known.
         number: usize,
         /// The text.
         text: String,
         /// What is wrong with it.
         why: String,
     },
-    /// More than the budget allows.
+    /// It exceeds the budget.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
-    /// A bad array file.
+    /// The array file is invalid.
     #[error(transparent)]
     Array(#[from] arrays::ArrayError),
 }
 
-/// Where in the list something is wrong.
+/// The argument's number as the beginning of a message.
 fn place(number: usize) -> String {
     if number == 0 { String::new() } else { format!("argument {number}: ") }
 }
@@ -54,7 +55,7 @@ impl ArgumentError {
         ArgumentError::Text { number: 0, text: shown(text), why: why.into() }
     }
 
-    /// The same error, with the number of the argument that it is in.
+    /// The same error with the number of its argument.
     fn of(self, own: usize) -> ArgumentError {
         match self {
             ArgumentError::Text { text, why, .. } => ArgumentError::Text { number: own, text, why },
@@ -63,10 +64,10 @@ impl ArgumentError {
     }
 }
 
-/// Reads a list of arguments, in order.
+/// Parses a list of arguments, in order.
 ///
 /// # Errors
-/// Text that is no list of numbers, arrays and tuples; array files that cannot be read.
+/// The text is not a list of numbers, arrays and tuples, or an array file cannot be read.
 pub fn parse(text: &str) -> Result<Vec<Argument>, ArgumentError> {
     parse_within(text, &Budget::default())
 }
@@ -74,7 +75,8 @@ pub fn parse(text: &str) -> Result<Vec<Argument>, ArgumentError> {
 /// Like [`parse`], within a budget.
 ///
 /// # Errors
-/// Those of [`parse`]; text that is larger than the budget allows, arguments that are nested deeper, or that stand for more numbers.
+/// Those of [`parse`]; also, the text is larger, its arguments are nested deeper, or they stand for more numbers than
+/// the budget allows.
 pub fn parse_within(text: &str, budget: &Budget) -> Result<Vec<Argument>, ArgumentError> {
     budget.large(text.len() as u64, || "the list of arguments".to_string()).map_err(|e| e.instead(FILE))?;
     let reader = Reader { budget: budget.at_most(MOST, u32::MAX), made: Cell::new(0) };
@@ -93,16 +95,16 @@ pub fn parse_within(text: &str, budget: &Budget) -> Result<Vec<Argument>, Argume
     separated_list1(symbol(','), one).parse(text).map(|(_, arguments)| arguments).map_err(grammar::error)
 }
 
-/// How deep arguments are nested at most: each is read by functions that call themselves.
+/// The maximum nesting depth of arguments: the parser is recursive.
 const MOST: u32 = 200;
 
-/// What to do with many numbers.
+/// The advice for long lists of numbers.
 const FILE: &str = "put the numbers into a file, `@file.npy`";
 
-/// Text at its commas, those in brackets aside.
+/// Splits text at the character `at`, except within brackets.
 ///
 /// # Errors
-/// Brackets that do not match.
+/// The brackets do not match.
 pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
     let mut open = 0;
     let part = |text| {
@@ -118,15 +120,15 @@ pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
     }
 }
 
-/// Reads arguments within a budget.
+/// Parses arguments within a budget.
 struct Reader {
     budget: Budget,
-    /// How many numbers have been made of few characters: `zeros(1000)`.
+    /// The number of numbers that short expressions such as `zeros(1000)` have made so far.
     made: Cell<u64>,
 }
 
 impl Reader {
-    /// An argument, up to one of the characters `ends` or a closing bracket.
+    /// Parses an argument, up to one of the characters `ends` or a closing bracket.
     fn one<'t>(&self, text: &'t str, ends: &[char], depth: u32) -> Parsed<'t, Argument> {
         decided(text, self.budget.nested(depth, || "an argument".to_string()).map_err(ArgumentError::from))?;
         let (text, _) = blank(text)?;
@@ -135,7 +137,7 @@ impl Reader {
             Some('(') => self.tuple(text, depth),
             Some('[') => self.array(text, depth),
             Some('{') => self.complex(text, depth),
-            // JSON gives numbers that are no doubles as text.
+            // JSON has numbers that are not doubles as strings.
             Some('"') => {
                 let (rest, inner) = quoted(text).or_else(|_| fail(text, "a quote is not closed: `\"` is expected"))?;
                 decided(rest, plain(inner).ok_or_else(|| ArgumentError::new(inner, NO_ARGUMENT)))
@@ -144,7 +146,7 @@ impl Reader {
         }
     }
 
-    /// A number, a range, or a function with its arguments.
+    /// Parses a number, a range, or a function with its arguments.
     fn word<'t>(&self, text: &'t str, ends: &[char], depth: u32) -> Parsed<'t, Argument> {
         let no_argument = || fail(piece(text, ends).0.trim_end(), NO_ARGUMENT);
         let (rest, word) = word(text)?;
@@ -156,7 +158,7 @@ impl Reader {
         };
         let (rest, inner) = parenthesized(rest)?;
         let own = &text[..text.len() - rest.len()];
-        // A number by its logarithm.
+        // A number given by its logarithm.
         if name.strip_prefix('-').unwrap_or(name) == "exp" {
             return plain(own).map_or_else(no_argument, |number| Ok((rest, number)));
         }
@@ -166,7 +168,7 @@ impl Reader {
         }
     }
 
-    /// Arguments in parentheses.
+    /// Parses a tuple in parentheses.
     fn tuple<'t>(&self, text: &'t str, depth: u32) -> Parsed<'t, Argument> {
         let (inner, _) = char('(').parse(text)?;
         let (rest, parts) = match next(inner) {
@@ -177,7 +179,7 @@ impl Reader {
         Ok((rest, Argument::Tuple(parts)))
     }
 
-    /// A complex number as JSON has it: `{"re": 1, "im": 2}`.
+    /// Parses a complex number in the form of JSON: `{"re": 1, "im": 2}`.
     fn complex<'t>(&self, text: &'t str, depth: u32) -> Parsed<'t, Argument> {
         const PARTS: &str = "in braces there are the parts of a complex number, `{\"re\": 1, \"im\": 2}`";
         let own = piece(text, &[',']).0;
@@ -204,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// Sees that so many further numbers, which a few characters stand for, are within the budget.
+    /// Checks that this many more numbers, which a short text stands for, are within the budget.
     fn makes(&self, text: &str, count: u64) -> Result<(), ArgumentError> {
         let made = self.made.get().saturating_add(count);
         let what = || format!("the list of arguments, with `{}`,", shown(text));
@@ -215,7 +217,7 @@ impl Reader {
     }
 }
 
-/// The array of a file.
+/// Reads the array of a file.
 fn file<'t>(text: &'t str, ends: &[char]) -> Parsed<'t, Argument> {
     let (own, _) = piece(text, ends);
     let read = arrays::read_shaped(own.trim_start_matches('@').trim()).map_err(ArgumentError::from);
@@ -229,14 +231,14 @@ fn file<'t>(text: &'t str, ends: &[char]) -> Parsed<'t, Argument> {
     decided(&text[own.len()..], argument)
 }
 
-/// A number as it is written, or by its logarithm, `-exp(2.5)`.
+/// A number, either plain or given by its logarithm, `-exp(2.5)`.
 fn plain(text: &str) -> Option<Argument> {
     let log = text.strip_prefix('-').unwrap_or(text).strip_prefix("exp(").and_then(|t| t.strip_suffix(')'));
     let (rest, digits) = word(log.unwrap_or(text)).ok()?;
     (rest.is_empty() && !digits.is_empty()).then(|| Argument::Number(Number::Text(text.to_string())))
 }
 
-/// As much of a text as a message shows.
+/// Shortens a text for messages.
 fn shown(text: &str) -> String {
     const SHOWN: usize = 400;
     match text.char_indices().nth(SHOWN) {
@@ -245,7 +247,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// The numbers of an argument, in the order in which a program has them.
+/// The numbers of an argument, in the order of the program's words.
 pub(crate) fn flat(argument: Argument) -> Option<Vec<Number>> {
     match argument {
         Argument::Array(_, numbers) => Some(numbers),
@@ -266,7 +268,7 @@ fn flatten(item: Argument, out: &mut Vec<Number>) -> Option<()> {
     Some(())
 }
 
-/// A number of a file as a number of an argument.
+/// Converts a number of a file to a number of an argument.
 pub fn number(n: arrays::Number) -> Number {
     match n {
         arrays::Number::Text(t) => Number::Text(t),
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(array("[]"), (vec![0], 0));
         assert_eq!(array("[1 2]"), (vec![1, 2], 2));
         assert_eq!(array("[1 2; 3 4; 5 6]"), (vec![3, 2], 6));
-        // With a semicolon at its end even one row, or none, is a matrix.
+        // With a semicolon at the end, even a single row, or none, is a matrix.
         assert_eq!(array("[1.0;]"), (vec![1, 1], 1));
         assert_eq!(array("[1 2; 3 4;]"), (vec![2, 2], 4));
         assert_eq!(array("[;]"), (vec![0, 0], 0));

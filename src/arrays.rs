@@ -16,21 +16,21 @@ pub(crate) use rows::Rows;
 use pendula_compiler::nil::sema as argument;
 use pendula_isa::budget::{Exceeded, Resource};
 
-/// The most bytes of an array file that are read at once: 2^27 words of eight bytes, and room for a header.
+/// The most bytes of an array file that are read at once: 2^27 words of eight bytes, plus room for a header.
 pub(crate) const LIMIT: u64 = (1 << 30) + (1 << 16);
 
-/// The most numbers of a file that are read at once: as many words as a machine has at most.
+/// The most numbers of a file that are read at once: the maximum number of words of a machine.
 pub(crate) const MOST: usize = 1 << 27;
 
-/// The most bytes of a row of comma-separated values: so many, and so many for each number that is wanted. The longest number without
-/// needless digits, a subnormal double, has 1080 bytes.
+/// The most bytes of a row of comma-separated values: this many, plus this many for each expected number. The longest
+/// number without needless digits, a subnormal double, has 1080 bytes.
 const ROW: usize = 1 << 16;
 const CELL: usize = 1 << 11;
 
 /// A number as a file holds it, before it becomes a word of some type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
-    /// Text, to be read exactly.
+    /// Text, which is read exactly.
     Text(String),
     /// An integer.
     Int(i128),
@@ -51,16 +51,16 @@ impl From<argument::Number> for Number {
 /// What a file holds.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Table {
-    /// The lengths of the dimensions; of text a matrix's, or how many numbers there are.
+    /// The lengths of the dimensions; for text, those of a matrix, or the number of numbers.
     pub(crate) shape: Vec<usize>,
     pub(crate) elements: Elements,
-    /// Whether elements stand column by column, not row by row.
+    /// True if the elements are in column-major order, false if in row-major order.
     pub(crate) by_column: bool,
-    /// Whether rows have different lengths.
+    /// True if rows have different lengths.
     pub(crate) ragged: bool,
 }
 
-/// A file's elements, in its order.
+/// A file's elements, in the file's order.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Elements {
     Text(Vec<String>),
@@ -81,7 +81,7 @@ impl Elements {
         }
     }
 
-    /// Appends the numbers of an element: one, or the real and the imaginary part.
+    /// Appends the numbers of an element: one number, or the real and the imaginary part.
     pub(crate) fn numbers(&self, at: usize, out: &mut Vec<Number>) {
         match self {
             Elements::Text(v) => out.extend(v.get(at).map(|t| Number::Text(t.clone()))),
@@ -94,12 +94,12 @@ impl Elements {
 }
 
 impl Table {
-    /// How far apart elements are whose indices differ by one, for each dimension.
+    /// For each dimension, the distance between elements whose indices differ by one.
     pub(crate) fn strides(&self) -> Vec<usize> {
         strides(&self.shape, self.by_column)
     }
 
-    /// All numbers, with the last index running fastest, or `by_column` the first.
+    /// All numbers in row-major order; with `by_column`, in column-major order.
     fn numbers(&self, by_column: bool) -> Vec<Number> {
         let mut out = Vec::with_capacity(self.elements.len());
         for at in places(&self.shape, &self.strides(), by_column) {
@@ -109,25 +109,25 @@ impl Table {
     }
 }
 
-/// How far apart elements are whose indices differ by one.
+/// For each dimension, the distance between elements whose indices differ by one.
 pub(crate) fn strides(shape: &[usize], by_column: bool) -> Vec<usize> {
     let mut strides = vec![1_usize; shape.len()];
     let mut step = 1_usize;
     for n in 0..strides.len() {
         let n = if by_column { n } else { strides.len() - 1 - n };
         strides[n] = step;
-        // Of an empty array the product may be anything.
+        // For an empty array, the product has no meaning and may overflow.
         step = step.wrapping_mul(shape[n]);
     }
     strides
 }
 
-/// Where the elements of an array that lies column by column are, in row-major order.
+/// The positions of the elements of a column-major array, listed in row-major order.
 pub fn row_by_row(shape: &[usize]) -> Vec<usize> {
     places(shape, &strides(shape, true), false)
 }
 
-/// Where the elements of an array lie, with the last index running fastest, or `by_column` the first.
+/// The positions of an array's elements, listed in row-major order; with `by_column`, in column-major order.
 pub(crate) fn places(shape: &[usize], strides: &[usize], by_column: bool) -> Vec<usize> {
     if shape.contains(&0) {
         return Vec::new();
@@ -137,14 +137,14 @@ pub(crate) fn places(shape: &[usize], strides: &[usize], by_column: bool) -> Vec
     if by_column {
         dimensions.reverse();
     }
-    // The first of these runs slowest.
+    // The first of these dimensions varies slowest.
     for (len, stride) in dimensions {
         out = out.iter().flat_map(|at| (0..*len).map(move |n| at + n * stride)).collect();
     }
     out
 }
 
-/// Why a file is no array of numbers.
+/// Why a file is not an array of numbers.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {message}")]
 pub struct ArrayError {
@@ -152,24 +152,24 @@ pub struct ArrayError {
     pub path: String,
     /// What is wrong.
     pub message: String,
-    /// What is more than is read, if that is what is wrong.
+    /// The limit that was exceeded, if that is the error.
     pub exceeded: Option<Box<Exceeded>>,
 }
 
-/// Reads a `.csv` or `.npy` file, told by the extension; elements in row-major order. Of a file that holds more than `most` numbers, one more
-/// than `most` of its numbers are read, and not the rest.
+/// Reads a `.csv` or `.npy` file, as its extension says; the elements are in row-major order. If the file holds more
+/// than `most` numbers, only `most` + 1 of them are read.
 ///
-/// Complex numbers are two numbers each.
+/// A complex number gives two numbers.
 ///
-/// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no number.
+/// Errors: the file cannot be read, the extension is another one, a cell is empty, or the element type is not a number.
 pub fn read(path: &str, most: usize) -> Result<Vec<Number>, ArrayError> {
     Ok(table(path, most)?.numbers(false))
 }
 
-/// Reads a file like [`read`], but whole: the lengths of its dimensions, and the elements in column-major order. A file of several rows and columns of
-/// comma-separated values is a matrix, one of a single row or column a vector.
+/// Reads a file completely, and returns the lengths of its dimensions and the elements in column-major order.
+/// Comma-separated values with several rows and columns are a matrix; a single row or column is a vector.
 ///
-/// Errors: those of [`read`], more than 2^27 numbers, rows of different lengths, more than three dimensions.
+/// Errors: those of [`read`], more than 2^27 numbers, rows of different lengths, or more than three dimensions.
 pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> {
     let table = table(path, MOST)?;
     let fail = |message: &str| Err(ArrayError::new(path, message));
@@ -187,7 +187,7 @@ pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> 
     Ok((table.shape, numbers))
 }
 
-/// Whether a file is in NumPy's form; else it is comma-separated values.
+/// True if a file is in NumPy's format, false if it holds comma-separated values.
 pub(crate) fn is_npy(path: &str) -> Result<bool, ArrayError> {
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     match extension.as_str() {
@@ -197,7 +197,7 @@ pub(crate) fn is_npy(path: &str) -> Result<bool, ArrayError> {
     }
 }
 
-/// Reads a file as it stands, or as much of it as is needed to see that it holds more than `most` numbers.
+/// Reads a file in its own order. If it holds more than `most` numbers, reads only enough of it to see that.
 fn table(path: &str, most: usize) -> Result<Table, ArrayError> {
     let fail = |message: String| ArrayError::new(path, message);
     let npy = is_npy(path)?;
@@ -224,7 +224,7 @@ fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, ReadError> {
         out.append(&mut row);
     }
     if out.len() > most {
-        // The shape is of no use any more.
+        // From here on, the shape is meaningless.
         (ragged, columns) = (true, None);
         out.truncate(most + 1);
     }
@@ -253,11 +253,11 @@ mod tests {
 
     #[test]
     fn no_more_is_read_than_is_wanted() {
-        // The second part is no text that could be read.
+        // The second part is not valid text and must not be read.
         let input = |text: &'static [u8]| std::io::BufReader::new(text.chain(&b"\xff\n"[..]));
         assert_eq!(csv_numbers(input(b"1\n2\n3\n4\n"), 3).unwrap().elements.len(), 4);
         assert!(csv_numbers(input(b"1\n2\n3\n4\n"), 4).is_err());
-        // One row without end.
+        // A single row without end.
         let row = std::io::BufReader::new(std::io::repeat(b'1'));
         assert!(csv_numbers(row, 3).unwrap_err().to_string().contains("line 1 is larger than"));
         let row = std::io::BufReader::new(std::io::repeat(b'#'));
@@ -283,7 +283,7 @@ mod tests {
             let mut bytes = Vec::new();
             let options = npyz::WriteOptions::new().default_dtype().shape(&[2, 3]).order(order);
             let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
-            // rows (0, 1, 2) and (3, 4, 5)
+            // The rows are (0, 1, 2) and (3, 4, 5).
             let stored: [i32; 6] = if order == npyz::Order::C { [0, 1, 2, 3, 4, 5] } else { [0, 3, 1, 4, 2, 5] };
             writer.extend(stored).unwrap();
             writer.finish().unwrap();
@@ -291,13 +291,13 @@ mod tests {
             assert_eq!(table.shape, [2, 3]);
             assert_eq!(table.numbers(false), [0, 1, 2, 3, 4, 5].map(Number::Int));
             assert_eq!(table.numbers(true), [0, 3, 1, 4, 2, 5].map(Number::Int));
-            // What is too long is not read: the file may end after the numbers that are wanted and one more.
+            // Excess numbers are not read: the file may end after the expected numbers and one more.
             let cut = bytes.len() - 4 * 2;
             assert_eq!(npy_numbers(&bytes[..cut], 3).unwrap().elements.len(), 4);
             assert!(npy_numbers(&bytes[..cut], 6).unwrap_err().contains("shorter"));
         }
         assert!(npy_numbers(&b"not numpy"[..], 9).is_err());
-        // A header that would be parsed for ever, and one that claims four gigabytes.
+        // A header that takes exponential time to parse, and one that claims four gigabytes.
         let nested = [b"\x93NUMPY\x01\x00\x40\x00".as_slice(), &[b'{'; 64]].concat();
         assert!(npy_numbers(&nested[..], 9).unwrap_err().contains("too complicated"));
         assert!(

@@ -1,16 +1,18 @@
 //! Many runs of one program, on all cores.
 //!
-//! A [`Batch`] keeps what the runs have in common: the program, how it is run, and the values that each begins with. It runs
-//! items on as many threads as are wanted, each with a machine of its own that is reset in between. What an item gives does not depend on the other
-//! items, nor on the number of threads, and is what a machine of its own would have given.
+//! A [`Batch`] holds what the runs have in common: the program, its configuration, and the values with which each run
+//! begins. It runs items on any number of threads. Each thread has a machine of its own, which is reset between items.
+//! The result of an item depends neither on the other items nor on the number of threads; it is the same as with a
+//! separate machine.
 //!
 //! # Memory
 //!
-//! A machine has a million words of memory unless it is told otherwise, most programs use a few, and to clear a million words takes longer than many a
-//! run. So machines of a batch begin with little memory. A run that misses words which a machine of its own would have had stops at a trap;
-//! [`MemoryBudget::saw`] notices, and the item is run again with more. Nothing else tells a program how much memory there is, and nothing that
-//! is done with the machine besides should ask.
-//! Where more than a few items want more, the others begin with it, too.
+//! A machine has a million words of memory by default. Most programs use only a few of them, and clearing a million
+//! words takes longer than many a run. So the machines of a batch begin with little memory. A run that lacks words
+//! which a separate machine would have had stops at a trap; [`MemoryBudget::saw`] notices this, and the item is run
+//! again with more memory. A program has no other way to find out how much memory there is, and code that works with
+//! the machine should not ask for it either. If more than a few items need more memory, the others begin with more,
+//! too.
 //!
 //! ```
 //! use pendula::batch::{Batch, Error};
@@ -41,51 +43,52 @@ use pendula_isa::types::Reg;
 use pendula_vm::{Config, ConfigError, Machine, Outcome, Program, Snapshot, Trap};
 use rayon::prelude::*;
 
-/// Words beyond the data that machines begin with.
+/// The number of words beyond the data with which machines begin.
 const FIRST: usize = 1 << 12;
 
-/// How many times more the next larger memory has.
+/// The factor between one size of memory and the next.
 const FACTOR: usize = 8;
 
-/// Items begin with a memory that was too small for at most one in so many of those before.
+/// Items begin with the smallest memory that was too small for at most one in this many earlier items.
 const RARE: usize = 8;
 
-/// One in so many items begins with the smallest memory in any case, so that what a few have wanted is forgotten.
+/// One in this many items begins with the smallest memory in any case, so that a few large items do not raise the size
+/// for good.
 const TRIED: usize = 16;
 
-/// The stack of a thread, in bytes.
+/// The size of a thread's stack in bytes.
 const STACK: usize = 8 << 20;
 
 /// Why a batch cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A machine cannot be set up.
+    /// The machine cannot be set up.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Threads cannot be started.
+    /// The threads cannot be started.
     #[error("cannot start {}: {error}", pendula_isa::diagnostic::plural(*jobs, "thread"))]
     Threads {
-        /// How many were wanted.
+        /// The number of threads requested.
         jobs: usize,
-        /// Why not.
+        /// The reason.
         error: rayon::ThreadPoolBuildError,
     },
 }
 
-/// What runs of one program have in common.
+/// What the runs of one program have in common.
 pub struct Batch<'p> {
     program: &'p Program,
     config: Config,
-    /// The values that every run begins with, in the smallest memory.
+    /// The values with which every run begins, in the smallest memory.
     start: Snapshot,
-    /// Sizes of memory in words, each larger than the one before; the last is that of a machine of its own.
+    /// The sizes of memory in words, in increasing order; the last one is that of a separate machine.
     sizes: Vec<usize>,
-    /// Of the items that began with the smallest memory, how many came out with each size.
+    /// For each size, how many of the items that began with the smallest memory finished with that size.
     sufficed: Vec<AtomicUsize>,
     idle: Mutex<Vec<Machine<'p>>>,
 }
 
-/// What a run has seen of the end of the memory.
+/// Records whether a run reached the end of its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBudget {
     words: usize,
@@ -94,21 +97,21 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// To be told how every run of the machine ended.
+    /// Must be called with the outcome of every run of the machine.
     pub fn saw(&mut self, outcome: &Outcome) {
         if let Outcome::Trap(trap) = outcome {
             self.short |= self.words < self.whole && self.misses(trap);
         }
     }
 
-    /// Whether the item will be run again, with more memory: what came of it is of no interest.
+    /// True if the item will be run again with more memory; its result is then discarded.
     pub fn is_short(&self) -> bool {
         self.short
     }
 
-    /// Whether a trap might have been none, or another, in a larger memory.
+    /// True if the trap might not have occurred, or might have been another one, in a larger memory.
     fn misses(&self, trap: &Trap) -> bool {
-        // Words that there are not, but would be: where the trap says all of them, they decide.
+        // Words that are missing here but exist in the full memory. If the trap lists all missing words, they decide.
         let would_be = |address: u64| usize::try_from(address).is_ok_and(|a| a < self.whole);
         let missing = trap.values.iter().filter(|v| v.word.is_none()).filter_map(|v| v.address);
         let (mut any, mut told) = (false, 0);
@@ -118,19 +121,19 @@ impl MemoryBudget {
         }
         match trap.fault {
             _ if any => true,
-            // What a stack operation missed is where the stack pointer is, or the word before.
+            // A stack operation lacked the word at the stack pointer or the word before it.
             Fault::Memory if told == 0 => {
                 let sp = trap.values.iter().find(|v| v.operand == Operand::Reg(Reg::SP)).and_then(|v| v.word);
                 sp.is_none_or(|sp| would_be(sp) || would_be(sp.wrapping_sub(1)))
             }
-            // As many words may be emitted as there is memory.
+            // The output tape can hold as many words as the memory has.
             Fault::TapeFull => true,
             _ => false,
         }
     }
 }
 
-/// A machine that is given back when it is dropped.
+/// A machine that returns to the pool when it is dropped.
 struct PooledMachine<'b, 'p> {
     machine: Option<Machine<'p>>,
     idle: &'b Mutex<Vec<Machine<'p>>>,
@@ -143,20 +146,20 @@ impl Drop for PooledMachine<'_, '_> {
     }
 }
 
-/// As many threads as are wanted, or as there are cores.
+/// Makes a pool of `jobs` threads; by default, of one thread per core.
 fn threads(items: usize, jobs: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, Error> {
     let jobs = jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    // More threads than items have nothing to do.
+    // More threads than items would be idle.
     let jobs = jobs.min(items.max(1));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
     pool.map_err(|error| Error::Threads { jobs, error })
 }
 
 impl<'p> Batch<'p> {
-    /// A batch of runs with these settings; `prepare` sets in a machine what is the same in all of them.
+    /// Makes a batch of runs with these settings; `prepare` sets the part of the machine's state that all runs share.
     ///
     /// # Errors
-    /// Settings with which no machine can be set up, and what `prepare` gives.
+    /// No machine can be set up with these settings, or `prepare` fails.
     pub fn new<E: From<ConfigError>>(
         program: &'p Program,
         config: &Config,
@@ -178,18 +181,20 @@ impl<'p> Batch<'p> {
         Ok(Batch { program, config, start, sizes, sufficed, idle: Mutex::new(vec![machine]) })
     }
 
-    /// The values that every run begins with, in the smallest memory.
+    /// The values with which every run begins, in the smallest memory.
     pub fn start(&self) -> &Snapshot {
         &self.start
     }
 
-    /// Runs `work` for each item, on `jobs` threads, as many as there are cores if left out, and gives what it gives, in the order of items.
+    /// Runs `work` for each item on `jobs` threads, by default one per core, and returns the results in the order of
+    /// the items.
     ///
-    /// `work` is given a machine about to run forward from the common values, the item's number, and the room that has to see how the
-    /// machine's runs end. It may be called more than once for an item; the last time counts.
+    /// `work` receives a machine about to run forward from the common values, the memory budget that must be told how
+    /// the machine's runs end, and the item's number. It may be called more than once for an item; the last result
+    /// counts.
     ///
     /// # Errors
-    /// No threads, or a machine that cannot be made or be given as much memory as it wants.
+    /// The threads cannot be started, a machine cannot be made, or the host lacks the memory that a machine needs.
     pub fn run<T: Send>(
         &self,
         items: usize,
@@ -200,14 +205,15 @@ impl<'p> Batch<'p> {
         threads(items, jobs)?.install(|| self.part(0..items, &work))
     }
 
-    /// Runs `work` for each item like [`Batch::run`], part by part, so that memory need not hold what all items begin with and come to.
+    /// Runs `work` for each item like [`Batch::run`], but part by part, so that the inputs and the results of all items
+    /// need not be in memory at once.
     ///
-    /// A part has `size` items, the last one as many as are left. `feed` makes what the items of a part begin with, of which `work` is given a
-    /// reference, and `take` is given that and what came of them, part by part in their order. Both are called on this thread, while the items
-    /// of the next part run on others.
+    /// A part has `size` items; the last one has the rest. `feed` makes the inputs of a part, and `work` receives a
+    /// reference to them. `take` receives these inputs and the results of the part; it is called for the parts in their
+    /// order. `feed` and `take` run on the calling thread, while the items of the next part run on others.
     ///
     /// # Errors
-    /// As [`Batch::run`], and what `feed` and `take` give.
+    /// As [`Batch::run`], and the errors of `feed` and `take`.
     pub fn stream<I: Send + Sync, T: Send, E: From<Error>>(
         &self,
         (items, size): (usize, NonZeroUsize),
@@ -246,7 +252,7 @@ impl<'p> Batch<'p> {
         done.map_or(Ok(()), |(part, input, results)| take(part, &input, results))
     }
 
-    /// The items of a part, on the threads of the pool that this is called in.
+    /// Runs the items of a part on the threads of the current pool.
     fn part<T: Send>(
         &self,
         items: Range<usize>,
@@ -287,7 +293,7 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// The size with which an item begins: the smallest that has been enough for most.
+    /// The size with which an item begins: the smallest one that has been enough for most.
     fn first_size(&self) -> usize {
         let counts: Vec<usize> = self.sufficed.iter().map(|n| n.load(Ordering::Relaxed)).collect();
         let all: usize = counts.iter().sum();

@@ -1,4 +1,4 @@
-//! The calls under way where a program in assembly stopped, read from its stack.
+//! The active calls of a stopped program in assembly, read from its stack.
 
 use pendula_asm::check::stack_heights;
 use pendula_isa::counts::Direction;
@@ -11,22 +11,22 @@ use pendula_vm::{Machine, Outcome};
 
 use crate::stop_report::{ActiveCall, chain};
 
-/// How many calls are looked for at most.
+/// The maximum number of calls that are searched for.
 const DEEPEST: usize = 100_000;
 
-/// The calls under way where a program stopped.
+/// The active calls of a stopped program.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     /// The innermost first.
     pub chain: Vec<ActiveCall>,
-    /// Whether the last is what the run began with: else the stack does not tell what called it.
+    /// True if the last one is where the run began; otherwise, the stack does not say what called it.
     whole: bool,
 }
 
-/// The calls under way where a program in assembly stopped; none of a program in another language.
+/// The active calls of a stopped program in assembly; none for a program in another language.
 ///
-/// A call pushes its address, a link. How far below the top of the stack that of the present procedure lies is known where all that the procedure does
-/// to `sp` is known.
+/// A call pushes its address, a link. The distance of the current procedure's link from the top of the stack is known
+/// if everything that the procedure does to `sp` is known.
 pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
     let module = machine.program().module();
     let at = match outcome {
@@ -64,7 +64,7 @@ pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
 }
 
 impl Calls {
-    /// The chain, a line each.
+    /// The chain of calls, a line each.
     pub fn lines(&self) -> Vec<String> {
         let mut out = chain(&self.chain);
         match self.chain.last() {
@@ -78,7 +78,7 @@ impl Calls {
     }
 }
 
-/// The address of the call that a link names, if it is one of this procedure.
+/// The address of the call that a link names, if that call is one of this procedure.
 fn site(machine: &Machine<'_>, link: u64, called: Region) -> Option<u32> {
     let word = machine.memory().get(usize::try_from(link).ok()?)?;
     let site = u32::try_from(word.checked_sub(1)?).ok()?;
@@ -92,7 +92,7 @@ fn site(machine: &Machine<'_>, link: u64, called: Region) -> Option<u32> {
     .then_some(site)
 }
 
-/// The name of a procedure, or of what a run begins with.
+/// The name of a procedure, or of the code where a run begins.
 fn name(module: &Module, region: Region) -> String {
     let named = |kind: SymbolKind| matches!(kind, SymbolKind::Proc | SymbolKind::Label);
     let symbol = module.symbols.iter().find(|s| named(s.kind) && s.value == u64::from(region.start));

@@ -1,26 +1,26 @@
 //! Text in columns. The formatter of the standard library pads to 65,535 characters and panics beyond; names and values may be longer.
 
-/// The room that a text takes, in characters.
+/// The length of a text in characters.
 pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// So many blanks.
+/// A number of blanks.
 pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// A text with blanks behind it, so that it takes so much room at least.
+/// A text padded on the right to a minimum width.
 pub(crate) fn left(text: &str, width: usize) -> String {
     format!("{text}{}", blanks(width.saturating_sub(length(text))))
 }
 
-/// A text with blanks before it.
+/// A text padded on the left to a minimum width.
 pub(crate) fn right(text: &str, width: usize) -> String {
     format!("{}{text}", blanks(width.saturating_sub(length(text))))
 }
 
-/// A text of at most so many characters: of a longer one the beginning, and how long it is.
+/// A text of at most this many characters. Of a longer text, the beginning is shown, and its length.
 pub(crate) fn shortened(text: String, most: usize) -> String {
     let all = length(&text);
     if all <= most {
@@ -34,12 +34,12 @@ pub(crate) fn shortened(text: String, most: usize) -> String {
 /// The width of a terminal, in characters.
 pub(crate) const WIDTH: usize = 80;
 
-/// A text in lines that are not wider than a terminal, the first after one margin and the others after another.
+/// A text in lines no wider than a terminal, the first one after the margin `first` and the others after `rest`.
 pub(crate) fn wrapped(text: &str, first: &str, rest: &str) -> String {
     let mut out = String::from(first);
     let mut width = length(first);
     let mut begun = false;
-    // What stands at the beginning of a line keeps its blanks.
+    // Blanks at the beginning of a line are kept.
     for word in text.split(' ') {
         let own = length(word);
         if begun && width + 1 + own > WIDTH {
@@ -59,7 +59,8 @@ pub(crate) fn wrapped(text: &str, first: &str, rest: &str) -> String {
     out
 }
 
-/// A text, each of whose lines is folded that is wider than a terminal; what goes on is indented by so much more.
+/// A text whose lines are folded if they are wider than a terminal; continuation lines are indented by `more`
+/// characters more.
 pub(crate) fn folded(text: &str, more: usize) -> String {
     let line = |line: &str| {
         if length(line) <= WIDTH {

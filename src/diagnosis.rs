@@ -1,4 +1,4 @@
-//! Explains how a run stopped before its end.
+//! Explains why a run stopped before its end.
 
 use std::time::{Duration, Instant};
 
@@ -19,33 +19,33 @@ use crate::stop_report::{Language, Reached, StopReport, tell};
 use crate::trap_report::{self, line_of};
 use crate::trap_text::{is_compiled, told};
 
-/// How long a program is run once more to tell where it stopped.
+/// The time limit for running a program again to find where it stopped.
 pub const AGAIN: Duration = Duration::from_secs(5);
 
-/// How many statements of it.
+/// The limit on statements for this.
 const STATEMENTS: u64 = 200_000_000;
 
-/// The code of a run that Ctrl-C ended.
+/// The error code of a run that Ctrl-C ended.
 pub const INTERRUPTED: &str = "P0146";
 
-/// Words of memory that such a run has beyond the data.
+/// The number of memory words beyond the data in such a run.
 pub const ROOM: usize = 1 << 22;
 
-/// How a program is run once more.
+/// How a program is run again.
 #[derive(Clone, Debug)]
 pub struct Rerun<'a> {
-    /// The words of its data, as they were at first.
+    /// The initial words of its data.
     pub data: Vec<u64>,
-    /// The directions, one after the other.
+    /// The directions of the runs, in order.
     pub ways: &'a [Direction],
-    /// What the gradient words of these addresses were when the last of these runs began, if it carried any.
+    /// The gradient words at these addresses when the last of these runs began, if it had gradients.
     pub seeds: &'a [(usize, u64)],
-    /// When that is given up.
+    /// When to give up.
     pub until: Instant,
 }
 
 impl Rerun<'_> {
-    /// Runs a program in Nil or Janus as it was before it became instructions.
+    /// Runs the IR of a program in Nil or Janus.
     fn replay(
         &self,
         source: &ir::Program,
@@ -60,8 +60,8 @@ impl Rerun<'_> {
     }
 }
 
-/// Why or where a program in Nil or Janus stopped, in its own terms: it is run once more, as it was before it became instructions. `None` if that tells nothing,
-/// or takes too long. What came to a limit must have been counted.
+/// Why or where a program in Nil or Janus stopped, in terms of its source. For this, the program's IR runs again.
+/// `None` if that gives no answer, or takes too long. A run that reached a limit must have been counted.
 pub fn in_source(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -76,7 +76,7 @@ pub fn in_source(
             let stop = again.replay(source, nil, machine, (None, overflow))?;
             let line = machine.program().module().loc(trap.at as usize).map(|(_, loc)| loc.line);
             if overflow && line != Some(stop.error.loc().line) {
-                // A temporary that only the one or the other has.
+                // The overflow was in a temporary that only the IR or only the compiled code has.
                 return None;
             }
             (stop, None)
@@ -87,7 +87,7 @@ pub fn in_source(
             match stop.error {
                 eval::EvalError::Otherwise { .. } => return None,
                 eval::EvalError::Visited { .. } | eval::EvalError::Depth { .. } => {}
-                // What is wrong with the next statement the machine has not come to.
+                // The error is in the next statement, which the machine has not reached.
                 ref other if moment.is_now() => {
                     stop.error = eval::EvalError::Visited { loc: source.statement_at(other.loc()) };
                 }
@@ -97,13 +97,13 @@ pub fn in_source(
         }
         Outcome::Finished | Outcome::NoCode(_) => return None,
     };
-    // At a limit the machine is deeper down, too, where that is all that can be told.
+    // At a limit, the machine may be deeper, too, if nothing more can be said.
     let deep = match outcome {
         Outcome::Trap(trap) => trap.fault == Fault::Memory,
         Outcome::Limit | Outcome::Finished | Outcome::NoCode(_) => true,
     };
     if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
-        // The machine stopped elsewhere, deeper down.
+        // The machine stopped elsewhere, at a deeper call.
         return None;
     }
     let mut told = tell(&stop, source, sources, language(nil));
@@ -126,17 +126,17 @@ pub fn in_source(
     Some(told)
 }
 
-/// The moment of its source at which a machine has come to a limit, if that is known.
+/// The moment of the source at which a machine reached a limit, if it can be found.
 pub fn moment(machine: &Machine<'_>, nil: &CompiledSource, again: &Rerun<'_>) -> Option<eval::StopPoint> {
     let source = nil.source.as_ref()?;
     let mut moment = nil.counted(machine.program().module())?.moment(machine);
     let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
-    // Or to a statement with something wrong that the machine has not come to.
+    // An error in a statement that the machine has not reached also marks the moment.
     let lost = matches!(stop.error, eval::EvalError::Otherwise { .. } | eval::EvalError::Depth { .. });
     (!lost && moment.is_now()).then(|| moment.again())
 }
 
-/// Directions of a run as the evaluator has them.
+/// The directions of a run as the evaluator's type.
 pub fn evaluated(ways: &[Direction]) -> Vec<eval::Direction> {
     let way = |way: &Direction| match way {
         Direction::Forward => eval::Direction::Forward,
@@ -145,30 +145,30 @@ pub fn evaluated(ways: &[Direction]) -> Vec<eval::Direction> {
     ways.iter().map(way).collect()
 }
 
-/// What language a compiled program is in.
+/// The language of a compiled program.
 pub fn language(nil: &CompiledSource) -> Language {
     if nil.janus.is_some() { Language::Janus } else { Language::Nil }
 }
 
-/// Where and how a run stopped before its end.
+/// A stop of a run before its end: its place and its cause.
 #[derive(Clone, Debug)]
 pub struct Stopped {
-    /// Why; none is the step limit.
+    /// The trap; none at the step limit.
     pub trap: Option<Box<Trap>>,
-    /// What it is told as: a code and a title.
+    /// The error code and the title.
     pub told: Option<(&'static str, &'static str)>,
-    /// What a compiled program says of the check that failed, if anything.
+    /// The compiled program's reason for the failed check, if there is one.
     pub reason: Option<String>,
     /// The next instruction.
     pub next: Option<u32>,
-    /// What the engine's compiler says, if it made no code.
+    /// The message of the engine's compiler, if it generated no code.
     no_code: Option<String>,
-    /// Whether by Ctrl-C.
+    /// True if Ctrl-C stopped the run.
     pub interrupted: bool,
-    /// How the machine was running.
+    /// The direction and the mode of the machine, in words.
     how: String,
     ad_mode: AdMode,
-    /// The calls under way of a program in assembly, a line each.
+    /// The active calls of a program in assembly, a line each.
     calls: Vec<String>,
     ieee: bool,
 }
@@ -203,7 +203,7 @@ impl Stopped {
         })
     }
 
-    /// Tells why.
+    /// Reports why the run stopped.
     pub fn report(
         &self,
         module: &Module,
@@ -226,7 +226,7 @@ impl Stopped {
             Diagnostic::error("P0130", format!("the run did not end within {}", plural(n, "instruction")))
                 .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
         };
-        // Of compiled programs the direction of the run is reported, not that of the machine within it.
+        // For compiled programs, the direction of the source's run is reported, not the machine's direction within it.
         let how = match told.and_then(|told| told.reached.as_ref()) {
             Some(reached) if reached.way_forward => String::new(),
             Some(reached) => {
@@ -248,7 +248,8 @@ impl Stopped {
     }
 }
 
-/// A program that cannot run backward: in assembly it says so, in Nil and Janus it was compiled so.
+/// The error for a program that cannot run backward: an assembly program declares this, a Nil or Janus program was
+/// compiled so.
 pub fn irreversible(name: &str, module: &Module) -> Diagnostic {
     let (why, help) = if (0..module.code.len()).any(|at| module.is_compiled(at)) {
         (
@@ -261,7 +262,7 @@ pub fn irreversible(name: &str, module: &Module) -> Diagnostic {
     Diagnostic::error("P0143", format!("{name} {why}: it cannot run backward")).help(help)
 }
 
-/// A program that cannot be differentiated.
+/// The error for a program that cannot be differentiated.
 pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources) -> Diagnostic {
     if refused == Refused::Irreversible {
         return irreversible(name, module);
@@ -276,7 +277,7 @@ pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources)
     d.help("such a program makes its own gradients: `pendula run` runs it")
 }
 
-/// What is wrong where derivatives overflowed.
+/// The error for derivatives that overflowed.
 pub fn wrong(module: &Module, sources: &Sources, (at, ad_mode): (u32, AdMode)) -> Diagnostic {
     let help = "choose a `.format` with more integer bits, or scale by `--seed`";
     let (what, which) = match ad_mode {
@@ -288,7 +289,7 @@ pub fn wrong(module: &Module, sources: &Sources, (at, ad_mode): (u32, AdMode)) -
     placed(Diagnostic::error("P0131", message).help(help), module, sources, at)
 }
 
-/// With the place in the source where something was first seen.
+/// Adds the place in the source where something was first seen.
 pub fn placed(mut d: Diagnostic, module: &Module, sources: &Sources, at: u32) -> Diagnostic {
     match trap_report::place(module, sources, at) {
         Some(place) => d.at(place, "first here"),

@@ -1,4 +1,4 @@
-//! The words that a run there and back left different.
+//! The words that a run forward and backward did not restore.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use pendula::pisa;
 use pendula::vm::Snapshot;
 use serde_json::{Value, json};
 
-/// What a run there and back left different.
+/// What a run forward and backward did not restore.
 pub(crate) struct Drift {
     pub(crate) text: String,
     pub(crate) json: Value,
-    /// Whether everything that differs is floating point.
+    /// True if all words that differ are floating-point numbers.
     pub(crate) only_rounding: bool,
 }
 
-/// Compares registers and memory before with those after.
+/// Compares the registers and the memory before a run with those after it.
 pub(crate) fn drift(module: &Module, before: &Snapshot, after: &Snapshot) -> Drift {
     let mut largest: Option<(f64, String)> = None;
     let mut float_words = 0u64;

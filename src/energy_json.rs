@@ -83,7 +83,7 @@ fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Value
     })
 }
 
-/// The technologies that ship, with their sources.
+/// The built-in technologies, with their sources.
 pub(crate) fn technologies() -> Map<String, Value> {
     let one = |technology: Technology| {
         let energy = technology.energy();
@@ -100,13 +100,13 @@ pub(crate) fn technologies() -> Map<String, Value> {
     Map::from_iter([("technologies".to_string(), json!(all))])
 }
 
-/// A sweep.
+/// A sweep as JSON.
 pub(crate) fn sweep(sweep: &Sweep, swept: &Swept) -> Value {
     let technologies: Map<String, Value> = swept.iter().map(|(n, points)| (n.clone(), json!(points))).collect();
     json!({ "of": if sweep.voltage { "volt" } else { "hertz" }, "at": sweep.values, "joules": technologies })
 }
 
-/// Schedules compared.
+/// The comparison of the schedules as JSON.
 pub(crate) fn schedules(priced: &[PricedRun<'_>], ran: &Ran, steps: u64) -> Value {
     let technologies: Vec<Value> = priced
         .iter()

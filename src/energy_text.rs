@@ -20,10 +20,10 @@ use crate::cli::Breakdown;
 use crate::cmd::energy::{Ran, Sweep, Swept};
 use crate::columns::{left, length, right};
 
-/// Rows of a table by line, at most.
+/// The maximum number of rows in a table by line.
 const LINES: usize = 12;
 
-/// A table: the first column to the left, the others to the right.
+/// A table: the first column is left-aligned, the others are right-aligned.
 struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -63,12 +63,12 @@ fn joules(x: f64) -> String {
     si(x, "J")
 }
 
-/// A share of a whole in percent.
+/// A part of a whole in percent.
 fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_string() }
 }
 
-/// The technologies that ship, with their sources.
+/// The built-in technologies, with their sources.
 pub(crate) fn technologies() -> String {
     let mut out = String::new();
     for technology in Technology::presets().filter_map(Technology::preset) {
@@ -95,13 +95,13 @@ pub(crate) fn technologies() -> String {
     out
 }
 
-/// Causes that cost something with one of the technologies.
+/// The causes that cost something with at least one of the technologies.
 fn causes(priced: &[PricedRun<'_>]) -> Vec<Cause> {
     let totals: Vec<Joules> = priced.iter().map(|p| p.bill.total()).collect();
     Cause::ALL.into_iter().filter(|c| totals.iter().any(|t| t[*c] > 0.0)).collect()
 }
 
-/// The report.
+/// The whole report.
 pub(crate) fn text(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran, by: &[Breakdown]) -> String {
     let mut out = String::new();
     for activity in &ran.activities {
@@ -168,11 +168,11 @@ fn summary(priced: &[PricedRun<'_>]) -> String {
 /// The order of a table's rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// That of the keys.
+    /// The order of the keys.
     Natural,
-    /// What costs most first.
+    /// Decreasing cost.
     Falling,
-    /// The same, and only the first.
+    /// Decreasing cost, and only the first rows.
     Most,
 }
 
@@ -233,7 +233,7 @@ fn by_function(program: &Program<'_>, priced: &PricedRun<'_>) -> Titled {
     breakdown(priced, "by function", key, |k| k.unwrap_or("(host)").to_string(), Order::Falling)
 }
 
-/// Where an instruction was written.
+/// The source line of an instruction.
 pub(crate) fn place(program: &Program<'_>, at: u32) -> String {
     match program.module.loc(at as usize) {
         Some((file, loc)) => format!("{file}:{}", loc.line),
@@ -246,13 +246,13 @@ fn lines(program: &Program<'_>, priced: &PricedRun<'_>) -> Titled {
     breakdown(priced, "by source line", key, Clone::clone, Order::Most)
 }
 
-/// A routine's name: of compiled code that of its function, since the compiler numbers routines.
+/// A routine's name. For compiled code it is the name of the function, because the compiler numbers routines.
 fn in_source<'u>(program: &Program<'_>, undoing: &'u Undoing) -> &'u str {
     let compiled = program.module.is_compiled(undoing.routine as usize);
     if compiled { name_in_source(&undoing.name) } else { &undoing.name }
 }
 
-/// What undoing each routine costs, and what erasing would.
+/// The cost of undoing each routine, and that of erasing instead.
 fn routines(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Titled {
     let found = undoings(program.module, forward(ran), &ran.leaves);
     if found.is_empty() {
@@ -293,24 +293,24 @@ fn routines(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Titled 
     Some(("routines that are undone", table.text()))
 }
 
-/// What the run forward did: the first phase of every run.
+/// The counts of the run forward, the first phase of every run.
 pub(crate) fn forward(ran: &Ran) -> &Counts {
     &ran.activities[0].counts
 }
 
 /// Bits destroyed by an instruction in a phase.
 pub(crate) struct Lost {
-    /// Where it was written.
+    /// The source line.
     pub(crate) place: String,
     /// The instruction.
     pub(crate) instruction: String,
     /// The phase.
     pub(crate) phase: &'static str,
-    /// Bits.
+    /// The number of bits.
     pub(crate) bits: u64,
 }
 
-/// Bits destroyed, by phase and place.
+/// The bits destroyed, by phase and source line.
 pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<Lost> {
     let mut by: BTreeMap<(Phase, u32), u64> = BTreeMap::new();
     for Activity { phase, counts, .. } in &ran.activities {
@@ -332,7 +332,8 @@ pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<Lost> {
         .collect()
 }
 
-/// How often a sum of doubles was rounded, or may have been: what that loses is not counted in bits.
+/// How often a sum of doubles was, or may have been, rounded. The loss of information by rounding is not counted in
+/// bits.
 pub(crate) fn roundings(program: &Program<'_>, ran: &Ran) -> u64 {
     let code = &program.module.code;
     let rounds =
@@ -363,7 +364,7 @@ fn lost(program: &Program<'_>, ran: &Ran) -> String {
     out
 }
 
-/// A sweep.
+/// A sweep as text.
 pub(crate) fn sweep_text(sweep: &Sweep, swept: &Swept) -> String {
     let mut header = vec![if sweep.voltage { "voltage" } else { "frequency" }];
     header.extend(swept.iter().map(|(name, _)| name.as_str()));
@@ -376,20 +377,20 @@ pub(crate) fn sweep_text(sweep: &Sweep, swept: &Swept) -> String {
     format!("\nEnergy with cooling\n{}", table.text())
 }
 
-/// The schedules that are compared for so many steps.
+/// The schedules to compare for this number of steps.
 fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
     let n = u128::from(steps);
     let mut out = vec![
         ("keep every state".to_string(), schedule::keep_all(n)),
         ("erase every state".to_string(), schedule::erase_all(n)),
     ];
-    // The least power of k that holds all steps.
+    // The exponent of the least power of k that is no less than the number of steps.
     let levels = |k: u128| (1u32..).find(|l| k.saturating_pow(*l) >= n).unwrap_or(1);
     let power = |k: u128| {
         let l = levels(k);
         if k.saturating_pow(l) == n { format!("{k}^{l}") } else { format!("{k}^{l} ≥ {n}") }
     };
-    // A recursion that is padded by more than a quarter would be compared for what it does not do.
+    // A recursion that needs more than a quarter of padding would be compared for work that it does not do.
     let fits = |k: &u128| k.saturating_pow(levels(*k)) <= n + n / 4;
     for k in [2, 3, 4, 5, 8, 10, 16].into_iter().filter(fits) {
         out.push((format!("Bennett, {}", power(k)), schedule::bennett(k, levels(k))));
@@ -403,7 +404,7 @@ fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
     }
     let least = (u64::BITS - steps.saturating_sub(1).leading_zeros() + 1) as usize;
     for pebbles in [least, 2 * least] {
-        // Beyond some thousand steps the dynamic programme takes too long.
+        // Beyond some thousand steps, the dynamic program takes too long.
         let few = usize::try_from(steps).ok().filter(|n| *n <= 4096);
         if let Some(cost) = few.and_then(|n| schedule::knill(n, pebbles)) {
             out.push((format!("Knill, {}", plural(pebbles, "pebble")), cost));
@@ -417,18 +418,18 @@ fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
 
 /// A program as a step of a longer computation.
 pub(crate) struct Steps {
-    /// What a step costs in joules.
+    /// The cost of a step in joules.
     pub(crate) step: f64,
-    /// What erasing a state costs in joules.
+    /// The cost of erasing a state in joules.
     pub(crate) erase: f64,
-    /// The schedules, and what each costs in joules.
+    /// The schedules, and the cost of each in joules.
     pub(crate) schedules: Vec<(String, Cost, f64)>,
 }
 
 /// Prices the schedules.
 pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &Ran, steps: u64) -> Steps {
     let step = priced.bill.by(|i| i.phase).get(&Phase::Forward).copied().unwrap_or_default();
-    // A step takes its state from the one before, not from the host.
+    // A step takes its state from the previous step, not from the host.
     let step = step.total() - step[Cause::Link];
     let erase = priced.device.bits_lost(ran.state_bits).total();
     let price = |cost: &Cost| cost.steps as f64 * step + cost.erased as f64 * erase;
@@ -436,7 +437,7 @@ pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &Ran, steps: u64) ->
     Steps { step, erase, schedules }
 }
 
-/// Schedules compared.
+/// The comparison of the schedules as text.
 pub(crate) fn schedule_text(priced: &[PricedRun<'_>], ran: &Ran, steps: u64) -> String {
     let mut out = String::new();
     for p in priced {

@@ -1,8 +1,9 @@
-//! Files that are written: whole, or not at all.
+//! Output files that are written completely or not at all.
 //!
-//! What is written goes to a temporary file beside the target, which takes the target's name when all of it has reached the disk. A full disk, a limit or
-//! a stop in the middle leave the target as it was. What is no regular file, such as a device or a named pipe, has nothing to keep and is written
-//! directly.
+//! The bytes go to a temporary file beside the target. When all of them have reached the disk, the temporary file takes
+//! the target's name. If the disk is full, a limit is reached or the process stops in the middle, the target stays as
+//! it was. A target that is not a regular file, such as a device or a named pipe, has nothing to preserve and is
+//! written directly.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-/// How many symbolic links to a file that is not there yet are followed.
+/// How many symbolic links are followed to a file that does not exist yet.
 const LINKS: usize = 40;
 
 /// A file that is being written.
@@ -19,7 +20,7 @@ pub struct Output {
     replaces: Option<Target>,
 }
 
-/// Where bytes go.
+/// The destination of the bytes.
 enum Sink {
     File(File),
     Stdout(io::Stdout),
@@ -41,17 +42,17 @@ impl Write for Sink {
     }
 }
 
-/// The file that the temporary one replaces.
+/// The target and the temporary file that replaces it.
 struct Target {
     temporary: TempPath,
     path: PathBuf,
 }
 
 impl Output {
-    /// Begins to write a file. A symbolic link is followed: what it leads to is replaced.
+    /// Begins to write a file. If the path is a symbolic link, the file to which it leads is replaced.
     ///
     /// # Errors
-    /// A file or a folder that cannot be written.
+    /// The file or its folder cannot be written.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Output> {
         let path = path.as_ref();
         let there = match std::fs::metadata(path) {
@@ -71,44 +72,45 @@ impl Output {
         #[cfg(unix)]
         if let Some(there) = &there {
             use std::os::unix::fs::{MetadataExt as _, fchown};
-            // Only the superuser may give files away: for anyone else the owner is the same already, or stays another.
+            // Only the superuser may change the owner of a file. For anyone else, the owner is the same already or
+            // stays different.
             let _ = fchown(temporary.as_file(), Some(there.uid()), Some(there.gid()));
         }
         let (file, temporary) = temporary.into_parts();
         if let Some(there) = there {
-            // Before anything is written: who must not read the old file must not read the new one.
+            // Done before anything is written: users who may not read the old file must not read the new one.
             file.set_permissions(there.permissions())?;
         }
         let replaces = Some(Target { temporary, path: target });
         Ok(Output { file: BufWriter::with_capacity(1 << 16, Sink::File(file)), replaces })
     }
 
-    /// The standard output, as a file.
+    /// An output that writes to standard output.
     pub fn stdout() -> Output {
         Output { file: BufWriter::with_capacity(1 << 16, Sink::Stdout(io::stdout())), replaces: None }
     }
 
-    /// One that writes to what is there: a device, a pipe.
+    /// An output that writes directly to an existing device or pipe.
     fn direct(path: &Path) -> io::Result<Output> {
-        // To append keeps what stands before in a file that is open already, and means nothing to others.
+        // Appending preserves the earlier contents of a file that is already open, and has no effect on other targets.
         let file = OpenOptions::new().append(true).open(path)?;
         Ok(Output { file: BufWriter::with_capacity(1 << 16, Sink::File(file)), replaces: None })
     }
 
-    /// Ends the file, and gives it its name. Until then the old one is as it was.
+    /// Completes the file and gives it its name. Until then, the old file is unchanged.
     ///
     /// # Errors
-    /// What has been written cannot be kept.
+    /// The written bytes cannot be stored.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         let Some(Target { temporary, path }) = self.replaces else { return Ok(()) };
         if let Sink::File(file) = self.file.get_ref() {
             file.sync_all()?;
         }
-        // An open file cannot be renamed everywhere.
+        // Not every system can rename an open file.
         drop(self.file);
         temporary.persist(&path).map_err(|e| e.error)?;
-        // The name should survive a loss of power, too. Some systems cannot synchronise folders.
+        // The new name should survive a loss of power, too. Some systems cannot synchronise folders.
         #[cfg(unix)]
         if let Ok(folder) = File::open(folder_of(&path)) {
             let _ = folder.sync_all();
@@ -127,22 +129,22 @@ impl Write for Output {
     }
 }
 
-/// Writes a file: all of it, or nothing.
+/// Writes a file completely, or not at all.
 ///
 /// # Errors
-/// As [`Output::create`] and [`Output::finish`], and a disk that is full.
+/// As [`Output::create`] and [`Output::finish`]; also, the disk is full.
 pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = Output::create(path)?;
     file.write_all(bytes.as_ref())?;
     file.finish()
 }
 
-/// Whether a path leads to a file that a process has open, such as `/dev/stdout`: others may write to it, too.
+/// True if a path leads to a file that a process has open, such as `/dev/stdout`: others may write to it, too.
 fn is_open_file(path: &Path) -> bool {
     path.starts_with("/dev") || path.starts_with("/proc")
 }
 
-/// What a path leads to that is not there: the end of symbolic links, if it is one.
+/// Follows symbolic links to the file that does not exist yet.
 fn followed(path: &Path) -> PathBuf {
     let mut target = path.to_path_buf();
     for _ in 0..LINKS {
@@ -152,24 +154,24 @@ fn followed(path: &Path) -> PathBuf {
     target
 }
 
-/// The folder in which a path is.
+/// The folder that holds a path.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A temporary file beside a path, to be read and written as new files are.
+/// Creates a temporary file beside a path, with the permissions of new files.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pendula-").suffix(".tmp");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // Less what the user's mask takes away.
+        // The system removes the permissions in the user's umask.
         builder.permissions(Permissions::from_mode(0o666));
     }
     let folder = folder_of(path);
     builder.tempfile_in(folder).map_err(|error| {
-        // The message does not name the temporary file.
+        // The message must not name the temporary file.
         let text = error.to_string();
         let why = text.split(" at path ").next().unwrap_or(&text);
         io::Error::new(error.kind(), format!("no file can be made in the folder {}: {why}", folder.display()))
@@ -210,7 +212,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         symlink("file", &link).unwrap();
-        // A link to nothing makes what it leads to.
+        // Writing to a dangling link creates its target.
         write(&link, "new").unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
         std::fs::set_permissions(&file, Permissions::from_mode(0o750)).unwrap();

@@ -1,8 +1,7 @@
 //! Gradients of a program by name: what `pendula grad` does, as a library.
 //!
-//! The program runs forward, the loss's gradient word is seeded, and it runs
-//! backward with gradients; no tape is kept. Results name each input. The
-//! engine is [`pendula_vm::gradient`].
+//! The program runs forward, the loss's gradient word is seeded, and the program runs backward with gradients. No tape
+//! is kept. Results name each input. The implementation is in [`pendula_vm::gradient`].
 //!
 //! ```
 //! use pendula::grad::{Options, grad, to_end};
@@ -45,74 +44,79 @@ mod driver;
 
 use driver::Driver;
 
-/// How many inputs [`Options::check`] compares at most; of more, it takes as many at equal distances.
+/// The maximum number of inputs that [`Options::check`] compares. If there are more, it takes this many at equal
+/// distances.
 pub const CHECKED: usize = 100;
 
-/// How many derivatives a Jacobian or a Hessian may have at most.
+/// The maximum number of derivatives of a Jacobian or a Hessian.
 pub const MOST: u64 = 10_000_000;
 
-/// What to differentiate, and how.
+/// The options of a gradient: what to differentiate, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The loss, as [`values::find`] takes it; the only exported number if left out. An array only with `jacobian`.
+    /// The loss, as [`values::find`] takes it. The default is the only exported number. It may be an array only with
+    /// `jacobian`.
     pub loss: Option<String>,
-    /// The inputs; all imported numbers if left out.
+    /// The inputs. The default is all imported numbers.
     pub wrt: Vec<String>,
-    /// What all derivatives are multiplied by, a number of the loss's type; 1 if left out.
+    /// The factor for all derivatives, a number of the loss's type. The default is 1.
     pub seed: Option<String>,
-    /// Second derivatives, too.
+    /// Also compute second derivatives.
     pub hessian: bool,
-    /// The gradient of every element of the loss.
+    /// Compute the gradient of every element of the loss.
     pub jacobian: bool,
-    /// Compare with forward mode and with finite differences, and the second derivatives with those of the other way.
+    /// Compare the derivatives with those of forward mode and of finite differences, and the second derivatives with
+    /// those computed in the other way.
     pub check: bool,
-    /// Keep the gradient words that `zero` drops, run forward again with gradients, and see that everything comes back.
+    /// Keep the gradient words that `zero` drops, run forward again with gradients, and check that everything comes
+    /// back.
     pub keep_dropped: bool,
 }
 
 /// Why there is no gradient.
 #[derive(Debug, thiserror::Error)]
 pub enum GradError<E> {
-    /// The run did not come to its end.
+    /// The run stopped before its end.
     #[error("the run did not come to its end")]
     Stopped(E),
-    /// A name or a number.
+    /// A name or a number is wrong.
     #[error(transparent)]
     Value(#[from] ValueError),
-    /// An integer.
+    /// An integer is named, which has no gradient.
     #[error("`{0}` is read as an integer, which has no gradient{1}")]
     Integer(String, &'static str),
-    /// Several words where one is wanted.
+    /// An array is named where a single word is expected.
     #[error("the loss `{name}` has {len} words: name one, such as `{one}`, or ask for the Jacobian")]
     Array {
         /// The symbol.
         name: String,
         /// Its length.
         len: u64,
-        /// The name of one of them.
+        /// The name of one of its elements.
         one: String,
     },
-    /// No loss was named, and there is not just one exported number.
+    /// No loss was named, and the number of exported numbers is not one.
     #[error("name the loss: {0}")]
     NoLoss(String),
-    /// No inputs were named, and none is imported.
+    /// No inputs were named, and no number is imported.
     #[error("name the inputs: the program imports no fixed-point, logarithmic or floating-point number")]
     NoInputs,
-    /// The program forgets or uses gradients itself.
+    /// The program erases words, or uses gradients itself.
     #[error("{}", match .0 {
         Refused::Irreversible => "the program erases words: it cannot run backward",
         Refused::UsesGradients(_) => "the program uses gradients itself: its run forward, at level 0, would differ from the one backward, at level 1",
     })]
     Refused(Refused),
-    /// No number for a seed.
+    /// The seed is no number of the loss's type, or is not finite.
     #[error("the seed `{text}` {why}")]
     Seed {
         /// The seed as given.
         text: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// A seed that is too great for a loss: their product, by which derivatives are multiplied, is no number. Known after the runs.
+    /// The seed is too large for the loss: their product, by which derivatives are multiplied, is not representable.
+    /// This is known only after the runs.
     #[error("the seed `{text}` times the loss `{loss}` is more than 1.79e308")]
     TooGreat {
         /// The seed as given.
@@ -120,19 +124,19 @@ pub enum GradError<E> {
         /// The loss.
         loss: String,
     },
-    /// A gradient word, or one of a second derivative, overflowed and wrapped: what is computed from it is not the derivative. The report
-    /// holds it as it came out, for who wants to look at it; [`Report::wrong`] says where.
+    /// A gradient word, or one of a second derivative, overflowed and wrapped, so the results are not the derivatives.
+    /// The report holds the results all the same; [`Report::wrong`] says where the overflow was.
     #[error("{} overflowed and wrapped: the derivatives are wrong", .0.what_is_wrong())]
     Overflow(Box<Report>),
-    /// Nothing where a name is wanted.
+    /// A name is empty.
     #[error("a name of {0} is empty")]
     NoName(&'static str),
-    /// A Jacobian or a Hessian that would fill the memory.
+    /// The Jacobian or the Hessian is too large for the memory.
     #[error("the {what} asks for {count} derivatives, more than {MOST}")]
     TooMany {
-        /// Which.
+        /// `Jacobian` or `Hessian`.
         what: &'static str,
-        /// How many derivatives.
+        /// The number of derivatives.
         count: u128,
     },
 }
@@ -144,10 +148,11 @@ pub struct Gradient {
     pub input: Place,
     /// Its values at the start.
     pub values: Vec<u64>,
-    /// Its gradient words, as the machine holds them: of a `.l` loss those of the logarithm of its magnitude, without the seed.
+    /// Its gradient words as the machine holds them. For a `.l` loss, they belong to the logarithm of its magnitude,
+    /// without the seed.
     pub words: Vec<u64>,
-    /// The derivatives with respect to the values, each with its type: that of the gradient word, but for `.l` inputs or a `.l` loss a
-    /// double. `None` at a logarithmic zero, where there is none.
+    /// The derivatives with respect to the values, each with its type: the gradient word's type, or a double for `.l`
+    /// inputs and for a `.l` loss. `None` at a logarithmic zero, where there is no derivative.
     pub derivatives: Vec<Option<(u64, Ty)>>,
     env: Env,
 }
@@ -167,9 +172,9 @@ impl Gradient {
 /// A loss and its gradient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
-    /// The name, with the index of an element.
+    /// The name, with its index if it is an element.
     pub name: String,
-    /// How it is read.
+    /// Its location and type.
     pub variable: Variable,
     /// Its value.
     pub value: u64,
@@ -177,61 +182,65 @@ pub struct Loss {
     pub gradients: Vec<Gradient>,
 }
 
-/// A comparison of one derivative; numbers are derivatives of the loss times the seed with respect to the input, or to the logarithm
-/// of a logarithmic input's magnitude.
+/// The comparison of one derivative. The numbers are derivatives of the loss times the seed with respect to the input;
+/// for a logarithmic input, with respect to the logarithm of its magnitude.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// The loss.
     pub loss: String,
     /// The input.
     pub input: String,
-    /// Whether the input is logarithmic, and what is compared are derivatives with respect to ln|input|.
+    /// True if the input is logarithmic; the derivatives compared are then those with respect to ln|input|.
     pub logarithmic: bool,
-    /// By the run backward.
+    /// The derivative by the run backward.
     pub adjoint: f64,
-    /// By the run over dual numbers; `None` where that run stops or overflows.
+    /// The derivative by the run over dual numbers; `None` if that run stops or overflows.
     pub tangent: Option<f64>,
-    /// By finite differences; `None` where they could not be taken, or where two widths disagree: at a kink, or next to a trap.
+    /// The derivative by finite differences; `None` if they cannot be taken, or if two widths disagree: at a kink, or
+    /// next to a trap.
     pub finite_difference: Option<f64>,
-    /// Whether those that there are agree.
+    /// True if the derivatives that exist agree.
     pub agrees: bool,
 }
 
-/// The result of the comparison.
+/// The gradients of a run, and the results of the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The loss or losses with their gradients.
+    /// The losses with their gradients.
     pub losses: Vec<Loss>,
-    /// Second derivatives of the loss, times the seed, with respect to all input words in their order; `None` at a logarithmic zero.
+    /// Second derivatives of the loss times the seed, with respect to all input words in their order; `None` at a
+    /// logarithmic zero.
     pub hessian: Option<Vec<Vec<Option<f64>>>>,
-    /// The comparisons asked for.
+    /// The comparisons, if requested.
     pub checks: Option<Vec<Check>>,
-    /// The largest difference between the Hessian's elements computed in the two ways, where a check was asked for; with respect to
-    /// logarithms where inputs are logarithmic.
+    /// The largest difference between the Hessian's elements computed in the two ways, if a check was requested; for
+    /// logarithmic inputs, with respect to their logarithms.
     pub hessian_difference: Option<f64>,
-    /// Whether that is little enough.
+    /// True if that difference is small enough.
     pub hessian_agrees: bool,
-    /// Whether the state at the start came back bit for bit after the first gradient run.
+    /// True if the first gradient run restored the initial state bit for bit.
     pub restored: bool,
-    /// The values at the start and after the first gradient run, where they differ.
+    /// The values at the start and after the first gradient run, if they differ.
     pub drift: Option<(Snapshot, Snapshot)>,
-    /// With [`Options::keep_dropped`]: how many gradient words other than zero were kept, and whether running forward again with
-    /// gradients brought back the state and the gradient words as they were seeded.
+    /// With [`Options::keep_dropped`]: how many nonzero gradient words were kept, and whether running forward again
+    /// with gradients restored the state and the seeded gradient words.
     pub kept: Option<(usize, bool)>,
-    /// Where a fixed-point number first overflowed and wrapped, and what words carried then: at [`AdMode::Plain`] it was a value, at
-    /// [`AdMode::Gradient`] a gradient word, at [`AdMode::Tangent`] a tangent, else a second derivative. Not in runs of other inputs.
+    /// Where a fixed-point number first overflowed and wrapped, and what words carried then: at [`AdMode::Plain`] it
+    /// was a value, at [`AdMode::Gradient`] a gradient word, at [`AdMode::Tangent`] a tangent, else a second
+    /// derivative. Runs on other inputs do not count.
     pub overflow: Option<(u32, AdMode)>,
-    /// Where a gradient word or one of a second derivative first did, be it that values did before: [`GradError::Overflow`].
+    /// Where a gradient word, or one of a second derivative, first overflowed, even if values did so before: see
+    /// [`GradError::Overflow`].
     pub wrong: Option<(u32, AdMode)>,
 }
 
 impl Report {
-    /// Whether all checks agree, and no gradient word or second derivative overflowed; true if neither happened nor was asked for.
+    /// True if all requested checks agree, and no gradient word or second derivative overflowed.
     pub fn agrees(&self) -> bool {
         self.checks.iter().flatten().all(|c| c.agrees) && self.hessian_agrees && self.wrong.is_none()
     }
 
-    /// What overflowed so that derivatives are wrong.
+    /// Names the kind of word whose overflow made the derivatives wrong.
     pub fn what_is_wrong(&self) -> &'static str {
         match self.wrong {
             Some((_, AdMode::SecondGradient | AdMode::GradientTangent)) => "a second derivative",
@@ -245,10 +254,10 @@ impl Report {
     }
 }
 
-/// Runs a machine to its end: what most callers give to [`grad`].
+/// Runs a machine to its end: the usual argument of [`grad`].
 ///
 /// # Errors
-/// The outcome, if it is another.
+/// The outcome, if the run did not finish.
 pub fn to_end(machine: &mut Machine<'_>) -> Result<(), Outcome> {
     match machine.run(None) {
         Outcome::Finished => Ok(()),
@@ -284,10 +293,10 @@ fn find<E>(module: &Module, name: &str, what: &'static str) -> Result<Place, Gra
     }
 }
 
-/// The loss and the inputs that the options name, or that are there.
+/// The loss and the inputs that the options name, or else the defaults.
 ///
 /// # Errors
-/// Names that do not fit.
+/// The names do not fit.
 pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place>), GradError<E>> {
     let numbers = |import: bool| -> Vec<Place> {
         let marked = values::marked(module, |i, e| if import { i } else { e });
@@ -323,8 +332,8 @@ pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place
     Ok((loss, inputs))
 }
 
-/// The options with what is meant where nothing is named, of a program in Nil: the loss is the one parameter that is a single number and is changed,
-/// as its `!` says, if there is one; and all numbers are inputs but a parameter that is the loss.
+/// Fills in the defaults for a Nil program. If exactly one parameter is both a single number and changed (its name ends
+/// with `!`), it is the loss. The inputs are all numbers except a parameter that is the loss.
 pub fn with_defaults(options: &Options, module: &Module, nil: Option<&CompiledSource>) -> Options {
     let mut out = options.clone();
     if nil.is_none() {
@@ -339,7 +348,7 @@ pub fn with_defaults(options: &Options, module: &Module, nil: Option<&CompiledSo
         }
     }
     if let (Some(loss), true) = (&out.loss, out.wrt.is_empty()) {
-        // An array of which the loss is an element has others.
+        // If the loss is one element of an array, the array remains an input because of its other elements.
         out.wrt = numbers.into_iter().map(|p| p.name).filter(|name| name != loss).collect();
     }
     out
@@ -358,7 +367,7 @@ fn seed<E>(text: &str, loss: &Place, env: Env) -> Result<u64, GradError<E>> {
     Ok(word)
 }
 
-/// Refuses what would fill the memory.
+/// Refuses Jacobians and Hessians that are too large for the memory.
 fn room<E>(options: &Options, loss: &Place, inputs: &[Place]) -> Result<(), GradError<E>> {
     let len = |place: &Place| u128::from(if let Location::Memory { len, .. } = place.at { len } else { 1 });
     let words: u128 = inputs.iter().map(len).sum();
@@ -372,12 +381,13 @@ fn room<E>(options: &Options, loss: &Place, inputs: &[Place]) -> Result<(), Grad
     Ok(())
 }
 
-/// The gradient of a program, whose inputs are set in the machine. `run` runs the machine to its end, as [`to_end`] does; it is
-/// called for every run forward or backward. The machine is left at its start, restored as far as the program restores it.
+/// The gradient of a program whose inputs are set in the machine. `run` runs the machine to its end, as [`to_end`]
+/// does; it is called for every run forward or backward. The machine is left at its start, restored as far as the
+/// program restores it.
 ///
 /// # Errors
-/// Names, types and seeds that do not fit; programs that cannot be differentiated; what `run` gives, but for what it gives in a
-/// check of first derivatives, which tells of runs that stop.
+/// Names, types or seeds do not fit; the program cannot be differentiated; or `run` fails. A failure of `run` in a
+/// check of first derivatives is not an error: the check records that the run stopped.
 pub fn grad<E>(
     machine: &mut Machine<'_>,
     options: &Options,
@@ -423,7 +433,7 @@ pub fn grad<E>(
         }
         report.losses.push(loss);
     }
-    // What only compares comes last: its runs may overflow where the others do not.
+    // Computations that only compare come last: their runs may overflow where the others do not.
     if options.hessian {
         for n in 0..report.losses.len() {
             driver.hessian(n, options.check, &mut report).map_err(GradError::Stopped)?;

@@ -12,10 +12,10 @@ use serde_json::{Map, json};
 use crate::report::Reporter;
 use crate::{Status, answer};
 
-/// The code of the error.
+/// The error code.
 pub(crate) const CODE: &str = INTERRUPTED;
 
-/// How long a run that does not look at the flag may go on after Ctrl-C.
+/// How long a run that does not check the flag may continue after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The time between checks of whether such a run has ended.
@@ -24,14 +24,14 @@ const LOOK: Duration = Duration::from_millis(20);
 /// True once Ctrl-C was pressed.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The number of [`InterruptGuard`]s.
+/// The number of existing [`InterruptGuard`]s.
 static GUARDS: AtomicUsize = AtomicUsize::new(0);
 
-/// While one exists, Ctrl-C ends runs, not the process.
+/// While a guard exists, Ctrl-C ends runs instead of the process.
 pub(crate) struct InterruptGuard(());
 
 impl InterruptGuard {
-    /// From now on, Ctrl-C ends runs. Where a run does not look at the flag, the process ends with a message.
+    /// Makes Ctrl-C end runs while the guard exists. If a run does not check the flag, the process ends with a message.
     pub(crate) fn begin(reporter: &Reporter) -> InterruptGuard {
         listen(reporter);
         GUARDS.fetch_add(1, Ordering::Relaxed);
@@ -40,12 +40,12 @@ impl InterruptGuard {
     }
 }
 
-/// Handles Ctrl-C from now on: it ends runs that are guarded, else the process.
+/// Installs the handler of Ctrl-C, which ends guarded runs, or else the process.
 pub(crate) fn listen(reporter: &Reporter) {
     static LISTENS: Once = Once::new();
     LISTENS.call_once(|| {
         let reporter = reporter.clone();
-        // Where the signal is ignored or handled already, as that of a program in the background may be, it stays so.
+        // If the signal is already ignored or handled, as may be for a program in the background, it stays so.
         if let Err(error) = ctrlc::try_set_handler(move || pressed(&reporter)) {
             tracing::debug!("Ctrl-C is not heeded: {error}");
         }
@@ -58,14 +58,14 @@ impl Drop for InterruptGuard {
     }
 }
 
-/// The number of runs that do not look at the flag.
+/// The number of runs that do not check the flag.
 static UNRESPONSIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// While one exists, a run is under way that does not look at the flag before its end.
+/// While this exists, a run is active that does not check the flag before its end.
 pub(crate) struct Unresponsive(());
 
 impl Unresponsive {
-    /// Begins such a run.
+    /// Marks the beginning of such a run.
     pub(crate) fn begin() -> Unresponsive {
         UNRESPONSIVE.fetch_add(1, Ordering::Relaxed);
         Unresponsive(())
@@ -78,12 +78,12 @@ impl Drop for Unresponsive {
     }
 }
 
-/// True if Ctrl-C ends runs, not the process.
+/// True if Ctrl-C ends runs instead of the process.
 fn is_guarded() -> bool {
     GUARDS.load(Ordering::Relaxed) > 0
 }
 
-/// True if Ctrl-C was pressed: runs end.
+/// True if Ctrl-C was pressed, so that runs must end.
 pub(crate) fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
@@ -97,7 +97,7 @@ fn pressed(reporter: &Reporter) {
     if REQUESTED.swap(true, Ordering::Relaxed) || !is_guarded() {
         leave();
     }
-    // The next time must find this thread waiting for it.
+    // The next Ctrl-C must find this thread waiting.
     let reporter = reporter.clone();
     let waits = std::thread::Builder::new().spawn(move || exit_if_unresponsive(&reporter));
     if waits.is_err() {
@@ -105,7 +105,7 @@ fn pressed(reporter: &Reporter) {
     }
 }
 
-/// Ends the process if a run that does not look at the flag does not end soon.
+/// Ends the process if a run that does not check the flag does not end soon.
 fn exit_if_unresponsive(reporter: &Reporter) {
     let mut since = None;
     loop {
@@ -122,7 +122,7 @@ fn exit_if_unresponsive(reporter: &Reporter) {
     }
 }
 
-/// Reports that the state is not known: of C code for a whole run, or of a run whose steps are not counted.
+/// Reports that the state is unknown: C code for a whole run is active, or a run whose steps are not counted.
 fn report_without_state(reporter: &Reporter, whole: bool) {
     let (why, help) = if whole {
         (
@@ -137,7 +137,7 @@ fn report_without_state(reporter: &Reporter, whole: bool) {
     };
     if answer::is_json(reporter) {
         let outcome = json!({ "kind": "interrupted", "code": CODE, "message": why });
-        // An error here has nobody to report to.
+        // An error here cannot be reported to anybody.
         let _ = answer::answer(reporter, false, outcome, Map::new());
         return;
     }

@@ -1,4 +1,4 @@
-//! The items of an array file, along its first axis: what the runs of a batch begin with.
+//! The items of an array file, along its first axis: the inputs of the runs of a batch.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -11,7 +11,7 @@ use crate::arguments;
 use crate::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, ReadError, Rows, places, strides};
 use pendula_isa::budget::{Exceeded, Resource};
 
-/// An array file as a list of items. It is read part by part, however long it is.
+/// An array file as a list of items. The file is read part by part, so it may have any length.
 #[derive(Debug)]
 pub struct Items {
     path: String,
@@ -21,7 +21,7 @@ pub struct Items {
     source: RefCell<Source>,
 }
 
-/// Where the elements are.
+/// The source of the elements.
 #[derive(Debug)]
 enum Source {
     Rows { rows: Rows<BufReader<File>>, next: usize },
@@ -29,11 +29,13 @@ enum Source {
 }
 
 impl Items {
-    /// Opens a `.npy` file, whose first axis counts the items, or a `.csv` file, an item in each row: a number where there is one
-    /// column, else a list of numbers. A first row of names names the columns. What is no file that can be read twice, such as a pipe, is copied.
+    /// Opens a `.npy` file, whose first axis counts the items, or a `.csv` file with one item per row. In a file of one
+    /// column an item is a number, else a list of numbers. A first row of names gives the columns their names. A source
+    /// that cannot be read twice, such as a pipe, is copied.
     ///
     /// # Errors
-    /// What [`arrays::read`] refuses but for elements that are no numbers, a file without items, rows of different lengths.
+    /// As [`arrays::read`], except that elements may be other than numbers; also, the file has no items, or its rows
+    /// have different lengths.
     pub fn read(path: &str) -> Result<Items, ArrayError> {
         let npy = arrays::is_npy(path)?;
         let file = opened(path).map_err(|why| ArrayError::new(path, why))?;
@@ -54,7 +56,7 @@ impl Items {
         Items::new(path, None, count, shape, Source::Npy { file, head })
     }
 
-    /// Sees what the rows are: how many, and that they have as many cells each.
+    /// Counts the rows, and checks that all have the same number of cells.
     fn of_rows(path: &str, file: File) -> Result<Items, ReadError> {
         let mut rows = Rows::new(BufReader::new(file));
         let (mut names, mut width, mut count) = (None, None, 0);
@@ -88,22 +90,22 @@ impl Items {
         Ok(Items { path: path.to_string(), names, count, shape, source: RefCell::new(source) })
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// How many items there are: one at least.
+    /// The number of items, at least one.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The lengths of an item's dimensions: none if it is a number.
+    /// The lengths of an item's dimensions; empty if it is a number.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// How many elements an item has.
+    /// The number of elements of an item.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
     }
@@ -121,10 +123,10 @@ impl Items {
         self.names.as_deref()
     }
 
-    /// Reads some items. To read parts in their order takes least time.
+    /// Reads some items. Reading the parts in their order is fastest.
     ///
     /// # Errors
-    /// A file that cannot be read any more, or is another by now.
+    /// The file can no longer be read, or has changed.
     pub fn part(&self, items: Range<usize>) -> Result<Part, ArrayError> {
         let read = match &mut *self.source.borrow_mut() {
             Source::Rows { rows, next } => self.part_of_rows(rows, next, items),
@@ -174,7 +176,8 @@ impl Items {
             file.read_exact(bytes)
         };
         if head.by_column {
-            // Of each element of an item those of all items stand together.
+            // In column-major order, the file groups values by the element's index: for each element of an item, the
+            // values of all items are contiguous.
             let run = items.len() * size;
             for (n, bytes) in bytes.chunks_exact_mut(run.max(1)).enumerate() {
                 get((n * self.count + items.start) as u64, bytes).map_err(unreadable)?;
@@ -200,12 +203,13 @@ impl Items {
         }
     }
 
-    /// The item that tells most about its type: the first with a number that is not whole, if there is one.
+    /// The item that says most about the type of the items: the first one with a number that is not whole, if there is
+    /// one.
     ///
     /// # Errors
     /// As [`Items::part`].
     pub fn telling(&self, column: Option<usize>) -> Result<usize, ArrayError> {
-        // No doubles are, all integers are.
+        // In such a file, all numbers are integers, or none is.
         if matches!(&*self.source.borrow(), Source::Npy { .. }) {
             return Ok(0);
         }
@@ -214,7 +218,7 @@ impl Items {
         Ok(found.unwrap_or(0))
     }
 
-    /// Whether a column of doubles holds whole numbers only, which may be meant as integers beside columns that are not.
+    /// True if a column of doubles holds whole numbers only. They may be meant as integers beside columns that do not.
     ///
     /// # Errors
     /// As [`Items::part`].
@@ -226,7 +230,7 @@ impl Items {
         Ok(self.find(|part, item| !whole(part, item))?.is_none())
     }
 
-    /// The first item of which this is true.
+    /// The first item that satisfies a condition.
     fn find(&self, is: impl Fn(&Part, usize) -> bool) -> Result<Option<usize>, ArrayError> {
         let size = (SEARCHED / self.elements().max(1)).max(1);
         for begin in (0..self.count).step_by(size) {
@@ -240,27 +244,27 @@ impl Items {
     }
 }
 
-/// How many elements are searched at a time.
+/// The number of elements that are searched at a time.
 const SEARCHED: usize = 1 << 16;
 
 /// Some of a file's items.
 #[derive(Debug)]
 pub struct Part {
     path: String,
-    /// The number of the first.
+    /// The number of the first item.
     first: usize,
     elements: Elements,
     lines: Vec<u64>,
     shape: Vec<usize>,
-    /// How far apart items are.
+    /// The distance between items.
     stride: usize,
-    /// Where an item's elements lie, from its first one on: row by row, and column by column.
+    /// The positions of an item's elements relative to its first one: in row-major and in column-major order.
     rows: Vec<usize>,
     columns: Vec<usize>,
 }
 
 impl Part {
-    /// An item's numbers, row by row; of `column`, if it is given, only that one's. A complex number is two.
+    /// An item's numbers in row-major order, or only those of `column` if it is given. A complex number gives two.
     pub fn numbers(&self, item: usize, column: Option<usize>) -> Vec<Number> {
         self.collect(item, column, &self.rows)
     }
@@ -277,7 +281,8 @@ impl Part {
         out
     }
 
-    /// An item as an argument of a program in Nil: an array's elements column by column. With `scalar`, an item of one element is a number.
+    /// An item as an argument of a Nil program; an array's elements are in column-major order. With `scalar`, an item
+    /// of one element is a number.
     pub fn argument(&self, item: usize, column: Option<usize>, scalar: bool) -> Argument {
         let numbers = self.collect(item, column, &self.columns);
         let mut numbers: Vec<_> = numbers.into_iter().map(arguments::number).collect();
@@ -290,7 +295,7 @@ impl Part {
         }
     }
 
-    /// Where an item is, for messages: `x.npy: item 3`, `x.csv: item 3 (line 5)`.
+    /// The place of an item for messages: `x.npy: item 3`, `x.csv: item 3 (line 5)`.
     pub fn place(&self, item: usize) -> String {
         match item.checked_sub(self.first).and_then(|n| self.lines.get(n)) {
             Some(line) => format!("{}: item {item} (line {line})", self.path),
@@ -299,7 +304,7 @@ impl Part {
     }
 }
 
-/// A file that can be read more than once; what cannot is copied to one.
+/// Opens a file that can be read more than once. A source that cannot is copied to such a file.
 fn opened(path: &str) -> Result<File, ReadError> {
     let unreadable = |e: io::Error| format!("cannot be read: {e}");
     let mut file = File::open(path).map_err(unreadable)?;
@@ -320,7 +325,7 @@ fn opened(path: &str) -> Result<File, ReadError> {
     Ok(copy)
 }
 
-/// Whether a cell names something and is no number.
+/// True if a cell is a name, not a number.
 fn is_name(cell: &str) -> bool {
     let number = ["nan", "inf", "infinity", "true", "false"].iter().any(|n| cell.eq_ignore_ascii_case(n));
     !number && cell.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -364,7 +369,7 @@ mod tests {
             let wanted = ints(&[6, 9, 7, 10, 8, 11]);
             assert_eq!(numbers, wanted.into_iter().map(arguments::number).collect::<Vec<_>>());
         }
-        // Element (n, i, j) of a file that is written column by column is number n + 2 i + 4 j.
+        // Element (n, i, j) of a column-major file is number n + 2 i + 4 j.
         let items = read(npy(&folder, &[2, 2, 3], npyz::Order::Fortran)).unwrap();
         for part in [0..2, 1..2] {
             assert_eq!(items.part(part).unwrap().numbers(1, None), ints(&[1, 5, 9, 3, 7, 11]));
@@ -385,7 +390,7 @@ mod tests {
             assert_eq!(all.numbers(n, None), wanted);
             assert_eq!(items.part(n..n + 1).unwrap().numbers(n, None), wanted);
         }
-        // Backward, too.
+        // Parts can also be read in descending order.
         assert_eq!(items.part(1..2).unwrap().numbers(1, Some(0)), [Number::Text("3".to_string())]);
         assert!(all.place(0).ends_with("item 0 (line 3)"), "{}", all.place(0));
         assert!(items.part(3..4).unwrap().place(3).ends_with("item 3 (line 6)"));

@@ -1,4 +1,4 @@
-//! The layout of a variable in the source: the lengths of an array, and which word is which element of it.
+//! The layout of a variable in the source: the lengths of an array, and the positions of its elements.
 
 use pendula_compiler::lower::ArgumentKind;
 use pendula_compiler::nil::types::Type;
@@ -8,21 +8,21 @@ use crate::arrays::row_by_row;
 use crate::load::CompiledSource;
 use crate::values::Place;
 
-/// How an array's elements lie in its words.
+/// How an array's elements are stored in its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The lengths of its dimensions.
     pub lens: Vec<usize>,
-    /// How many words an element has.
+    /// The number of words of an element.
     pub per: usize,
-    /// Whether these are the real and the imaginary part of a complex number.
+    /// True if these are the real and the imaginary part of a complex number.
     pub complex: bool,
-    /// Which word comes at which place where elements stand row by row: `A[i,j]` before `A[i,j+1]`.
+    /// The positions of the words in row-major order: `A[i,j]` before `A[i,j+1]`.
     pub order: Vec<usize>,
 }
 
 impl Layout {
-    /// One of an array whose elements of so many words lie column by column.
+    /// The layout of a column-major array that has this many words in all.
     fn of(lens: Vec<usize>, words: usize, complex: bool) -> Layout {
         let elements: usize = lens.iter().product();
         let per = words.checked_div(elements).unwrap_or(1);
@@ -31,12 +31,12 @@ impl Layout {
     }
 }
 
-/// The layouts of the arrays that a program in Nil has for arguments.
+/// The layouts of the arrays among the arguments of a Nil program.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts(Vec<(String, Layout)>);
 
 impl Layouts {
-    /// Those of a program; none where it is in another language.
+    /// The layouts of a program; none if it is in another language.
     pub fn of(nil: Option<&CompiledSource>) -> Layouts {
         let Some(nil) = nil else { return Layouts::default() };
         let one = |a: &pendula_compiler::lower::Argument| match &a.kind {
@@ -50,11 +50,11 @@ impl Layouts {
         Layouts(nil.arguments.iter().filter_map(one).collect())
     }
 
-    /// That of a place, if it is a whole array: by its name, with or without how it is read (`x.f`).
+    /// The layout of a place if it is a whole array, found by its name, with or without a type suffix (`x.f`).
     pub fn get(&self, place: &Place) -> Option<&Layout> {
         let find = |name: &str| self.0.iter().find(|(n, _)| n == name).map(|(_, layout)| layout);
         if let Some(source) = &place.source {
-            // An element or a part of it is no argument.
+            // An element of an argument, or a part of it, is not itself an argument.
             return find(&source.symbol).filter(|_| !source.dims.is_empty());
         }
         let letter = |suffix: &str| suffix.len() == 1 && suffix.chars().all(|c| Ty::from_letter(c).is_some());
@@ -63,7 +63,7 @@ impl Layouts {
     }
 }
 
-/// Whether the elements of the array that goes by a name are complex.
+/// True if the elements of the array with this name are complex.
 fn is_complex(nil: &CompiledSource, name: &str) -> bool {
     let owner = nil.parameters.iter().position(|symbols| symbols.iter().any(|s| s == name));
     let begin = name.split('.').next().unwrap_or(name);
@@ -74,7 +74,7 @@ fn is_pair(ty: &Type) -> bool {
     matches!(ty, Type::Complex(_))
 }
 
-/// The type of the elements of the array named `wanted`, within a value of a type that is named `name`.
+/// The element type of the array named `wanted`, within a value of type `ty` named `name`.
 fn element<'t>(ty: &'t Type, name: &str, wanted: &str) -> Option<&'t Type> {
     match ty {
         Type::Array { element, .. } => (name == wanted).then_some(element),

@@ -1,8 +1,9 @@
-//! What the routines of a program leave behind: which words each writes, and which of these it leaves neither zero nor as they were.
+//! Finds what the routines of a program leave behind: which words each one writes, and which of these it leaves neither
+//! zero nor unchanged.
 //!
-//! Found by running the program once more, an instruction at a time, with a name for what each word holds. Two words
-//! have the same name only if they hold the same whatever the program was given, along the way that this run took. What a word holds by
-//! chance is not asked.
+//! The program runs once more, one instruction at a time, and each word's contents get a name. Two words have the same
+//! name only if they have the same contents for all inputs that lead the program along this path. Contents that are
+//! equal by chance do not count.
 
 mod names;
 
@@ -18,11 +19,11 @@ use rustc_hash::FxHashMap;
 
 use names::{Name, Names, SlotNames};
 
-/// Instructions that are followed at most: what happens later is taken to be like what happened until then.
+/// The maximum number of instructions that are followed; later behaviour is assumed to be similar.
 const STEPS: u64 = 1 << 22;
-/// Names that are given at most within a routine, for the sake of memory.
+/// The maximum number of names within a routine; it bounds the memory.
 const NAMES: usize = 1 << 21;
-/// Names from which on they are given anew where no routine is open.
+/// Above this number of names, they are discarded when no routine is open.
 const MANY: usize = 1 << 16;
 
 /// A word of a machine's state.
@@ -32,16 +33,17 @@ enum Word {
     Mem(u64),
 }
 
-/// What every span of the module does, by a run forward with these values. The machine is left wherever that ends.
+/// Finds what every span of the module leaves in a run forward with these values. The machine stays where that run
+/// ends.
 ///
 /// # Errors
-/// A memory that the host has not.
+/// The host does not have enough memory.
 pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEffects>, ConfigError> {
     let module = machine.program().module();
     if !module.spans.iter().any(|s| s.undo) {
         return Ok(Vec::new());
     }
-    // As new: without gradient words, tangents and listeners.
+    // Resets the machine completely: no gradient words, tangents or listeners.
     machine.reset(start, start.mem.len())?;
     let mut follower = Follower::new(module);
     for _ in 0..STEPS {
@@ -59,21 +61,21 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEff
             break;
         }
     }
-    // What is still running has left what it has until now.
+    // Spans that are still open have left what they have so far.
     follower.close(0);
     Ok(follower.out)
 }
 
-/// A span that has been entered and not left.
+/// A span that has been entered and not yet left.
 struct Open {
     span: u32,
-    /// What each word that was written held when the span was entered.
+    /// The contents of each written word when the span was entered.
     before: FxHashMap<Word, Name>,
 }
 
-/// A procedure that has been entered and not left.
+/// A procedure that has been entered and not yet left.
 struct Frame {
-    /// How many spans were open before.
+    /// The number of spans that were open before.
     outer: usize,
     /// The gradient level at which it runs.
     level: u8,
@@ -81,7 +83,7 @@ struct Frame {
 
 struct Follower<'m> {
     module: &'m Module,
-    /// The spans that each instruction is in, the outermost first.
+    /// The spans that contain each instruction, the outermost first.
     within: Vec<Vec<u32>>,
     names: Names,
     regs: [Option<Name>; Reg::COUNT],
@@ -95,7 +97,7 @@ impl<'m> Follower<'m> {
     fn new(module: &'m Module) -> Follower<'m> {
         let mut within = vec![Vec::new(); module.code.len()];
         let mut order: Vec<u32> = (0..module.spans.len() as u32).collect();
-        // A span that holds another comes first.
+        // An outer span comes before those inside it.
         order.sort_by_key(|n| {
             let span = &module.spans[*n as usize];
             (span.start, u32::MAX - span.end)
@@ -126,7 +128,7 @@ impl<'m> Follower<'m> {
         }
     }
 
-    /// A word is known to hold this, or does from now on.
+    /// Records the contents of a word, without counting it as written.
     fn hold(&mut self, word: Word, name: Name) {
         match word {
             Word::Reg(r) => self.regs[r] = Some(name),
@@ -139,14 +141,14 @@ impl<'m> Follower<'m> {
             return;
         }
         let old = self.name(word);
-        // The stack pointer tells where the words are; it is none of them.
+        // The stack pointer says where words are; it is not itself data.
         if let Some(open) = self.open.last_mut().filter(|_| word != Word::Reg(Reg::SP.index())) {
             open.before.entry(word).or_insert(old);
         }
         self.hold(word, name);
     }
 
-    /// An instruction has run; `before` are the registers that it found.
+    /// Records the effect of an executed instruction; `before` are the registers before it.
     fn ran(&mut self, at: u32, inst: &Inst, forward: bool, before: &[u64; Reg::COUNT]) {
         self.enter(at, forward);
         let inst = if forward { *inst } else { inst.inverse() };
@@ -179,10 +181,10 @@ impl<'m> Follower<'m> {
         self.frames.push(Frame { outer: self.open.len(), level });
     }
 
-    /// Leaves spans that the next instruction is not in, and enters those that it is in.
+    /// Leaves the spans that do not contain the next instruction, and enters those that do.
     fn enter(&mut self, at: u32, forward: bool) {
         let Some(frame) = self.frames.last() else { return };
-        // What runs backward is undone by others, and gradients are not what is chosen by.
+        // Code that runs backward is undoing other code, and gradients do not matter for the choice.
         let (outer, counted) = (frame.outer, frame.level == 0 && forward);
         let spans = std::mem::take(&mut self.within[at as usize]);
         let wanted: &[u32] = if counted { &spans } else { &[] };
@@ -190,7 +192,7 @@ impl<'m> Follower<'m> {
         self.close(outer + same);
         for &span in &wanted[same..] {
             if self.open.is_empty() && self.names.count() > MANY {
-                // What was known of words before is not worth their names.
+                // Earlier knowledge about words is not worth the memory for its names.
                 self.names = Names::default();
                 self.regs = [None; Reg::COUNT];
                 self.memory.clear();
@@ -206,7 +208,7 @@ impl<'m> Follower<'m> {
         self.within[at as usize] = spans;
     }
 
-    /// Leaves all spans but the outermost `left`.
+    /// Leaves all spans except the outermost `left`.
     fn close(&mut self, left: usize) {
         while self.open.len() > left {
             let Some(Open { span, before }) = self.open.pop() else { return };
@@ -225,7 +227,7 @@ impl<'m> Follower<'m> {
                 }
             }
             let Some(outer) = self.open.last_mut() else { continue };
-            // What is larger takes what is smaller; what the outer one found is older.
+            // Merges the smaller map into the larger one; the outer span's entries are older and take precedence.
             if outer.before.is_empty() {
                 outer.before = before;
             } else {
@@ -234,7 +236,7 @@ impl<'m> Follower<'m> {
         }
     }
 
-    /// The operands: where they are, if they are words of the state, and what they hold.
+    /// The operands: their words, if they are part of the state, and their contents.
     fn operands(&mut self, inst: &Inst, before: &[u64; Reg::COUNT]) -> ([Option<Word>; 4], SlotNames) {
         let (mut words, mut held) = ([None; 4], [Name::ZERO; 4]);
         for (n, (_, operand)) in inst.operands().enumerate() {
@@ -265,7 +267,7 @@ impl<'m> Follower<'m> {
                     self.write(b, held[0]);
                 }
             }
-            // What they put a word on, or take it to, they have found to be zero.
+            // The slot that a push fills, or the register that a pop fills, was checked to be zero.
             Row::Push => {
                 let sp = before[Reg::SP.index()];
                 let slot = Word::Mem(if inverse { sp.wrapping_sub(1) } else { sp });
@@ -276,7 +278,7 @@ impl<'m> Follower<'m> {
                     self.write(reg, to_reg);
                 }
             }
-            // Checked, not written.
+            // The word is checked, not written.
             Row::Zero => {
                 if let Some(word) = words[0] {
                     self.hold(word, Name::ZERO);
@@ -284,7 +286,7 @@ impl<'m> Follower<'m> {
             }
             Row::ZeroWithin | Row::Erase => words[0].into_iter().for_each(|word| self.write(word, Name::ZERO)),
             Row::Emit if !inverse => words[0].into_iter().for_each(|word| self.write(word, Name::ZERO)),
-            // What comes from tapes and cells is not known.
+            // The contents of tapes and cells are unknown.
             Row::Emit | Row::Read | Row::Exch32 | Row::Swapbr => {
                 if let Some(word) = words[0] {
                     let new = self.names.unknown();
@@ -313,7 +315,7 @@ impl<'m> Follower<'m> {
                     word.into_iter().for_each(|word| self.write(word, new));
                 }
             }
-            // Gradient words are not followed; a link is taken off the stack as it was put there.
+            // Gradient words are not followed; a link is popped as it was pushed.
             Row::Gswap
             | Row::Show
             | Row::Print
@@ -327,9 +329,9 @@ impl<'m> Follower<'m> {
         }
     }
 
-    /// A comparison that told whether two words are the same, and control has gone the way for words that are.
+    /// Records a comparison that found two words equal.
     fn compared(&mut self, inst: &Inst, (ty, cond): (Ty, Cond), before: &[u64; Reg::COUNT]) {
-        // Doubles may be equal without being the same word.
+        // Equal doubles need not be the same word.
         if !matches!(cond, Cond::Eq | Cond::Ne) || !matches!(ty, Ty::Int | Ty::Q) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Pendula: a reversible virtual machine and assembler toolchain.
 //!
-//! [`load`](fn@load) and [`text`] make a [`Program`] of a file or a text, in whatever language; it runs and is differentiated in one call, from values to
-//! values:
+//! [`load`](fn@load) and [`text`] make a [`Program`] from a file or from a text, in any of the supported languages. One
+//! call runs or differentiates it, and takes and returns plain values:
 //!
 //! ```
 //! let program = pendula::text("norm.nil", "
@@ -22,9 +22,9 @@
 //! # Ok::<(), pendula::Error>(())
 //! ```
 //!
-//! Below that, this crate is a facade: it re-exports the workspace's libraries and adds what the
-//! command line and other programs share — loading a file whatever its kind, and reading
-//! and writing a machine's state by name. The same in steps, with words:
+//! Below that, this crate is a facade. It re-exports the workspace's libraries and adds what the command line and other
+//! programs share: loading files of any kind, and reading and writing a machine's state by name. Here is a similar
+//! program in assembly, step by step:
 //!
 //! ```
 //! let source = "
@@ -51,7 +51,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// As the command line calls it, whose modules some are.
+// The command line shares some of these modules and refers to this crate by this name.
 extern crate self as pendula;
 
 pub use pendula_asm as asm;

@@ -1,4 +1,5 @@
-//! Loads files of any kind as modules: assembly text, objects, programs in Nil and Janus. The extension tells the kind, else the content.
+//! Loads files of any kind as modules: assembly text, objects, and programs in Nil, Janus and PISA. The extension
+//! determines the kind; if it does not, the content does.
 
 use std::io::Read;
 use std::path::Path;
@@ -36,7 +37,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// What it is called.
+    /// The kind in words, for messages.
     pub fn name(self) -> &'static str {
         match self {
             FileKind::Assembly => "assembly",
@@ -48,16 +49,16 @@ impl FileKind {
     }
 }
 
-/// A file that was read.
+/// A loaded file.
 #[derive(Debug)]
 pub struct Loaded {
     /// The module; `None` if there were errors.
     pub module: Option<Module>,
-    /// What the assembler had to say.
+    /// The assembler's or the compiler's messages.
     pub diagnostics: Vec<Diagnostic>,
     /// The source texts; empty for an object.
     pub sources: Sources,
-    /// Operands of assembly text that are written by the names of data objects.
+    /// The operands of assembly text that name data objects.
     pub named: Vec<NamedOperand>,
     /// The other results of compiling a program in Nil or Janus.
     pub compiled: Option<CompiledSource>,
@@ -72,21 +73,21 @@ pub struct CompiledSource {
     pub parameters: Vec<Vec<String>>,
     /// The types of these parameters.
     pub types: Vec<Type>,
-    /// Whether there is nothing to run because the entry point's arguments are not given.
+    /// True if there is nothing to run because the entry point's arguments are missing.
     pub wants_arguments: bool,
-    /// The program before it became instructions; `None` if there were errors.
+    /// The optimised IR, from which the instructions were made; `None` if there were errors.
     pub program: Option<ir::Program>,
-    /// The program before it was improved.
+    /// The IR before the optimisations.
     pub source: Option<ir::Program>,
-    /// The same in the form that C is written of, where [`compile::Options::native`] asks for it.
+    /// The IR from which C is generated, if [`compile::Options::native`] asks for it.
     pub native: Option<ir::Program>,
-    /// The passes that were asked for.
+    /// The passes that were selected.
     pub switches: Switches,
-    /// The files as they were read, the program first; none of a program in Janus.
+    /// The files as they were read, the program first; empty for a program in Janus.
     pub inputs: Vec<Input>,
-    /// What only a program in Janus has.
+    /// The parts that only a program in Janus has.
     pub janus: Option<Janus>,
-    /// Of which statements is known how often they have run, once a stop is told.
+    /// The statements whose execution counts are known; computed when a stop is first reported.
     counted: OnceLock<Counted>,
 }
 
@@ -96,14 +97,15 @@ impl CompiledSource {
         self.janus.as_ref().map(|janus| janus.store.as_slice())
     }
 
-    /// The statements of which this code's counts say how often they have run; `None` if the program was not compiled.
+    /// The statements whose execution counts follow from the counts of this code; `None` if the program was not
+    /// compiled.
     pub(crate) fn counted(&self, module: &Module) -> Option<&Counted> {
         let (source, program) = (self.source.as_ref()?, self.program.as_ref()?);
         Some(self.counted.get_or_init(|| Counted::of(module, source, program)))
     }
 }
 
-/// Why a file cannot be loaded at all.
+/// Why a file cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// It cannot be read.
@@ -111,7 +113,7 @@ pub enum LoadError {
     Read {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
     /// It is larger than allowed.
@@ -122,10 +124,10 @@ pub enum LoadError {
     NotText {
         /// The file.
         path: String,
-        /// The first byte that is no UTF-8.
+        /// The offset of the first byte that is not UTF-8.
         offset: usize,
     },
-    /// It is an object, and a bad one.
+    /// It is an invalid object.
     #[error("{path}: {error}")]
     Object {
         /// The file.
@@ -135,7 +137,7 @@ pub enum LoadError {
     },
 }
 
-/// Reads a file's bytes, as many as the budget allows at most; `-` is standard input.
+/// Reads a file's bytes, at most as many as the budget allows; `-` is standard input.
 pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     let _span = tracing::debug_span!("read", file = display_name(path)).entered();
     let fail = |error| LoadError::Read { path: path.to_string(), error };
@@ -151,7 +153,7 @@ pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     Ok(bytes)
 }
 
-/// Like [`read_bytes`] for a program; the error names the option of the command line that raises the limit.
+/// Like [`read_bytes`] for a program; the error names the command-line option that raises the limit.
 pub fn read_source(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     read_bytes(path, budget).map_err(|e| match e {
         LoadError::TooLarge(e) => {
@@ -161,7 +163,7 @@ pub fn read_source(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     })
 }
 
-/// What a file holds, by its name, else by what is in it.
+/// Determines what a file holds from its name, or else from its content.
 pub fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -175,7 +177,8 @@ pub fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     }
 }
 
-/// What a text is, where its name does not tell: a program in Nil has functions, `@i function f(…)`, one in Janus procedures.
+/// Determines what a text is if its name does not tell: Nil programs have functions, `@i function f(…)`, and Janus
+/// programs have procedures.
 fn by_content(bytes: &[u8]) -> FileKind {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     if bytes.starts_with(pisa::HEADER.as_bytes()) {
@@ -192,10 +195,10 @@ fn by_content(bytes: &[u8]) -> FileKind {
     }
 }
 
-/// How much of a file is looked at to see what it holds.
+/// The number of bytes of a file that are inspected to see what it holds.
 const LOOKED_AT: usize = 1 << 16;
 
-/// What a file holds, before it is read; `None` of standard input, and of what cannot be read.
+/// Determines what a file holds before it is read; `None` for standard input, and for a file that cannot be read.
 pub fn kind_at(path: &str) -> Option<FileKind> {
     let mut bytes = Vec::new();
     if path == "-" {
@@ -205,13 +208,13 @@ pub fn kind_at(path: &str) -> Option<FileKind> {
     Some(kind_of(path, &bytes))
 }
 
-/// A file's text.
+/// Converts a file's bytes to text.
 pub fn text_of(path: &str, bytes: Vec<u8>) -> Result<String, LoadError> {
     String::from_utf8(bytes)
         .map_err(|e| LoadError::NotText { path: path.to_string(), offset: e.utf8_error().valid_up_to() })
 }
 
-/// The name by which messages call a file.
+/// The name of a file in messages.
 pub fn display_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }
@@ -221,7 +224,7 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
     load_bytes(path, read_source(path, &options.budget)?, options, nil)
 }
 
-/// Like [`load`] for the bytes of a file; `path` is its path, or the name that messages give it.
+/// Like [`load`] for the bytes of a file; `path` is its path, or the name that messages use.
 pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
     match kind_of(path, &bytes) {
         FileKind::Object => {
@@ -244,7 +247,7 @@ pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::
     }
 }
 
-/// A file that was not compiled.
+/// A loaded file that was not compiled.
 fn plain(module: Option<Module>, diagnostics: Vec<Diagnostic>, sources: Sources) -> Loaded {
     Loaded { module, diagnostics, sources, named: Vec::new(), compiled: None }
 }

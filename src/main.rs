@@ -1,4 +1,4 @@
-//! The command line. Everything that Pendula prints is printed from here.
+//! The command line. All output of Pendula is printed from here.
 
 mod answer;
 mod bench;
@@ -29,20 +29,20 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use cli::{Cli, Colour, Command, chrome_trace};
 
-/// How the program ends.
+/// The exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
-    /// Done.
+    /// Success.
     Done = 0,
-    /// The user's program is at fault: assembly errors, a trap, a failed round trip.
+    /// The user's program is at fault: an assembly error, a trap, a failed round trip.
     Fault = 1,
-    /// Usage, or trouble with files.
+    /// Wrong usage, or a problem with files.
     Usage = 2,
-    /// Ended by Ctrl-C: 128 and the number of the signal, as shells have it.
+    /// Ended by Ctrl-C: 128 plus the number of the signal, as in shells.
     Interrupted = 130,
 }
 
-/// The stack size that parsers, compilers and engines count on: the usual default of systems (`ulimit -s`).
+/// The stack size that parsers, compilers and engines require: the usual default of systems (`ulimit -s`).
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
     match std::thread::Builder::new().stack_size(STACK).spawn(run) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        // No room for a thread: small programs run all the same.
+        // The thread cannot be started; small programs run without it.
         Err(_) => run(),
     }
 }
@@ -83,7 +83,7 @@ fn run() -> ExitCode {
     ExitCode::from(traced(status) as u8)
 }
 
-/// Begins to log to standard error, and to the file of `--trace-json`.
+/// Sets up logging to standard error, and to the file of `--trace-json`.
 fn log(
     level: tracing::Level,
     styled: bool,
@@ -93,7 +93,7 @@ fn log(
     use tracing_subscriber::fmt;
     let asked = std::env::var("RUST_LOG").ok().and_then(|targets| targets.parse::<Targets>().ok());
     let filter = asked.unwrap_or_else(|| Targets::new().with_default(level));
-    // Of spans, their ends are logged, with the times that they took; of events no times are.
+    // For spans, their ends are logged with their durations; events have no times.
     let text =
         fmt::layer().with_ansi(styled).with_writer(std::io::stderr).with_span_events(fmt::format::FmtSpan::CLOSE);
     let text = text.event_format(fmt::format().without_time()).with_filter(filter);
@@ -111,12 +111,12 @@ fn log(
             return Err(error);
         }
     }
-    // Whatever ends the process completes the file.
+    // However the process ends, the file is completed.
     interrupt::listen(reporter);
     Ok(())
 }
 
-/// Completes the file of `--trace-json`. Gives the status to end with.
+/// Completes the file of `--trace-json`, and returns the exit status.
 fn traced(status: Status) -> Status {
     let Err(error) = chrome_trace::finish() else { return status };
     let _ = writeln!(std::io::stderr().lock(), "error: {}", visible(&format!("{error:#}")));
@@ -176,7 +176,7 @@ fn answer_name(command: &Command) -> (&'static str, bool) {
     }
 }
 
-/// Whether what goes to standard error is coloured.
+/// True if standard error is coloured.
 fn is_styled(colour: Colour) -> bool {
     match colour {
         Colour::Always => true,
@@ -185,7 +185,7 @@ fn is_styled(colour: Colour) -> bool {
     }
 }
 
-/// The command that invalid arguments name, if they ask for JSON; an empty name if they name no command with `--json`.
+/// The command named by invalid arguments, if they ask for JSON; an empty name if they name no command with `--json`.
 fn in_json() -> Option<String> {
     let given: Vec<_> = std::env::args_os().skip(1).take_while(|arg| arg != "--").collect();
     let cli = Cli::command();
@@ -195,7 +195,7 @@ fn in_json() -> Option<String> {
     given.iter().any(|arg| arg == "--json").then(|| named.unwrap_or_default().to_string())
 }
 
-/// Prints what the command line's parser says: an error, or the help or version that was asked for.
+/// Prints the output of the command line's parser: an error, or the requested help or version.
 fn print_parser_error(output: &clap::Error) -> ExitCode {
     let text = output.render().to_string();
     if let (true, Some(command)) = (output.use_stderr(), in_json())
@@ -203,11 +203,11 @@ fn print_parser_error(output: &clap::Error) -> ExitCode {
     {
         return ExitCode::from(Status::Usage as u8);
     }
-    // A list that an option asks for comes as an error, too.
+    // A list that an option asks for also comes as an error.
     let list = text.strip_prefix("error: ").filter(|_| output.kind() == clap::error::ErrorKind::DisplayHelp);
     let written = match visible(&text) {
         _ if list.is_some() => report::print(list.unwrap_or_default()),
-        // The message repeats arguments, which may hold control characters.
+        // The message repeats arguments, which may contain control characters.
         Cow::Owned(text) if output.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
         Cow::Owned(_) | Cow::Borrowed(_) => output.print().and_then(|()| std::io::stdout().flush()),
     };
@@ -220,7 +220,7 @@ fn print_parser_error(output: &clap::Error) -> ExitCode {
     }
 }
 
-/// True if the error is a closed pipe: the reader of our output has ended, which is no failure.
+/// True if the error is a closed pipe: the reader of our output has ended, which is not a failure.
 pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,4 +1,4 @@
-//! The memory that this process has, and its limit.
+//! The memory use of this process, and its limit.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use crate::Status;
 use crate::answer;
 use crate::report::Reporter;
 
-/// How often the process looks at its memory. What it can take in between is little beside any limit worth setting.
+/// The interval between checks of the memory use. What the process can allocate in between is small compared with any
+/// sensible limit.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// A line of what the kernel tells of this process, in bytes.
+/// A field of the kernel's status file of this process, in bytes.
 pub(crate) fn own(field: &str) -> Option<u64> {
     kilobytes("/proc/self/status", field)
 }
@@ -21,7 +22,7 @@ fn kilobytes(file: &str, field: &str) -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// The memory of the host in bytes: what it has, or what a control group leaves to its processes.
+/// The memory of the host in bytes, or the limit of the control group if it is lower.
 fn of_host() -> Option<u64> {
     let has = kilobytes("/proc/meminfo", "MemTotal")?;
     let groups = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
@@ -29,8 +30,8 @@ fn of_host() -> Option<u64> {
     Some(left.fold(has, u64::min))
 }
 
-/// Ends the process with an error when it has more memory than `limit` bytes, or than half of the host's. Where the host does not tell, only a
-/// limit that was asked for is an error.
+/// Ends the process with an error when it uses more memory than `limit` bytes, by default half of the host's memory. If
+/// the system does not report the memory use, only an explicit limit is an error.
 pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<()> {
     if own("VmRSS").is_none() {
         anyhow::ensure!(limit.is_none(), "--memory-limit: this system does not tell how much memory a process has");
@@ -40,7 +41,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
     let default = if limit.is_none() { ", half of what the host has" } else { "" };
     let help = "give the program less to hold, or allow more with `--memory-limit`";
     let message = move || format!("out of memory: more than {}{default}; {help}", size(most));
-    // The memory of the process itself is checked at once, not only when the thread first looks.
+    // The current memory use is checked at once, not only at the thread's first check.
     anyhow::ensure!(own("VmRSS").is_none_or(|now| now <= most), message());
     let reporter = reporter.clone();
     std::thread::Builder::new().name("memory".to_string()).spawn(move || {
@@ -55,7 +56,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
 
 const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
-/// A number of bytes, as it is read best.
+/// A number of bytes in a readable unit.
 fn size(bytes: u64) -> String {
     let unit = (bytes.max(1).ilog2() / 10).min(UNITS.len() as u32 - 1);
     let number = bytes as f64 / 1024f64.powi(unit as i32);
@@ -63,7 +64,7 @@ fn size(bytes: u64) -> String {
     format!("{number:.digits$} {}", UNITS[unit as usize])
 }
 
-/// Reads a number of bytes: `4G`, `512MiB`, `1.5g`, `100000`. A unit is a power of 1024.
+/// Parses a number of bytes: `4G`, `512MiB`, `1.5g`, `100000`. A unit is a power of 1024.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || "not a size: a number with a unit, such as 512M or 4G".to_string();
     let text = text.trim();

@@ -1,5 +1,5 @@
-//! Programs in Nil run by C code: written, compiled by the system's compiler when
-//! a run asks for it, and kept for later runs.
+//! Runs programs in Nil by C code, which is generated, compiled by the system's compiler when a run needs it, and kept
+//! for later runs.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,18 +21,18 @@ use crate::visible::visible;
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
-    /// It cannot be written in C: another engine runs it.
+    /// The program cannot be translated to C; another engine runs it.
     #[error("{0}")]
     Refused(#[from] Refused),
-    /// The system's compiler is missing, or fails.
+    /// The system's compiler is missing or fails.
     #[error("{0}")]
     Compiler(#[from] CcError),
 }
 
-/// Has a program in Nil run as a whole by C, where it was compiled for that; `fast` lets roundings differ.
+/// Attaches C code for whole runs to a Nil program that was compiled for it; `fast` allows different roundings.
 ///
 /// # Errors
-/// Where it cannot be written in C, or not compiled: then the machine runs it all the same.
+/// The program cannot be translated to C, or the C cannot be compiled. The machine runs it nevertheless.
 pub fn attach(program: &mut pendula_vm::Program, nil: &CompiledSource, fast: bool) -> Result<(), NativeError> {
     let Some(ir) = &nil.native else { return Ok(()) };
     let how = if fast { Rounding::Fast } else { Rounding::Strict };
@@ -41,7 +41,7 @@ pub fn attach(program: &mut pendula_vm::Program, nil: &CompiledSource, fast: boo
     Ok(())
 }
 
-/// A program in C. Each way of running it is compiled when it is first wanted.
+/// A program in C. Each kind of run is compiled when it is first needed.
 pub struct NativeProgram {
     program: Program,
     arguments: Vec<Argument>,
@@ -50,15 +50,16 @@ pub struct NativeProgram {
     floats: Vec<Range<usize>>,
     how: Rounding,
     switches: Switches,
-    /// By [`index`].
+    /// The code of each kind of run, by [`index`].
     codes: [OnceLock<Option<Code>>; RUN_KINDS],
 }
 
 impl NativeProgram {
-    /// A program, as [`pendula_compiler::compile::Compiled::native`] gives it, with the data symbols of its arguments. Its forward run is compiled at once.
+    /// Makes the C program from [`pendula_compiler::compile::Compiled::native`] and the data symbols of its arguments.
+    /// The run forward is compiled at once.
     ///
     /// # Errors
-    /// Where it cannot be written in C, or not compiled.
+    /// The program cannot be translated to C, or the C cannot be compiled.
     pub fn new(
         program: Program,
         arguments: Vec<Argument>,
@@ -91,7 +92,7 @@ impl NativeProgram {
     }
 }
 
-/// A defect of ours, or of the compiler: another engine runs the program.
+/// Logs a defect of ours or of the C compiler; another engine runs the program.
 fn tell(error: &NativeError) {
     match error {
         NativeError::Refused(why) => tracing::info!("not run as a whole: {}", visible(&why.to_string())),
@@ -99,18 +100,18 @@ fn tell(error: &NativeError) {
     }
 }
 
-/// How many runs by such code are under way: it looks at nothing before its end.
+/// The number of active runs by such code, which does not check for interrupts.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a run by such code is under way, on any thread.
+/// True if a run by such code is active, on any thread.
 pub fn is_under_way() -> bool {
     UNDER_WAY.load(Ordering::Relaxed) > 0
 }
 
-/// How many ways there are of running a program.
+/// The number of kinds of runs.
 const RUN_KINDS: usize = 11;
 
-/// The number of a way of running a program.
+/// The number of a kind of run.
 fn index(kind: RunKind) -> usize {
     match kind {
         RunKind::Run(direction, ad_mode) => {
@@ -145,7 +146,7 @@ impl WholeProgram for NativeProgram {
     }
 
     fn leaves_values(&self) -> bool {
-        // Undoing sums of numbers that are rounded anyhow comes to the same but for rounding.
+        // If sums are rounded anyway, undoing them gives the same result except for rounding.
         self.how == Rounding::Fast
     }
 

@@ -24,10 +24,10 @@ use crate::{Status, cmd, interrupt, session};
 
 pub(crate) use pendula::diagnosis::{Stopped, wrong};
 
-/// How many calls JSON has from either end of a long chain.
+/// The number of calls that JSON lists from each end of a long chain.
 const CALLS: usize = 500;
 
-/// The outcome as JSON; `told` is why the program stopped, in its own terms.
+/// The outcome as JSON; `told` explains in terms of the source why the program stopped.
 pub(crate) fn outcome_json(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -63,12 +63,12 @@ pub(crate) fn outcome_json(
     out
 }
 
-/// Variables by name.
+/// Variables as JSON, by name.
 fn variables_json(of: &[(String, String)]) -> Map<String, Value> {
     of.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
 }
 
-/// Calls under way; of very many those at either end.
+/// Active calls as JSON; of a very long chain, only both ends.
 fn calls_json(calls: &[ActiveCall]) -> Value {
     let (first, last) = if calls.len() > 2 * CALLS { (CALLS, calls.len() - CALLS) } else { (calls.len(), calls.len()) };
     calls[..first].iter().chain(&calls[last..]).map(call_json).collect()
@@ -84,7 +84,7 @@ fn call_json(call: &ActiveCall) -> Value {
     })
 }
 
-/// Puts why a program stopped, in its own terms, into the outcome.
+/// Adds to the outcome why the program stopped, in terms of its source.
 pub(crate) fn put_stop(outcome: &mut Value, told: &StopReport) {
     outcome["stop"] = stop_json(told);
 }
@@ -102,7 +102,7 @@ fn stop_json(told: &StopReport) -> Value {
     })
 }
 
-/// Where each flag was raised first; `null` where it was not.
+/// Where each flag was first raised; `null` where it was not.
 pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
     let module = machine.program().module();
     let place = |at: Option<u32>| at.map(|at| trap_report::address_json(at, module));
@@ -114,20 +114,20 @@ pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
     }
     let mut out = json!({ "overflow": place(flags.overflow), "inexact": inexact });
     if machine.ran().whole > 0 {
-        // Code for whole runs lets a rest of rounding go, and does not say where.
+        // Code for whole runs discards rounding residues without recording where.
         out["unnoted"] = json!(["inexact"]);
     }
     out
 }
 
-/// What has run a program, by name: at most `whole C`, `units of C` or `jit`, and `interpreter`.
+/// Names what ran a program: at most one of `whole C`, `units of C` and `jit`, and `interpreter`.
 pub(crate) fn ran_by(machine: &Machine<'_>) -> Vec<&'static str> {
     let ran = machine.ran();
     let parts = [(ran.whole, "whole C"), (ran.compiled, code_name(machine.engine())), (ran.interpreted, "interpreter")];
     parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, name)| name).collect()
 }
 
-/// What the code is called that an engine makes of a program's parts.
+/// The name of the code that an engine generates for parts of a program.
 pub(crate) fn code_name(engine: Engine) -> &'static str {
     match engine {
         Engine::Interpreter => "code",
@@ -136,7 +136,7 @@ pub(crate) fn code_name(engine: Engine) -> &'static str {
     }
 }
 
-/// Tells why a run stopped, if it did not end, and what it noticed.
+/// Reports why a run stopped if it did not finish, and the flags that it raised.
 pub(crate) fn explain(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -149,8 +149,8 @@ pub(crate) fn explain(
     noticed(machine.program().module(), sources, reporter, overflow);
 }
 
-/// The rests of rounding that `zero.f` cleared, summed up in one line: beside the drift, if that is asked for, else in the log. Where doubles are
-/// taken back they are to be expected, and what lies beyond the bound is a trap.
+/// A line that summarises the rounding residues that `zero.f` cleared. It is returned if the drift was requested, and
+/// logged otherwise. Residues are normal where sums of doubles are undone; a residue beyond the bound is a trap.
 pub(crate) fn rests(module: &Module, flags: Flags, asked: bool) -> String {
     let Some(text) = rests_text(module, flags.inexact.map(|at| (at, flags.rests)), "") else { return String::new() };
     if asked {
@@ -160,7 +160,7 @@ pub(crate) fn rests(module: &Module, flags: Flags, asked: bool) -> String {
     String::new()
 }
 
-/// The same of one or many runs, the first of which is said where; `runs` says which they are.
+/// The same for one or many runs, with the place of the first residue; `runs` says which runs had one.
 pub(crate) fn rests_text(module: &Module, rests: Option<(u32, RoundingResidues)>, runs: &str) -> Option<String> {
     let (at, rests) = rests?;
     let (count, noun) = (rests.count, if rests.count == 1 { "rest" } else { "rests" });
@@ -173,7 +173,7 @@ pub(crate) fn rests_text(module: &Module, rests: Option<(u32, RoundingResidues)>
     Some(format!("{text}, at most {largest:e}, first at {place} (P0132)"))
 }
 
-/// Tells why a run stopped, if it did not end.
+/// Reports why a run stopped, if it did not finish.
 pub(crate) fn ended(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -186,7 +186,7 @@ pub(crate) fn ended(
     }
 }
 
-/// Where and how a run stopped, which may be by Ctrl-C; `None` if it came to its end.
+/// Where and how a run stopped, including by Ctrl-C; `None` if it finished.
 pub(crate) fn stopped_by(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
     let interrupted = *outcome == Outcome::Limit && interrupt::is_requested();
     let mut stopped = Stopped::of(outcome, machine)?;
@@ -194,7 +194,7 @@ pub(crate) fn stopped_by(outcome: &Outcome, machine: &Machine<'_>) -> Option<Sto
     Some(stopped)
 }
 
-/// What a run that ended so makes of the command.
+/// The command's exit status for an outcome.
 pub(crate) fn status(outcome: &Outcome) -> Status {
     match outcome {
         Outcome::Finished => Status::Done,
@@ -203,7 +203,8 @@ pub(crate) fn status(outcome: &Outcome) -> Status {
     }
 }
 
-/// Tells what a program in Nil or Janus does in these directions, line by line of its source, to standard error. The machine is about to run it.
+/// Traces a program in Nil or Janus in these directions, line by line of its source, to standard error. The machine is
+/// about to run it.
 pub(crate) fn trace(
     machine: &Machine<'_>,
     loaded: &cmd::Program,
@@ -216,7 +217,7 @@ pub(crate) fn trace(
     let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
     let memory = machine.memory().len().min(data.len() + diagnosis::ROOM);
     let (limited, mut moment) = limit(machine, loaded, conditions, ways, &data)?;
-    // Where it is not known what the run does until its limit, so many statements are shown.
+    // If the moment of the limit is unknown, this many statements are shown.
     let max_steps = conditions.max_steps.filter(|_| limited && moment.is_none()).unwrap_or(u64::MAX);
     let trap_overflow = session::config(conditions).trap_overflow;
     let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee, trap_overflow };
@@ -239,13 +240,14 @@ pub(crate) fn trace(
             writeln!(out, "… the trace ends here: calls are nested too deep for it")?
         }
         Some(_) if moment.is_some() => writeln!(out, "… the run ends here: --max-steps")?,
-        // Of anything else the machine tells.
+        // The machine reports anything else.
         Some(_) | None => {}
     }
     Ok(out.flush()?)
 }
 
-/// Whether a run will come to the limit of steps, and at which moment of its source, if that is known: for that it is done once beforehand.
+/// Finds out whether a run will reach the step limit and, if possible, at which moment of the source. For that, the
+/// program runs once beforehand.
 fn limit(
     machine: &Machine<'_>,
     loaded: &cmd::Program,
@@ -271,7 +273,7 @@ fn limit(
     Ok((false, None))
 }
 
-/// Tells where a fixed-point number first overflowed, with what words carried then.
+/// Reports where a fixed-point number first overflowed, with what words carried then.
 pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, overflow: Option<(u32, AdMode)>) {
     if let Some((at, ad_mode)) = overflow {
         let (message, help) = match ad_mode {
@@ -288,7 +290,7 @@ pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, o
                 "only the comparison with dual numbers is concerned; a `.format` with more integer bits has room for it"
                     .to_string(),
             ),
-            // What makes a derivative wrong is an error of its own.
+            // A wrong derivative is an error and is reported separately.
             AdMode::Gradient | AdMode::SecondGradient | AdMode::GradientTangent => ("", String::new()),
         };
         if !message.is_empty() {
@@ -299,7 +301,7 @@ pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, o
     }
 }
 
-/// A flag's kind by what words carried when it was raised, for JSON.
+/// The name in JSON of an overflow flag, by what words carried when it was raised.
 pub(crate) fn overflow_of(ad_mode: AdMode) -> &'static str {
     match ad_mode {
         AdMode::Plain => "value",

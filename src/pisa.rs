@@ -1,4 +1,4 @@
-//! Programs of the profile `pisa`: what `SHOW` prints, and cells by name.
+//! Programs of the profile `pisa`: the output of `SHOW`, and cells by name.
 
 use pendula_isa::Module;
 use pendula_isa::module::SymbolKind;
@@ -8,7 +8,7 @@ use pendula_vm::Machine;
 
 use crate::values::{self, Location, Place, ValueError};
 
-/// What `SHOW` prints. A word is a header, which says how the next one is printed, or such a next one:
+/// The state of `SHOW`'s output. A word is either a header, which says how the next word is printed, or that next word:
 ///
 /// | header | the next word |
 /// |---|---|
@@ -23,17 +23,18 @@ pub struct Show {
 }
 
 impl Show {
-    /// At the beginning of a run; with `raw`, words are printed as numbers, one a line, as before there were headers.
+    /// The state at the beginning of a run. With `raw`, every word is printed as a number, one per line, as before
+    /// headers existed.
     pub fn new(raw: bool) -> Show {
         Show { raw, header: None }
     }
 
-    /// Whether a text has begun and not ended.
+    /// True if a text has begun and not ended.
     pub fn in_text(&self) -> bool {
         self.header.is_some_and(|header| header & 0xff00 == 0x0100)
     }
 
-    /// What a word that is shown prints.
+    /// The output for a shown word.
     pub fn word(&mut self, word: u32) -> Vec<u8> {
         if self.raw {
             return format!("{}\n", word.cast_signed()).into_bytes();
@@ -41,7 +42,7 @@ impl Show {
         let Some(header) = self.header.take() else {
             match word {
                 0xff00 => return b"\n".to_vec(),
-                // Not a header.
+                // Not a valid header.
                 u32::MAX => {}
                 header => self.header = Some(header),
             }
@@ -67,14 +68,15 @@ impl Show {
     }
 }
 
-/// What is shown, as text: where a character's bytes are shown by several words, when the last of them is.
+/// Assembles the shown bytes to text: a character whose bytes come in several words appears with the last of them.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     rest: Vec<u8>,
 }
 
 impl Texts {
-    /// The text of these bytes and of those kept from before; `more` says that further ones follow. What is no UTF-8 becomes U+FFFD.
+    /// The text of these bytes and of those kept from earlier calls; `more` says that further bytes follow. Invalid
+    /// UTF-8 becomes U+FFFD.
     pub fn text(&mut self, bytes: &[u8], more: bool) -> String {
         self.rest.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.rest) {
@@ -103,32 +105,32 @@ fn float(x: f32, exponent: bool) -> String {
     format!("{digits}e{sign}{power:0>2}")
 }
 
-/// Whether a module is of the profile `pisa`.
+/// True if a module has the profile `pisa`.
 pub fn is_pisa(module: &Module) -> bool {
     module.flags.profile == Profile::Pisa
 }
 
-/// A register as PISA writes it: `$3`.
+/// A register in the notation of PISA: `$3`.
 pub fn register(reg: Reg) -> String {
     format!("${}", reg.number())
 }
 
-/// A register as the programs of a module's profile write it.
+/// A register in the notation of the module's profile.
 pub fn register_of(module: &Module, reg: Reg) -> String {
     if is_pisa(module) { register(reg) } else { reg.to_string() }
 }
 
-/// A register of PISA by name: `$3`.
+/// Parses a register of PISA: `$3`.
 pub fn parse_register(name: &str) -> Option<Reg> {
     let digits = name.strip_prefix('$').filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))?;
     Reg::new(digits.parse().ok()?)
 }
 
-/// Finds a register (`$3`), labelled data (`table`), one of its cells (`table[2]`), or a cell by its address (`[100]`). `base` is the name
-/// without its index.
+/// Finds a register (`$3`), labelled data (`table`), one of its cells (`table[2]`), or a cell by its address (`[100]`).
+/// `base` is the name without its index.
 ///
 /// # Errors
-/// Nothing of the name; an index beyond the data, or a cell that holds an instruction.
+/// There is nothing of this name, the index is beyond the data, or the cell holds an instruction.
 pub fn find(module: &Module, name: &str, base: &str, index: Option<u64>) -> Result<Place, ValueError> {
     let register = parse_register(base).or_else(|| Reg::parse(base));
     if let (None, Some(reg)) = (index, register) {
@@ -152,10 +154,10 @@ pub fn find(module: &Module, name: &str, base: &str, index: Option<u64>) -> Resu
     }
 }
 
-/// The labels of a program, by address.
+/// The labels of a program, in the order of addresses.
 struct Labels<'a> {
     module: &'a Module,
-    /// Of two at one address, the first.
+    /// Of several labels at one address, only the first.
     labels: Vec<(u64, &'a str)>,
 }
 
@@ -167,7 +169,7 @@ impl<'a> Labels<'a> {
         Labels { module, labels }
     }
 
-    /// The first cell of data at an address, and how many there are: until an instruction or another label.
+    /// The first cell of the data at an address, and the number of cells up to an instruction or another label.
     fn cells(&self, start: u64) -> Option<(u64, u64)> {
         let is_cell = |at: u64| {
             usize::try_from(at)
@@ -193,12 +195,12 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The data that labels name, by address.
+/// The data that labels name, in the order of addresses.
 pub fn labelled(module: &Module) -> Vec<Place> {
     Labels::of(module).data().collect()
 }
 
-/// What a run has left: the cells whose words are not those of the program, as labelled data where a label names them, else one by one.
+/// The cells that a run changed: as labelled data where a label names them, otherwise one by one.
 pub fn changed(machine: &Machine<'_>) -> (Vec<Place>, Vec<(u32, u64)>) {
     let module = machine.program().module();
     let written =

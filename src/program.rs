@@ -1,4 +1,4 @@
-//! Programs from Rust in one call: from a file, or a text, to values.
+//! Running programs from Rust in one call: from a file or a text to values.
 //!
 //! ```
 //! # fn main() -> Result<(), pendula::Error> {
@@ -48,8 +48,8 @@ pub use value::{Array, Number, Value};
 use given::Kind;
 use results::Names;
 
-/// A program and how it is to be run. What is not asked for is as with the command line. It keeps the program as it was compiled last, so each thread
-/// has its own.
+/// A program and the settings for its runs. Settings that are not given have the defaults of the command line. The
+/// program caches its last compiled form, so each thread needs a `Program` of its own.
 pub struct Program {
     name: String,
     bytes: Vec<u8>,
@@ -62,7 +62,7 @@ pub struct Program {
     output: Vec<i64>,
     show: Vec<String>,
     grad: grad::Options,
-    /// The program as it was compiled last, and for arguments of which kinds.
+    /// The last compiled form of the program, and the kinds of the arguments that it was compiled for.
     built: RefCell<Option<(Vec<Kind>, Rc<Built>)>>,
 }
 
@@ -72,18 +72,18 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Reads the file of a program: of whatever language it is, or an object.
+/// Reads a program from a file: a source text in any of the supported languages, or an object.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// The file cannot be read.
 pub fn load(path: impl AsRef<Path>) -> Result<Program, Error> {
     let name = path.as_ref().display().to_string();
     let bytes = load::read_source(&name, &Budget::default()).map_err(|e| Error::failed(ErrorKind::File, e))?;
     Ok(Program::new(name, bytes))
 }
 
-/// A program by its text. Its language is told by the ending of the name, `.nil`, `.ja`, `.rasm` or `.pisa`, else by what it says; messages call it by
-/// that name.
+/// Makes a program from its text. The extension of the name, such as `.nil`, `.ja`, `.rasm` or `.pisa`, determines the
+/// language; if it is none of the known ones, the content does. Messages refer to the program by this name.
 pub fn text(name: impl Into<String>, text: impl Into<String>) -> Program {
     Program::new(name.into(), text.into().into_bytes())
 }
@@ -96,10 +96,10 @@ struct Built {
     compiled: Option<load::CompiledSource>,
 }
 
-/// A machine at its start, and what it shows on its way.
+/// A machine at its start, and the lines that the program shows during the run.
 struct Begun<'p> {
     machine: Machine<'p>,
-    /// The data that it begins with.
+    /// The initial data.
     data: Vec<u64>,
     shown: Arc<Mutex<Vec<String>>>,
 }
@@ -122,59 +122,60 @@ impl Program {
         }
     }
 
-    /// The same with another way of being compiled.
+    /// Changes the compiler's options, and drops the cached compiled form.
     fn compiled_by(mut self, change: impl FnOnce(&mut compile::Options)) -> Program {
         change(&mut self.compiler);
         self.built = RefCell::new(None);
         self
     }
 
-    /// The function of a program in Nil where runs begin, instead of its last one.
+    /// Sets the function of a Nil program at which runs begin. The default is the last function.
     #[must_use]
     pub fn entry(self, name: &str) -> Program {
         self.compiled_by(|options| options.entry = Some(name.to_string()))
     }
 
-    /// The types of its parameters, where values do not tell them: `["Fixed", "Vector{Fixed}"]`.
+    /// Sets the types of the entry function's parameters where the values do not determine them: `["Fixed",
+    /// "Vector{Fixed}"]`.
     #[must_use]
     pub fn types<'t>(self, types: impl IntoIterator<Item = &'t str>) -> Program {
         let types = types.into_iter().map(str::to_string).collect();
         self.compiled_by(|options| options.types = types)
     }
 
-    /// The format of fixed-point numbers.
+    /// Sets the format of fixed-point numbers.
     #[must_use]
     pub fn format(self, format: Format) -> Program {
         self.compiled_by(|options| options.format = Some(format))
     }
 
-    /// How the compiler reads and improves the program; arguments among these options are not taken.
+    /// Sets the compiler's options: how it reads and optimises the program. Arguments among these options are ignored.
     #[must_use]
     pub fn compiler(self, options: compile::Options) -> Program {
         self.compiled_by(|own| *own = options)
     }
 
-    /// What runs it.
+    /// Sets the engine that runs the program.
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Program {
         self.config.engine = engine;
         self.compiled_by(|options| options.native = engine == Engine::Native)
     }
 
-    /// How the machine runs: its memory, infinities, traps.
+    /// Sets the machine's configuration: its memory, infinities, traps.
     #[must_use]
     pub fn machine(self, config: Config) -> Program {
         let engine = config.engine;
         Program { config, ..self }.engine(engine)
     }
 
-    /// Whether `assert` and its kin are checked.
+    /// Sets whether `assert` and similar checks are executed.
     #[must_use]
     pub fn checks(self, checks: bool) -> Program {
         Program { checks, ..self }.compiled_by(|_| ())
     }
 
-    /// How many instructions a run may take, forward and backward together.
+    /// Limits the number of instructions of a run, forward and backward together.
     #[must_use]
     pub fn max_steps(self, steps: u64) -> Program {
         Program { max_steps: Some(steps), ..self }
@@ -187,46 +188,46 @@ impl Program {
         self
     }
 
-    /// The words of the input tape.
+    /// Sets the words of the input tape.
     #[must_use]
     pub fn input(self, words: &[i64]) -> Program {
         Program { input: words.to_vec(), ..self }
     }
 
-    /// For [`Program::reverse`]: the words that a run forward emits, in their order.
+    /// For [`Program::reverse`]: sets the words that a run forward emits, in their order.
     #[must_use]
     pub fn output(self, words: &[i64]) -> Program {
         Program { output: words.to_vec(), ..self }
     }
 
-    /// Gives these, too: registers (`r3`, `r3.q`), data symbols and elements of them.
+    /// Adds these to the results: registers (`r3`, `r3.q`), data symbols and elements of them.
     #[must_use]
     pub fn show<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Program {
         Program { show: names.into_iter().map(str::to_string).collect(), ..self }
     }
 
-    /// What gradients are of, by name.
+    /// Sets the name of the loss, the value that is differentiated.
     #[must_use]
     pub fn loss(mut self, name: &str) -> Program {
         self.grad.loss = Some(name.to_string());
         self
     }
 
-    /// With respect to what.
+    /// Sets the names of the inputs with respect to which the loss is differentiated.
     #[must_use]
     pub fn wrt<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Program {
         self.grad.wrt = names.into_iter().map(str::to_string).collect();
         self
     }
 
-    /// Second derivatives, too.
+    /// Computes second derivatives, too.
     #[must_use]
     pub fn hessian(mut self) -> Program {
         self.grad.hessian = true;
         self
     }
 
-    /// The gradient of every element of the loss.
+    /// Computes the gradient of every element of the loss.
     #[must_use]
     pub fn jacobian(mut self) -> Program {
         self.grad.jacobian = true;
@@ -236,7 +237,7 @@ impl Program {
     /// Runs the program.
     ///
     /// # Errors
-    /// A program that is wrong, arguments that do not fit, a run that stops.
+    /// The program is wrong, the arguments do not fit, or the run stops before its end.
     pub fn run(&self, arguments: impl Arguments) -> Result<Run, Error> {
         self.go(arguments, &[Direction::Forward])
     }
@@ -249,7 +250,7 @@ impl Program {
         self.go(arguments, &[Direction::Backward])
     }
 
-    /// Runs it there and back; [`Run::restored`] tells whether that restored every bit.
+    /// Runs it forward and then backward; [`Run::restored`] tells whether that restored every bit.
     ///
     /// # Errors
     /// As [`Program::run`].
@@ -260,7 +261,7 @@ impl Program {
     /// Differentiates it.
     ///
     /// # Errors
-    /// As [`Program::run`]; a program that has no gradient, or whose derivatives overflow.
+    /// As [`Program::run`]; also, the program has no gradient, or its derivatives overflow.
     pub fn grad(&self, arguments: impl Arguments) -> Result<Gradients, Error> {
         let arguments = arguments.arguments(&self.compiler.budget)?;
         let built = self.built(&arguments)?;
@@ -277,11 +278,11 @@ impl Program {
         Ok(names.gradients(report, begun.machine.env()))
     }
 
-    /// Checks the program without running it: warnings, and the findings of the checker. A program in Nil whose parameters have no types
-    /// is looked at for these arguments.
+    /// Checks the program without running it, and returns the warnings and the findings of the checker. A Nil program
+    /// whose parameters have no types is checked for these arguments.
     ///
     /// # Errors
-    /// A program that is wrong.
+    /// The program is wrong.
     pub fn check(&self, arguments: impl Arguments) -> Result<Vec<Diagnostic>, Error> {
         let built = self.built(&arguments.arguments(&self.compiler.budget)?)?;
         let mut out = built.warnings.clone();
@@ -295,7 +296,8 @@ impl Program {
         Ok(out)
     }
 
-    /// The program for such arguments: it is compiled anew only for others.
+    /// Returns the program compiled for such arguments. It is compiled again only if their kinds differ from the last
+    /// ones.
     fn built(&self, arguments: &[Argument]) -> Result<Rc<Built>, Error> {
         let kinds: Vec<Kind> = arguments.iter().map(Kind::of).collect();
         if let Some((own, built)) = &*self.built.borrow()
@@ -325,7 +327,7 @@ impl Program {
             Error::told(ErrorKind::Program, vec![d], &sources)
         })?;
         if let Some(source) = compiled.as_ref().filter(|_| self.config.engine == Engine::Native) {
-            // Where the whole cannot be had in C, its parts are.
+            // If the program cannot be compiled to C as a whole, its parts are.
             if let Err(error) = crate::native::attach(&mut program, source, self.compiler.fast_float) {
                 tracing::info!("not run as a whole: {error}");
             }
@@ -336,7 +338,7 @@ impl Program {
     /// A machine at its start.
     fn begun<'p>(&self, built: &'p Built, arguments: &[Argument]) -> Result<Begun<'p>, Error> {
         let module = built.program.module();
-        // Where a limit ends the run, it is told by what was counted.
+        // The report on a run that reaches the limit needs the counts.
         let config = Config { count: self.config.count || self.max_steps.is_some(), ..self.config };
         let machine = Machine::new(&built.program, &config);
         let mut machine = machine.map_err(|e| Error::failed(ErrorKind::Machine, e))?;
@@ -410,7 +412,7 @@ impl Program {
         Ok(Run { values: values.unwrap_or_default(), output, shown, restored, instructions })
     }
 
-    /// Why a run stopped.
+    /// The error that says why a run stopped.
     fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
         let machine = &begun.machine;
         let told = built.compiled.as_ref().and_then(|nil| {
@@ -434,7 +436,7 @@ impl Program {
         Error::reported(kind, code, &reporter)
     }
 
-    /// Why there is no gradient.
+    /// The error that says why there is no gradient.
     fn no_gradient(&self, built: &Built, begun: &Begun<'_>, error: GradError<Outcome>) -> Error {
         let module = built.program.module();
         let told = |d| Error::told(ErrorKind::Gradient, vec![d], &built.sources);

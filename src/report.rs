@@ -1,4 +1,4 @@
-//! Diagnostics as text, in the manner of rustc, and as JSON.
+//! Diagnostics as text, in the style of rustc, and as JSON.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -16,16 +16,17 @@ use pendula::values::ValueError;
 use pendula::visible::{visible, visible_line};
 use serde_json::{Value, json};
 
-/// How many errors of a program are shown: a file that is no program has one in every line.
+/// The maximum number of errors shown for a program: a file that is not a program has one in every line.
 const SHOWN: usize = 50;
 
-/// The most bytes of source that are shown with a message. Of longer lines only the place is told: to lay them out takes long, for each message anew.
+/// The most bytes of source that are shown with a message. For longer lines only the place is shown, because rendering
+/// them takes long for each message.
 const LONGEST: usize = 1 << 16;
 
-/// The most characters of a message: names and numbers in it may have any length.
+/// The most characters of a message: its names and numbers may have any length.
 const MESSAGE: usize = 4000;
 
-/// As much of a message as is shown.
+/// The shown part of a message.
 fn shown(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MESSAGE) {
         Some((n, _)) => Cow::Owned(format!("{}…", visible(message.get(..n).unwrap_or("")))),
@@ -37,9 +38,9 @@ fn shown(message: &str) -> Cow<'_, str> {
 #[derive(Clone)]
 pub struct Reporter {
     renderer: Renderer,
-    /// What all messages begin with.
+    /// The beginning of all messages.
     subject: String,
-    /// The command that runs, and whether it is to answer in JSON.
+    /// The current command, and whether it must answer in JSON.
     command: (Cow<'static, str>, bool),
     /// Where messages go instead of standard error.
     collected: Option<Arc<Mutex<String>>>,
@@ -51,28 +52,28 @@ impl Reporter {
         Reporter { renderer, subject: String::new(), command: (Cow::Borrowed(""), false), collected: None }
     }
 
-    /// One of a command, which is to answer in JSON or not.
+    /// The reporter of a command; `json` says whether the command must answer in JSON.
     pub fn of(self, command: impl Into<Cow<'static, str>>, json: bool) -> Reporter {
         Reporter { command: (command.into(), json), ..self }
     }
 
-    /// One that collects what the others write.
+    /// A reporter that collects its output instead of writing it.
     pub fn collecting() -> Reporter {
         Reporter { collected: Some(Arc::default()), ..Reporter::new(false) }
     }
 
-    /// What has been collected.
+    /// The collected output.
     pub fn collected(&self) -> String {
         let text = self.collected.as_ref().map(|text| text.lock().unwrap_or_else(PoisonError::into_inner).clone());
         text.unwrap_or_default()
     }
 
-    /// The command that runs.
+    /// The current command.
     pub fn command(&self) -> &str {
         &self.command.0
     }
 
-    /// Whether the command is to answer in JSON.
+    /// True if the command must answer in JSON.
     pub fn is_json(&self) -> bool {
         self.command.1
     }
@@ -90,7 +91,7 @@ impl Reporter {
         }
     }
 
-    /// One whose messages say what they are about.
+    /// A reporter whose messages begin with their subject.
     pub fn about(&self, subject: &str) -> Reporter {
         Reporter { subject: format!("{subject}: "), ..self.clone() }
     }
@@ -116,7 +117,7 @@ impl Reporter {
         self.noted(d, sources, &[]);
     }
 
-    /// Writes one diagnostic with more to say.
+    /// Writes one diagnostic with additional notes.
     pub fn noted(&self, d: &Diagnostic, sources: &Sources, notes: &[String]) {
         self.line(&self.render(d, sources, notes));
     }
@@ -134,7 +135,7 @@ impl Reporter {
         self.line(&self.renderer.render(&[group]));
     }
 
-    /// Writes what is not as it might be, and goes on.
+    /// Writes a warning; the command continues.
     pub fn warning(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
         let report = [Group::with_title(Level::WARNING.primary_title(shown(&message)))];
@@ -162,7 +163,7 @@ impl Reporter {
             }
         }
         for file in files {
-            // Only the lines concerned are given to the renderer: a source may have a million.
+            // Only the relevant lines go to the renderer: a source may have a million.
             let spans: Vec<Range<usize>> =
                 labels.iter().filter(|(_, l)| l.place.file == file).map(|(_, l)| l.place.span.clone()).collect();
             let window = Window::around(sources.text(file), &spans);
@@ -191,7 +192,7 @@ impl Reporter {
         self.renderer.render(&[group])
     }
 
-    /// Writes a diagnostic about a place whose source is not at hand.
+    /// Writes a diagnostic about a place whose source is not available.
     pub fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
         let title = format!("{}{}", self.subject, d.message);
         let mut group = Group::with_title(Level::ERROR.primary_title(shown(&title)).id(d.code));
@@ -208,7 +209,7 @@ impl Reporter {
     }
 }
 
-/// What there is to say of an error: a message, and if it is known a code and what to do about it.
+/// The parts of an error: a message, and a code and advice if they are known.
 pub fn complaint(error: &anyhow::Error) -> (String, Option<&'static str>, Option<String>) {
     let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
     match error.chain().find_map(exceeded) {
@@ -263,29 +264,30 @@ pub fn to_json(d: &Diagnostic, sources: &Sources) -> Value {
     })
 }
 
-/// Line and column of a byte offset, from 1, columns in characters.
+/// The line and the column of a byte offset, both from 1; columns count characters.
 pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset.min(text.len())).unwrap_or("");
     let start = before.rfind('\n').map_or(0, |n| n + 1);
     (1 + before.bytes().filter(|b| *b == b'\n').count(), 1 + before[start..].chars().count())
 }
 
-/// Writes results to standard output, for people: of what comes from input, what a terminal would obey is shown.
+/// Writes results for people to standard output. Control characters that come from input are made visible.
 pub fn print(text: &str) -> std::io::Result<()> {
     print_bytes(visible(text).as_bytes())
 }
 
-/// Writes what programs read to standard output, as it is.
+/// Writes output for programs to standard output unchanged.
 pub fn print_exact(text: &str) -> std::io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Writes source text to standard output: as it is where it goes to a file or a program, as people may see it on a terminal.
+/// Writes source text to standard output: unchanged to a file or a program, with visible control characters to a
+/// terminal.
 pub fn print_source(text: &str) -> std::io::Result<()> {
     if std::io::stdout().is_terminal() { print(text) } else { print_exact(text) }
 }
 
-/// Writes bytes to standard output, and sees that they arrive.
+/// Writes bytes to standard output and flushes them.
 pub fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| {
@@ -294,11 +296,11 @@ pub fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
 }
 
 thread_local! {
-    /// Where JSON is kept instead of being written, if it is.
+    /// Holds JSON that is kept instead of being written.
     static KEPT: RefCell<Option<Value>> = const { RefCell::new(None) };
 }
 
-/// What a function gives, and the JSON object that it would write, which is not written.
+/// Calls a function, and returns its result and the JSON object that it would have written.
 pub fn kept<T>(f: impl FnOnce() -> T) -> (T, Option<Value>) {
     KEPT.set(Some(Value::Null));
     let out = f();
@@ -314,7 +316,7 @@ pub fn print_json(value: &Value) -> std::io::Result<()> {
     print_exact(&format!("{value:#}\n"))
 }
 
-/// What an error says of a budget that is spent.
+/// The exceeded budget in an error's chain, if there is one.
 fn exceeded<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Exceeded> {
     if let Some(LoadError::TooLarge(exceeded)) = error.downcast_ref() {
         return Some(exceeded);

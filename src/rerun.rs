@@ -1,4 +1,5 @@
-//! Runs a program in Nil or Janus once more by the evaluator of the intermediate representation, to find where it stopped and with what variables.
+//! Runs a program in Nil or Janus again with the evaluator of the intermediate representation, to find where it stopped
+//! and with which variables.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +13,10 @@ use crate::cmd;
 use crate::interrupt;
 use crate::session;
 
-/// How long a program is run once more where somebody waits for the end.
+/// The time limit for such a run while a user waits for it.
 const SOON: Duration = Duration::from_secs(2);
 
-/// The directions of a run so far that began forward.
+/// The directions so far of a run that began forward.
 pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
     match machine.begun() {
         Direction::Forward => vec![Direction::Forward],
@@ -23,11 +24,12 @@ pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
     }
 }
 
-/// The directions of a run, and the gradient words with which the last of these began, if it carried any.
+/// The directions of a run, and the gradient words with which the last one began, if it had gradients.
 pub(crate) type Ways = (Vec<Direction>, Vec<(usize, u64)>);
 
-/// Why or where a program in Nil or Janus stopped, in its own terms: it is run once more in these directions. `None` if it did not stop, is in another
-/// language, or that would take too long. The last of these runs carries gradient words if there are `seeds`.
+/// Why or where a program in Nil or Janus stopped, in terms of its source. For this, the program runs again in these
+/// directions. `None` if it did not stop, is in another language, or would take too long. The last of these runs has
+/// gradients if there are `seeds`.
 pub(crate) fn in_source(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -45,7 +47,7 @@ pub(crate) fn in_source(
     in_source_from(outcome, machine, loaded, (data, &(ways.to_vec(), seeds.to_vec())), time)
 }
 
-/// The same from these words of the data on, within this time.
+/// The same, beginning with this data and within this time.
 pub(crate) fn in_source_from(
     outcome: &Outcome,
     machine: &Machine<'_>,

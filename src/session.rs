@@ -33,10 +33,10 @@ use crate::cmd::{self, report};
 use crate::interrupt::{self, Unresponsive};
 use crate::report::{Reporter, print};
 
-/// How many events `--json` collects; later ones are left out.
+/// The maximum number of events that `--json` collects; later ones are left out.
 pub(crate) const EVENTS: usize = 1_000_000;
 
-/// Instructions between looks at the clock.
+/// The number of instructions between two checks of the clock.
 const CHUNK: u64 = 20_000_000;
 
 /// True if standard error is a terminal.
@@ -45,8 +45,9 @@ fn on_terminal() -> bool {
     *TERMINAL.get_or_init(|| std::io::stderr().is_terminal())
 }
 
-/// Runs up to the next check of the limit of steps, of Ctrl-C and of the progress, and takes the steps off `left`. Counting steps costs time: without a limit
-/// and without a terminal it runs to the end, and Ctrl-C ends the process, not the run.
+/// Runs up to the next check of the step limit, of Ctrl-C and of the progress, and subtracts the steps from `left`.
+/// Counting steps costs time. So without a limit and without a terminal it runs to the end, and Ctrl-C ends the process
+/// instead of the run.
 pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome {
     let looks = left.is_some() || on_terminal();
     let chunk = looks.then(|| left.unwrap_or(CHUNK).min(CHUNK));
@@ -59,8 +60,8 @@ pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome
     outcome
 }
 
-/// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
-/// status to end with.
+/// Prepares a program for running; `backward` says whether any run is backward. Errors of the program are reported
+/// here; the result is then the exit status.
 pub(crate) fn program(
     loaded: &cmd::Program,
     source: &Source,
@@ -84,11 +85,11 @@ pub(crate) fn program(
                     Err(NativeError::Refused(why)) => {
                         tracing::info!("not run as a whole: {}", visible(&why.to_string()));
                     }
-                    // Where there is no compiler at all, the machine says so.
+                    // If there is no compiler at all, the machine reports it.
                     Err(NativeError::Compiler(error @ (CcError::NoCompiler { .. } | CcError::Slow { .. }))) => {
                         tracing::debug!("{}", visible(&error.to_string()));
                     }
-                    // What is too short to be compiled in parts runs all the same.
+                    // Code that is too short to be compiled in parts runs nevertheless.
                     Err(NativeError::Compiler(error)) => {
                         tracing::warn!("not run as a whole: {}", visible(&error.to_string()));
                     }
@@ -102,7 +103,7 @@ pub(crate) fn program(
     }
 }
 
-/// A machine with its data set; `variables` are those of a program in Janus.
+/// Makes a machine with its data set; `variables` are those of a Janus program.
 pub(crate) fn machine<'p>(
     program: &'p Program,
     conditions: &Conditions,
@@ -110,7 +111,7 @@ pub(crate) fn machine<'p>(
 ) -> anyhow::Result<Machine<'p>> {
     let mut machine = match Machine::new(program, &config(conditions)) {
         Err(error @ ConfigError::Engine { .. }) => {
-            // Others that this build has and that work here.
+            // The other engines that this build has and that work on this host.
             let others = [(Engine::Jit, "jit"), (Engine::Interp, "interp")];
             let others = others.iter().filter(|(e, _)| *e != conditions.engine && vm::Engine::from(*e).is_available());
             let others: Vec<String> = others.map(|(_, name)| format!("`--engine {name}`")).collect();
@@ -122,19 +123,19 @@ pub(crate) fn machine<'p>(
     Ok(machine)
 }
 
-/// How a machine runs.
+/// The machine's configuration from the command line's options.
 pub(crate) fn config(conditions: &Conditions) -> Config {
     let trap_overflow = conditions.trap.contains(&TrapOn::Overflow);
     let engine = conditions.engine.into();
     Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, engine, ..Config::default() }
 }
 
-/// Lets the machine run programs as a whole, unless what is asked for beside results wants runs to be followed.
+/// Allows code for whole runs, unless the options require that runs are followed step by step.
 pub(crate) fn allow_whole(machine: &mut Machine<'_>, conditions: &Conditions, followed: bool) {
     machine.allow_whole(!followed && conditions.max_steps.is_none());
 }
 
-/// Sets the data that is given; `variables` are those of a program in Janus.
+/// Sets the data of `--set`; `variables` are those of a Janus program.
 pub(crate) fn set(
     machine: &mut Machine<'_>,
     conditions: &Conditions,
@@ -146,7 +147,8 @@ pub(crate) fn set(
     Ok(())
 }
 
-/// Gives the input tape of `--input`; with `all`, its words count as read unless `read` says how many do.
+/// Sets the input tape of `--input`. With `all`, its words count as already read; `read`, if given, is the number of
+/// words that do.
 pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>, all: bool) -> anyhow::Result<()> {
     let words = values::tape(machine.program().module(), input).with_context(|| format!("--input {input}"))?;
     let read = read.unwrap_or(if all { words.len() } else { 0 });
@@ -155,7 +157,7 @@ pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>,
     Ok(())
 }
 
-/// The technology of `--tech`.
+/// Reads the technology of `--tech`.
 pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
     let budget = Budget { bytes: Technology::BYTES, ..Budget::default() };
     let bytes = load::read_bytes(path, &budget).map_err(|e| match e {
@@ -175,7 +177,7 @@ pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
     })
 }
 
-/// What a program shows, as text.
+/// An event of the program as text.
 pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> String {
     match event {
         Event::Show(ty, word) => number(word, ty, format),
@@ -184,8 +186,8 @@ pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> Stri
     }
 }
 
-/// Has what the program shows printed at once, or with `--json` collected. Where `runs_on`, what is shown runs on, and the texts say where lines end. Numbers of
-/// PISA are `raw` with `--show-raw`.
+/// Prints what the program shows at once, or collects it with `--json`. With `runs_on`, the output is continuous, and
+/// the texts contain the line ends. With `raw` (`--show-raw`), PISA's words are printed as numbers.
 pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, bool, bool)) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     if pisa::is_pisa(machine.program().module()) {
@@ -217,7 +219,7 @@ pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, 
     events
 }
 
-/// Ends the process because what the program shows cannot be written. A closed pipe is no error.
+/// Ends the process because the program's output cannot be written. A closed pipe is not an error.
 fn exit_on_write_error(error: &std::io::Error) -> ! {
     if error.kind() == ErrorKind::BrokenPipe {
         crate::exit(Status::Done);
@@ -226,16 +228,16 @@ fn exit_on_write_error(error: &std::io::Error) -> ! {
     crate::exit(Status::Usage)
 }
 
-/// Whether what a program printed ended within a line.
+/// True if the program's output so far ends within a line.
 static MID_LINE: AtomicBool = AtomicBool::new(false);
 
-/// Ends the line that a program has begun and left, if it did.
+/// Ends the line that the program has left unfinished, if there is one.
 pub(crate) fn end_line() -> std::io::Result<()> {
-    // What was printed without a line's end has not been written yet.
+    // Standard output still buffers an unfinished line.
     print(if MID_LINE.swap(false, Ordering::Relaxed) { "\n" } else { "" })
 }
 
-/// Has what a program of the profile `pisa` shows and emits printed as PendVM prints it, or collected in a list.
+/// Prints what a program of the profile `pisa` shows and emits in the format of PendVM, or collects it in a list.
 fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<Vec<Value>>>>) {
     let mut show = pisa::Show::new(raw);
     let mut texts = pisa::Texts::default();
@@ -274,9 +276,9 @@ pub(crate) struct Session {
     left: Option<u64>,
     pub(crate) started: Instant,
     bar: Option<indicatif::ProgressBar>,
-    /// Where a run back began, and how many instructions it takes.
+    /// Where a run backward began, and its number of instructions.
     back: Option<(u64, u64)>,
-    /// Whether there is C for whole runs.
+    /// True if there is C code for whole runs.
     whole: bool,
 }
 
@@ -285,17 +287,17 @@ impl Session {
         Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None, back: None, whole: false }
     }
 
-    /// One that only counts steps.
+    /// A session that only counts steps.
     pub(crate) fn limited(max_steps: Option<u64>) -> Session {
         Session { trace: false, left: max_steps, started: Instant::now(), bar: None, back: None, whole: false }
     }
 
-    /// One of a program that may be run as a whole, without progress.
+    /// Records whether the program has C code for whole runs, which show no progress.
     pub(crate) fn of(self, loaded: &cmd::Program) -> Session {
         Session { whole: loaded.compiled.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
     }
 
-    /// A run back begins, which takes as many instructions as all so far.
+    /// Notes that a run backward begins, which takes as many instructions as have been executed so far.
     pub(crate) fn turned(&mut self, machine: &Machine<'_>) {
         self.back = Some((machine.executed(), machine.executed()));
     }
@@ -314,7 +316,7 @@ impl Session {
         }
     }
 
-    /// Runs until the end, a trap, the step limit or Ctrl-C; the latter two are one outcome.
+    /// Runs until the end, a trap, the step limit or Ctrl-C; the last two have the same outcome.
     pub(crate) fn go(&mut self, machine: &mut Machine<'_>) -> anyhow::Result<Outcome> {
         if self.trace {
             return self.trace(machine);
@@ -349,7 +351,7 @@ impl Session {
         Ok(outcome)
     }
 
-    /// Runs one instruction at a time and prints each with what it changed.
+    /// Runs one instruction at a time, and prints each with the values that it changed.
     fn trace(&mut self, machine: &mut Machine<'_>) -> anyhow::Result<Outcome> {
         let mut out = std::io::BufWriter::new(std::io::stderr().lock());
         let program = machine.program();

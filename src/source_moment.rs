@@ -1,9 +1,11 @@
-//! Which statements of the source a machine has run, and how often. By these counts a second run of the program, by the evaluator, is stopped at the same moment.
+//! Determines which statements of the source a machine has run, and how often. With these counts, the evaluator can
+//! stop a second run of the program at the same moment.
 //!
-//! Only those statements are counted that have become straight code of their own, and that the improved program has in the same loops and branches as the source
-//! has, as often: what passes have shared, moved or left out tells nothing. A statement may have been copied, as its function was inlined: all copies count. Where
-//! statements that do not count are about to run, it is not known which of them the machine has run, and nothing is told; nor where the program run once more
-//! does not come by a moment with these numbers.
+//! Only some statements are counted: those that became straight-line code of their own and that, in the optimised
+//! program, are in the same loops and branches as in the source, and as often. Statements that passes have merged,
+//! moved or removed say nothing. If inlining copied a statement, all its copies count. If uncounted statements are the
+//! next to run, it is unknown which of them the machine has run, and there is no answer; nor is there one if the second
+//! run does not reach a moment with these counts.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -17,17 +19,17 @@ use pendula_isa::module::Module;
 use pendula_isa::table::Flow;
 use pendula_vm::Machine;
 
-/// The statements of a program of which a machine's counts say how often they have run.
+/// The statements of a program whose execution counts follow from a machine's counts.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// These, and where they are.
+    /// These statements, and their code.
     runs: Vec<(Loc, Range<usize>)>,
-    /// Other statements that do something.
+    /// Other statements that have an effect.
     unknown: Vec<Loc>,
 }
 
 impl Counted {
-    /// Those of a source, of which this improved program was made, and of that this code.
+    /// Finds these statements from the source's IR, the optimised IR made from it, and the code made from that.
     pub(crate) fn of(module: &Module, source: &ir::Program, improved: &ir::Program) -> Counted {
         let statements = Statements::of(source);
         let mut runs = straight(module, source);
@@ -38,7 +40,7 @@ impl Counted {
         Counted { runs, unknown }
     }
 
-    /// The moment of its source at which a machine has stopped.
+    /// The moment of the source at which a machine stopped.
     pub(crate) fn moment(&self, machine: &Machine<'_>) -> StopPoint {
         let Counted { runs, unknown } = self;
         let mut times: HashMap<Loc, u64> = runs.iter().map(|(loc, _)| (*loc, 0)).collect();
@@ -46,7 +48,8 @@ impl Counted {
         for mode in &counts.modes {
             let each = counts.per_instruction(mode, machine.program().module().code.len());
             for (loc, at) in runs {
-                // What has run to its end: of a statement that the machine is in the midst of, its beginning is the moment.
+                // Counts the statements that have run to their end. If the machine is within a statement, the moment is
+                // that statement's beginning.
                 let last = if mode.mode.direction == Direction::Forward { at.end - 1 } else { at.start };
                 *times.entry(*loc).or_default() += each[last];
             }
@@ -57,7 +60,7 @@ impl Counted {
     }
 }
 
-/// The statements that have become straight code, and where.
+/// The statements that became straight-line code, and where.
 fn straight(module: &Module, source: &ir::Program) -> Vec<(Loc, Range<usize>)> {
     let loc = |at: usize| {
         let loc = module.loc(at)?.1;

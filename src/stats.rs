@@ -16,7 +16,7 @@ pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed
     counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed, ran)
 }
 
-/// What was counted, as text.
+/// The counts as text.
 pub(crate) fn counts_text(
     counts: &Counts,
     code: &[Inst],
@@ -81,7 +81,7 @@ pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed
     stats
 }
 
-/// What was counted, as JSON.
+/// The counts as JSON.
 pub(crate) fn counts_json(
     counts: &Counts,
     code: &[Inst],

@@ -1,4 +1,5 @@
-//! Why a program in Nil or Janus stopped, in its own terms: the condition or the value that is wrong, the variables in scope, and the calls under way.
+//! Explains why a program in Nil or Janus stopped, in terms of its source: the wrong condition or value, the variables
+//! in scope, and the active calls.
 
 use pendula_asm::diagnostic::{Place, Sources, plural};
 use pendula_compiler::ir::eval::{Call, Direction, EvalError, HeldValue, Stop, Value};
@@ -19,7 +20,7 @@ use chain::listed;
 use values::named;
 pub(crate) use values::{indices, number_text};
 
-/// What language a program is in.
+/// The language of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Nil.
@@ -31,72 +32,73 @@ pub enum Language {
 /// Why a program stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StopReport {
-    /// The code; none where it is the machine's that tells best.
+    /// The error code; none if the machine's own is best.
     pub code: Option<&'static str>,
-    /// What is wrong; empty where the machine's message tells best.
+    /// The message; empty if the machine's own is best.
     pub message: String,
-    /// Where.
+    /// The place in the source.
     pub place: Option<Place>,
-    /// The label of the place: the values of the variables named there.
+    /// The label of the place: the values of the variables in it.
     pub label: String,
-    /// Other places, and what they have to do with it.
+    /// Other places, and their role.
     pub others: Vec<(Place, String)>,
-    /// The calls under way, the innermost first.
+    /// The active calls, the innermost first.
     pub calls: Vec<ActiveCall>,
-    /// Whether the run went on deeper, and these calls and variables are those on the way.
+    /// True if the run went deeper; the calls and variables are then those on the way there.
     pub deeper: bool,
-    /// Variables that are one.
+    /// Pairs of variables that are aliases.
     pub same: Vec<[String; 2]>,
-    /// What to do about it.
+    /// The advice.
     pub help: &'static str,
-    /// The moment that the run had reached, if it was stopped before its end.
+    /// The moment that the run had reached, if it was stopped early.
     pub reached: Option<Reached>,
-    /// The words of the data, as they are there.
+    /// The words of the data at this moment.
     pub data: Vec<u64>,
 }
 
 /// A moment of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// The file of the statement that is to be run next, and its line; none behind the last.
+    /// The file and the line of the next statement; none after the last one.
     pub place: Option<(String, u32)>,
     /// The column.
     pub column: u16,
-    /// Whether other statements begin in this line, too.
+    /// True if other statements begin in this line, too.
     pub shares_line: bool,
-    /// Whether the run goes back at this moment.
+    /// True if the run goes backward at this moment.
     pub back: bool,
-    /// True on the way back of a run there and back; `before` and `of` then count the way back alone.
+    /// True on the way back of a run there and back; `before` and `of` then count the way back only.
     pub turned: bool,
-    /// Whether the run itself has turned since, and this is a moment of its way forward: it was run once more only as far as there was time.
+    /// True if this is a moment of the way forward although the run itself has turned since: there was time to repeat
+    /// the run only up to here.
     pub way_forward: bool,
-    /// How often the run has come there before, if that is counted.
+    /// How often the run came to this statement before, if that was counted.
     pub before: Option<u64>,
-    /// How often it came there in all, if the second run was cut short for lack of time.
+    /// How often it came to this statement in all, if the repeated run was cut short for lack of time.
     pub of: Option<u64>,
 }
 
 impl Reached {
-    /// The line, with the column where other statements begin in it.
+    /// The line, with the column if other statements begin in it.
     pub fn line_text(&self, line: u32) -> String {
         if self.shares_line { format!("{line}:{}", self.column) } else { line.to_string() }
     }
 }
 
-/// A call under way.
+/// An active call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActiveCall {
-    /// The function or procedure.
+    /// The name of the function or procedure.
     pub name: String,
-    /// Whether it is undone.
+    /// True if it is being undone.
     pub backward: bool,
-    /// Where it was called: file and line; nowhere for the one that a run begins with.
+    /// The file and the line of the call; none for the entry point.
     pub called: Option<(String, u32)>,
     /// Its variables, with their values.
     pub variables: Vec<(String, String)>,
 }
 
-/// Explains why a program stopped.
+/// Explains a stop in terms of the source.
 pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> StopReport {
     let teller = Teller { program, sources, language, format: program.format };
     let inner = stop.calls.first();
@@ -113,7 +115,7 @@ pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Languag
     told
 }
 
-/// Finds the words for what happened.
+/// Builds the report's texts.
 struct Teller<'a> {
     program: &'a Program,
     sources: &'a Sources,
@@ -174,7 +176,7 @@ impl Teller<'_> {
     fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let fails = if back { &clauses.pre } else { &clauses.post };
-        // In the representation it is false where the loop is entered, and true after each turn.
+        // In the IR, the condition is false on entry to the loop, and true after each iteration.
         let should = entered == fails.negated;
         let because = match (entered, back) {
             (true, false) => "because the loop is entered",
@@ -216,7 +218,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The report of a variable that does not end with the value that it should have.
+    /// The report of a variable whose final value is wrong.
     fn left(
         &self,
         (loc, name, word, index): (Loc, &str, u64, Option<u64>),
@@ -244,7 +246,7 @@ impl Teller<'_> {
         let (number, difference) = difference;
         let expected = match number {
             Number::Plain(Ty::Int | Ty::Q) | Number::Unsigned | Number::Truth => found.wrapping_sub(difference),
-            // The difference has been rounded: it may be all that is exact.
+            // The difference was rounded, so the subtraction may not be exact.
             Number::Plain(Ty::F) => (f64::from_bits(found) - f64::from_bits(difference)).to_bits(),
             Number::Plain(Ty::L) => return told,
         };
@@ -266,7 +268,8 @@ impl Teller<'_> {
         }
     }
 
-    /// The report of a loop that has changed a bound or the step of its own range. `difference` is the first value less the present one.
+    /// The report of a loop that changed a bound or the step of its own range. `difference` is the first value minus
+    /// the present one.
     fn range(
         &self,
         (loc, of, part): (Loc, &str, &str),
@@ -299,7 +302,7 @@ impl Teller<'_> {
     }
 
     fn calls(&self, calls: &[Call]) -> Vec<ActiveCall> {
-        // The `main` around that of classic Janus is not in the source.
+        // The compiler's `main` around the program's own in classic Janus is not in the source.
         let calls = match calls {
             [rest @ .., own, _] if own.name == CLASSIC_MAIN => &calls[..=rest.len()],
             calls => calls,
@@ -314,7 +317,7 @@ impl Teller<'_> {
         under.collect()
     }
 
-    /// A text in the source that begins there.
+    /// The place of a source text that begins at `loc`.
     fn place(&self, loc: Loc, text: &str) -> Option<Place> {
         let (start, line) = self.sources.line(loc.file, loc.line)?;
         let column = usize::from(loc.column).checked_sub(1)?;
@@ -322,7 +325,7 @@ impl Teller<'_> {
         Some(Place { file: loc.file, span: start..start + text.len().max(1) })
     }
 
-    /// The line from there on, without the comment at its end.
+    /// The rest of the line from `loc` on, without a comment at its end.
     fn line(&self, loc: Loc) -> Option<Place> {
         let (_, line) = self.sources.line(loc.file, loc.line)?;
         let start = line.char_indices().nth(usize::from(loc.column).checked_sub(1)?)?.0;
@@ -332,7 +335,7 @@ impl Teller<'_> {
     }
 }
 
-/// What of a text from its beginning on belongs together: the index alone of `i] += 1`, the argument of `x, y)`.
+/// The first complete part of a text: only the index of `i] += 1`, only the argument of `x, y)`.
 pub(crate) fn part(text: &str) -> &str {
     let (mut depth, mut comma) = (0_usize, None);
     for (at, c) in text.char_indices() {
@@ -349,7 +352,7 @@ pub(crate) fn part(text: &str) -> &str {
     text
 }
 
-/// A condition with the word before it, in quotes.
+/// A condition with its keyword, in quotes.
 fn written(clause: &Clause) -> String {
     if clause.keyword.is_empty() {
         format!("`{}`", clause.text)
@@ -364,12 +367,13 @@ impl StopReport {
         self.calls.first().map_or(&[], |call| &call.variables)
     }
 
-    /// Whether what is told is not of where the run stopped, but of an earlier moment, as far as it could be run once more.
+    /// True if the report describes an earlier moment than the stop, because the run could be repeated only up to
+    /// there.
     pub fn is_earlier(&self) -> bool {
         self.reached.as_ref().is_some_and(|reached| reached.of.is_some())
     }
 
-    /// Notes beside the message, a line each.
+    /// Notes that follow the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(Reached { place: Some((file, line)), before: Some(before), of: Some(of), way_forward, .. }) =

@@ -1,4 +1,4 @@
-//! The state of a run that stopped: how far it came, and its values.
+//! The state of a stopped run: its progress and its values.
 
 use pendula::asm::diagnostic::plural;
 use pendula::isa::counts::Direction;
@@ -12,7 +12,7 @@ use crate::cmd::Program;
 use crate::cmd::run::{State, StateOptions};
 use crate::session;
 
-/// The state where a run stopped; none at a run's end, and none where it is not known.
+/// The state where a run stopped; none at a run's end, or if the state is unknown.
 pub(crate) fn at_stop(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -23,11 +23,12 @@ pub(crate) fn at_stop(
     if *outcome == Outcome::Finished {
         return Ok(None);
     }
-    // Before the first instruction, what was given is there.
+    // Before the first instruction, the inputs are in their places.
     if loaded.compiled.is_none() || machine.executed() == 0 {
         return Ok(Some(State::of(machine, before, wanted)));
     }
-    // Compiled code may hold words elsewhere meanwhile than where they are at the end; and where the run went on deeper than could be told, the state is not its.
+    // In compiled code, words may temporarily be elsewhere than at the end. And if the run went deeper than the report,
+    // the report's state is not the one at the stop.
     let Some(told) = told.filter(|told| !told.deeper) else { return Ok(None) };
     let mut held = session::machine(machine.program(), given, loaded.variables())?;
     for (word, now) in held.memory_mut().iter_mut().zip(&told.data) {
@@ -36,7 +37,8 @@ pub(crate) fn at_stop(
     Ok(Some(State::of(&held, before, wanted)))
 }
 
-/// Puts the state where a run stopped into its JSON; `results` says whether those of a run forward are there, and this is where the run back stopped.
+/// Adds the state where a run stopped to its JSON; `results` says whether the results of a run forward are already
+/// there, so that this state is that of the run backward.
 pub(crate) fn put_state(
     object: &mut Map<String, Value>,
     at_stop: Map<String, Value>,
@@ -51,7 +53,7 @@ pub(crate) fn put_state(
     object.insert(under.into(), Value::Object(at_stop));
 }
 
-/// How far a run has come that stopped, and its values there; none if there are none to tell.
+/// The progress of a stopped run, and its values there; empty if there are none to show.
 pub(crate) fn stopped_text(
     outcome: &Outcome,
     machine: &Machine<'_>,
@@ -59,7 +61,8 @@ pub(crate) fn stopped_text(
     told: Option<&StopReport>,
 ) -> String {
     let reached = told.and_then(|told| told.reached.as_ref());
-    // The way of the run: the machine may undo a part of it, or do one that is being undone.
+    // The direction of the source's run: the machine may be undoing a part of it, or running forward something that is
+    // being undone.
     let forward = reached.map_or(machine.begun() == Direction::Forward, |r| !r.back && !r.way_forward);
     let way = if forward { "forward" } else { "backward" };
     let count = plural(machine.executed(), "instruction");

@@ -1,4 +1,4 @@
-//! The variables of a program in Janus, as a run hands them back.
+//! The variables of a Janus program, which are the results of a run.
 
 use pendula_compiler::janus::store::{Shape, Variable};
 use pendula_isa::Module;
@@ -8,7 +8,7 @@ use crate::values::{self, Location, Place, ValueError};
 
 /// The variables as places, in their order.
 pub fn places(module: &Module, store: &[Variable]) -> Vec<Place> {
-    // Every variable has a symbol of data.
+    // Every variable has a data symbol.
     store.iter().filter_map(|v| place(module, v).ok()).collect()
 }
 
@@ -17,11 +17,11 @@ fn place(module: &Module, v: &Variable) -> Result<Place, ValueError> {
     Ok(Place { name: v.name.clone(), range: v.range(), variable: Some(Box::new(v.clone())), ..data })
 }
 
-/// Finds a variable (`x`), or an element or a row of an array (`m[1][0]`, `m[1]`). Where there is no store, the program is not in Janus, and its
-/// names are those of [`values::find`].
+/// Finds a variable (`x`), or an element or a row of an array (`m[1][0]`, `m[1]`). Without a store, the program is not
+/// in Janus, and its names are those of [`values::find`].
 ///
 /// # Errors
-/// No such variable, or nothing at these indices.
+/// There is no such variable, or nothing at these indices.
 pub fn find(module: &Module, store: Option<&[Variable]>, name: &str) -> Result<Place, ValueError> {
     let name = name.trim();
     let Some(store) = store else { return values::find(module, name) };
@@ -38,7 +38,7 @@ pub fn find(module: &Module, store: Option<&[Variable]>, name: &str) -> Result<P
     if v.shape == Shape::Stack {
         return Err(ValueError::OnStack(v.name.clone()));
     }
-    // `[1][0]`: without the outer brackets, the parts between the inner ones.
+    // `[1][0]`: without the outer brackets, the indices are separated by the inner ones.
     let inner = indices.strip_prefix('[').and_then(|i| i.strip_suffix(']'));
     let numbers: Option<Vec<u64>> = inner.and_then(|i| i.split("][").map(|i| i.trim().parse().ok()).collect());
     let numbers = numbers.ok_or_else(|| ValueError::NoIndex(name.to_string()))?;
@@ -50,10 +50,11 @@ pub fn find(module: &Module, store: Option<&[Variable]>, name: &str) -> Result<P
     Ok(Place { name: part.name.clone(), at, variable: Some(Box::new(part)), ..whole })
 }
 
-/// Sets a variable or a part of it: `x=5`, `a=[1,2,3]`, `m={{1,2},{3,4}}`, of a stack what is on it, the top first: `s=<2,1]`.
+/// Sets a variable or a part of it: `x=5`, `a=[1,2,3]`, `m={{1,2},{3,4}}`; for a stack its contents, the top first:
+/// `s=<2,1]`.
 ///
 /// # Errors
-/// As [`find`]; numbers that the variable cannot hold, or more of them than there is room for.
+/// As [`find`]; also, the variable cannot hold the numbers, or there are too many of them.
 pub fn set(machine: &mut Machine<'_>, store: Option<&[Variable]>, assignment: &str) -> Result<(), ValueError> {
     if store.is_none() {
         return values::set(machine, assignment);
@@ -64,7 +65,7 @@ pub fn set(machine: &mut Machine<'_>, store: Option<&[Variable]>, assignment: &s
         .ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
     let place = find(machine.program().module(), store, name)?;
     let value = value.trim();
-    // As it is printed, too.
+    // The forms in which stacks and arrays are printed are accepted, too.
     let plain = match &value.strip_prefix('<').and_then(|v| v.strip_suffix(']')) {
         Some(inner) if place.is_stack() => format!("[{inner}]"),
         None if place.is_stack() && value == "nil" => "[]".to_string(),

@@ -6,15 +6,15 @@ use pendula_isa::num::Format;
 
 use crate::stop_report::{Language, indices, number_text};
 
-/// The most changes that a line shows.
+/// The maximum number of changes shown in a line.
 const CHANGES: usize = 8;
 
-/// The most characters of a statement that are shown, and how far calls within others are indented at most.
+/// The maximum number of characters shown of a statement; also the maximum indentation for nested calls.
 const TEXT: usize = 48;
 const DEEP: usize = 20;
 
-/// What is told of a statement that has run: `   7    x += y      x: 3 → 8`. One that is undone is marked `<`; those of a call stand two further to
-/// the right than it.
+/// The line for an executed statement: `   7    x += y      x: 3 → 8`. An undone statement is marked `<`; the
+/// statements of a call are indented by two more than the call.
 pub fn line(ran: &Ran, sources: &Sources, format: Format, language: Language) -> String {
     let number = ran.loc.line.to_string();
     let place = if ran.loc.file == 0 { number } else { format!("{}:{number}", file_name(sources.name(ran.loc.file))) };
@@ -25,7 +25,7 @@ pub fn line(ran: &Ran, sources: &Sources, format: Format, language: Language) ->
     format!("{place:>6}{arrow} {text:<40}  {changes}").trim_end().to_string()
 }
 
-/// The statement as it is written, to the end of the line.
+/// The statement as written, to the end of the line.
 fn text(ran: &Ran, sources: &Sources) -> String {
     let line = sources.line(ran.loc.file, ran.loc.line).map_or("", |(_, line)| line);
     let own: String = line.chars().skip(usize::from(ran.loc.column).saturating_sub(1)).collect();

@@ -1,4 +1,4 @@
-//! Traps and findings of the checker as diagnostics: their places, and the values of operands.
+//! Traps and findings of the checker as diagnostics, with their places and the values of operands.
 
 use pendula::asm::check::{Finding, Subject};
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use crate::report::Reporter;
 
-/// How an instruction reads each operand that a trap tells the value of, in their order.
+/// The types with which an instruction reads the operands whose values a trap records, in their order.
 fn types(inst: &Inst) -> Vec<Ty> {
     let told = inst.operands().enumerate().filter(|(_, (slot, operand))| match operand {
-        // As the machine tells them: no constants, and of registers those that are values.
+        // The selection matches the machine's: no constants, and only those registers that hold values.
         Operand::Mem { .. } => true,
         Operand::Reg(_) => matches!(slot, Slot::Reg(_) | Slot::Target(_)),
         Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => false,
@@ -51,10 +51,10 @@ fn texts<'a>(trap: &'a Trap, module: &Module, of_other: bool) -> impl Iterator<I
     values.into_iter().zip(texts)
 }
 
-/// The operands' values in words: `r4 = 1, [a+r2] at 17 = 0.5`.
+/// The operands' values as a list: `r4 = 1, [a+r2] at 17 = 0.5`.
 fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
     let mut seen: Vec<String> = Vec::new();
-    // r0 is always 0: no need to say so. PISA's is a register like others.
+    // r0 is always 0 and need not be shown. In PISA it is an ordinary register.
     let zero = (!pisa::is_pisa(module)).then_some(Operand::Reg(Reg::ZERO));
     for (_, text) in texts(trap, module, of_other).filter(|(v, _)| Some(v.operand) != zero) {
         if !seen.contains(&text) {
@@ -86,7 +86,8 @@ fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
     }
 }
 
-/// How the machine was running: nothing to say forward without gradients, else ` running backward with gradients` and the like.
+/// The direction and mode of the machine: empty if it runs forward without gradients, else ` running backward with
+/// gradients` or similar.
 pub fn running(direction: Direction, ad_mode: AdMode) -> String {
     let with = match ad_mode {
         AdMode::Plain => "",
@@ -102,7 +103,7 @@ pub fn running(direction: Direction, ad_mode: AdMode) -> String {
     }
 }
 
-/// What the instruction at the trap's place has to do with it.
+/// The role of the instruction at the trap's place.
 fn primary_text(trap: &Trap, module: &Module) -> String {
     let backward = running(trap.direction, trap.ad_mode);
     let says = match (trap.fault, condition(trap, false)) {
@@ -137,15 +138,15 @@ fn other_text(trap: &Trap, module: &Module) -> String {
     if values.is_empty() { says } else { format!("{says}: {values}") }
 }
 
-/// What there is to say of a place in Nil or Janus: its variables' values where they are known. Who wrote it knows no registers, and no words that the
-/// compiler compares.
+/// The label of a place in Nil or Janus: its variables' values, if they are known. The author of the source knows
+/// neither registers nor the words that the compiler compares.
 fn source_text(
     trap: &Trap,
     module: &Module,
     sources: &Sources,
     (at, stop): (u32, Option<&stop_report::StopReport>),
 ) -> String {
-    // That of the source's run: optimised code may hold what is undone as code that runs forward.
+    // The direction of the run in terms of the source: optimised code may undo something by code that runs forward.
     let direction = match stop.and_then(|stop| stop.calls.first()) {
         Some(call) if call.backward => Direction::Backward,
         Some(_) => Direction::Forward,
@@ -161,7 +162,7 @@ fn source_text(
     if !range || at != trap.at {
         return backward;
     }
-    // Of an index that lies outside its array it is the index and the length that count.
+    // For an index outside its array, show the index and the length.
     let word = |o: Operand| match o {
         Operand::Imm(word, _) => Some(word.cast_signed()),
         Operand::Small(k) => Some(k.into()),
@@ -191,12 +192,12 @@ fn condition(trap: &Trap, of_other: bool) -> Option<String> {
     Some(format!("{} {} {}", text(a), cond.symbol(), text(b)))
 }
 
-/// What is said of the check that failed, if anything is.
+/// The reason that the program gives for the failed check, if it gives one.
 fn reason<'m>(trap: &Trap, module: &'m Module) -> Option<&'m str> {
     told(trap, module).reason
 }
 
-/// A fault's title for who wrote Nil.
+/// A fault's title for authors of Nil.
 fn nil_title(fault: Fault) -> &'static str {
     match fault {
         Fault::NotZero => "deallocation failed",
@@ -206,7 +207,7 @@ fn nil_title(fault: Fault) -> &'static str {
     }
 }
 
-/// The words for a fault in a program in Janus, beside its title, and the advice.
+/// The text for a fault in a Janus program that follows the fault's title, and the advice.
 fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'static str)> {
     Some(match fault {
         Fault::Memory => (
@@ -226,7 +227,8 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
     })
 }
 
-/// The instructions that a trap is about, by their addresses; of a compiled program the direction of the run alone.
+/// Notes with the addresses of the instructions that a trap is about; for a compiled program, only the direction of the
+/// run.
 fn address_notes(trap: &Trap, module: &Module) -> Vec<String> {
     let names = ModuleNames(module);
     let nil = is_compiled(module, trap.at);
@@ -269,9 +271,9 @@ pub fn report(
         );
     }
     let TrapText { fault, code, title, reason, help: own } = told(trap, module);
-    // What disagrees is told alike, whether a jump finds that out or a check.
+    // Conditions that disagree are reported in the same way, whether a jump or a check finds them.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
-    // Of memory there is nothing to say in Nil that is not so in Janus.
+    // The text on memory is the same for Nil and for Janus.
     let janus = match fault {
         _ if is_janus(module, trap.at) => janus_words(fault, reason),
         Fault::Memory if is_compiled(module, trap.at) => janus_words(fault, reason),
@@ -288,7 +290,7 @@ pub fn report(
         Fault::Assert if reason.is_some_and(pendula::compiler::janus::is_alias) => {
             "pass different variables, or let a third one take the value that is read"
         }
-        // The reason says it.
+        // The reason already says it.
         Fault::Assert if reason.is_some() => "",
         Fault::NotZero if reason.is_some() => reason
             .and_then(advice)
@@ -313,7 +315,7 @@ pub fn report(
     };
     let said = janus.map(|(said, _)| said).filter(|said| !said.is_empty());
     let title = match reason.or(said) {
-        // What ends otherwise than it should is not always something that is deallocated.
+        // A variable with the wrong final value is not always one that is deallocated.
         Some(reason) if fault == Fault::NotZero && (is_janus(module, trap.at) || advice(reason).is_some()) => {
             reason.to_string()
         }
@@ -325,7 +327,7 @@ pub fn report(
     };
     let mut d = Diagnostic::error(code, title);
     if !help.is_empty() {
-        // Nil and Janus have other names for branches.
+        // Nil and Janus use other terms for branches.
         let help = if nil { in_source_words(help) } else { help.to_string() };
         d = d.help(format!("{help}{derivative}"));
     }
@@ -350,7 +352,7 @@ pub fn report(
     }
 }
 
-/// Help for who wrote Nil or Janus, which have no jumps and no directives.
+/// Rewrites advice for authors of Nil or Janus, which have no jumps and no directives.
 pub fn in_source_words(help: &str) -> String {
     const WORDS: [(&str, &str); 6] = [
         ("a `jmp.eq` on the divisor", "an `if`"),
@@ -363,21 +365,21 @@ pub fn in_source_words(help: &str) -> String {
     WORDS.iter().fold(help.to_string(), |help, (assembly, source)| help.replace(assembly, source))
 }
 
-/// The variables that are named in a place of the source, with their values: `x = 3, i = 5`.
+/// The variables that occur in a place of the source, with their values: `x = 3, i = 5`.
 fn named(stop: &stop_report::StopReport, place: Option<&Place>, sources: &Sources) -> String {
     let text = place.and_then(|p| sources.text(p.file).get(p.span.clone())).unwrap_or("");
     let text = text.lines().next().unwrap_or("");
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '!');
     let words: Vec<&str> = text.split(|c| !inside(c)).collect();
     let here = stop.variables().iter().filter(|(name, _)| words.contains(&name.as_str()));
-    // All of them are noted below in any case.
+    // If these are all variables, the notes below list them anyway.
     if here.clone().count() == stop.variables().len() {
         return String::new();
     }
     here.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The source text of an instruction, if the source is at hand.
+/// The source text of an instruction, if the source is available.
 pub fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
     let (_, loc) = module.loc(at as usize)?;
     if loc.file as usize >= sources.len() {

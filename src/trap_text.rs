@@ -1,7 +1,8 @@
-//! The title of a trap: what is wrong with the program, whatever code detected it.
+//! The title of a trap: what is wrong with the program, regardless of which code detected it.
 //!
-//! Which instruction of compiled code comes upon a mistake first may depend on the optimisation level: that the conditions of a branch disagree is
-//! noticed by one of several instructions, and a word beyond the memory may be met, in a run backward, before the check of its index.
+//! Which instruction of compiled code detects a mistake first may depend on the optimisation level. One of several
+//! instructions notices that the conditions of a branch disagree; and in a run backward, an access beyond the memory
+//! may come before the check of its index.
 
 use pendula_compiler::lower::{disagrees, reaches_frame};
 use pendula_isa::counts::Direction;
@@ -12,27 +13,27 @@ use pendula_isa::table::Row;
 use pendula_isa::{Fault, Reg};
 use pendula_vm::Trap;
 
-/// The code of conditions that disagree, of those that have words to say so: compiled ones.
+/// The error code for conditions that disagree, in compiled code, which has texts for them.
 pub const DISAGREE: &str = "P0109";
 /// Its title.
 pub const DISAGREE_TITLE: &str = "conditions disagree";
 
-/// What a trap is told as.
+/// The parts of a trap's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrapText<'m> {
-    /// What was wrong.
+    /// The fault.
     pub fault: Fault,
     /// The error code.
     pub code: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What the program says of the check that failed, if anything.
+    /// The program's reason for the failed check, if there is one.
     pub reason: Option<&'m str>,
-    /// What to do about the fault, to who wrote assembly.
+    /// The advice for authors of assembly.
     pub help: &'static str,
 }
 
-/// What a trap of a module is told as.
+/// The parts of the message for a trap of a module.
 pub fn told<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
     let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
     let reason = module.reason(trap.at).or_else(other);
@@ -59,13 +60,13 @@ fn plain(fault: Fault, reason: Option<&str>) -> TrapText<'_> {
     TrapText { fault, code: fault.code(), title: fault.title(), reason, help: fault.help() }
 }
 
-/// The message for a stack that has reached the end of memory, and the advice.
+/// The message and the advice for a stack that reached the end of memory.
 fn stack(trap: &Trap) -> Option<(&'static str, &'static str)> {
     let Kind::Row { row, inverse, .. } = trap.inst.kind else { return None };
     if !row.info().moves_sp {
         return None;
     }
-    // A `ret` takes the link back that a call puts there, whichever way it runs.
+    // The `ret` of a procedure pops the link that a call pushes, in either direction.
     let puts = match row {
         Row::Push => inverse == (trap.direction == Direction::Backward),
         Row::Proc => false,
@@ -85,17 +86,17 @@ fn stack(trap: &Trap) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Whether an instruction was made of a program in Nil or Janus.
+/// True if an instruction was compiled from Nil or Janus.
 pub fn is_compiled(module: &Module, at: u32) -> bool {
     module.is_compiled(at as usize)
 }
 
-/// Whether it was made of one in Janus.
+/// True if it was compiled from Janus.
 pub fn is_janus(module: &Module, at: u32) -> bool {
     module.is_janus(at as usize)
 }
 
-/// Whether an instruction concerns the stack: calls, what lies in a frame, and arrays that begin or end.
+/// True if an instruction concerns the stack: calls, words in a frame, and the beginning and the end of arrays.
 fn is_stack(trap: &Trap, module: &Module) -> bool {
     let moves = |kind: Kind| matches!(kind, Kind::Row { row, .. } if row.info().moves_sp);
     let frame = |o: Operand| matches!(o, Operand::Mem { base, .. } if reaches_frame(base));
@@ -105,7 +106,7 @@ fn is_stack(trap: &Trap, module: &Module) -> bool {
     moves(trap.inst.kind) || trap.inst.operands().any(|(_, o)| frame(o)) || here().any(allocates)
 }
 
-/// What is said of the index by which a word beyond the memory was met: what its check says, if that has been left in this line.
+/// The text for an index that led to a word beyond the memory: that of its check, if the line still has the check.
 fn index<'m>(trap: &Trap, module: &'m Module) -> &'m str {
     let line = |at: u32| module.loc(at as usize).map(|(file, loc)| (file, loc.line));
     let here = module.reasons.iter().filter(|r| r.text.contains(" lies outside ") && line(r.at) == line(trap.at));

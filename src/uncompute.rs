@@ -1,5 +1,6 @@
-//! To undo or to erase, routine by routine: `--uncompute auto`. The program is run with everything undone, and what the energy model finds cheaper
-//! to erase is erased in another compilation. How that pays is not left to estimates: what each way costs is measured by the same bill.
+//! Chooses for each routine whether to undo or to erase its results, for `--uncompute auto`. The program runs with
+//! everything undone, and a second compilation erases what the energy model finds cheaper to erase. The savings are not
+//! estimated: the cost of each variant is measured with the same prices.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +11,11 @@ use pendula_hw_model::price::{Activity, Conditions, Device, Phase, PriceError, T
 use pendula_isa::counts::Counts;
 use pendula_vm::Machine;
 
-/// What a run forward costs, in joules: by what a machine has counted. What comes from the host and goes to it, which is the same whatever is
-/// erased, is left out.
+/// The cost of a run forward in joules, from a machine's counts. The transfer from and to the host is left out: it is
+/// the same for all variants.
 ///
 /// # Errors
-/// A technology without prices.
+/// The technology has no prices.
 pub fn price(machine: &Machine<'_>, technology: &Technology) -> Result<f64, PriceError> {
     let forward = Activity { phase: Phase::Forward, counts: machine.counts(), words_in: 0, words_out: 0 };
     let totals = Totals::new(machine.program().module(), &[forward]);
@@ -33,11 +34,11 @@ fn device<'t>(machine: &Machine<'_>, technology: &'t Technology) -> Result<Devic
     Device::new(technology, conditions)
 }
 
-/// The routines of a compiled program that are cheaper to erase than to undo, on a technology: by what was counted when a
-/// machine ran the program forward with everything undone, and by what its spans left.
+/// The routines of a compiled program that are cheaper to erase than to undo on a technology. This follows from the
+/// counts of a run forward with everything undone, and from what the program's spans left.
 ///
 /// # Errors
-/// A technology without prices.
+/// The technology has no prices.
 pub fn cheaper_to_erase(
     machine: &Machine<'_>,
     counts: &Counts,
@@ -50,7 +51,7 @@ pub fn cheaper_to_erase(
     for f in &ir.functions {
         collect(&f.body, &mut names);
     }
-    // A routine that stands in several places of the code is one: what is saved in one place may be lost in another.
+    // A routine may occur at several places of the code. What is saved at one place may be lost at another.
     let mut saved = std::collections::BTreeMap::<&str, f64>::new();
     for undoing in undoings(machine.program().module(), counts, leaves) {
         if let Some(name) = origin(&undoing.name, &names) {
@@ -90,7 +91,8 @@ fn collect(block: &[LocatedStmt], names: &mut BTreeSet<String>) {
     }
 }
 
-/// The routine that a span of the assembly comes from: spans have its name, with a number where there are several.
+/// The routine that a span of the assembly comes from. Spans have the routine's name, with a number if there are
+/// several.
 fn origin<'n>(span: &str, names: &'n BTreeSet<String>) -> Option<&'n str> {
     let of = |name: &&String| {
         span.strip_prefix(name.as_str()).is_some_and(|rest| {
@@ -98,6 +100,6 @@ fn origin<'n>(span: &str, names: &'n BTreeSet<String>) -> Option<&'n str> {
                 || rest.strip_prefix('.').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
         })
     };
-    // Of names that are parts of others, the longest, unless it is the name itself.
+    // If several names match, the longest one wins, unless one equals the span's name.
     names.get(span).or_else(|| names.iter().filter(of).max_by_key(|n| n.len())).map(String::as_str)
 }

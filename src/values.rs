@@ -25,11 +25,12 @@ use number::word;
 pub use place::{Location, Place};
 use place::{NARROW, TRUTH, WORDS};
 
-/// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a program that was compiled from Nil,
-/// names and indices are Nil's: `x[1]` is the first element, `A[2,1]` one of a matrix, `z[3].im` a part of one.
+/// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a
+/// program compiled from Nil, names and indices are those of Nil: `x[1]` is the first element, `A[2,1]` an element of a
+/// matrix, `z[3].im` a part of one.
 ///
 /// # Errors
-/// A name that the module does not have, or an index out of range.
+/// The module does not have the name, or the index is out of range.
 pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     if let Some(place) = variables::find(module, name)? {
         return Ok(place);
@@ -50,7 +51,7 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     if pisa::is_pisa(module) {
         return pisa::find(module, name, base, index);
     }
-    // The registers of code that is compiled from Nil have no names for users.
+    // Users have no names for the registers of code that was compiled from Nil.
     if index.is_none()
         && module.variables.is_empty()
         && let Some(reg) = Reg::parse(base)
@@ -93,7 +94,7 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
         .ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
     match find(machine.program().module(), name.trim()) {
         Ok(place) => put_text(machine, &place, value.trim()),
-        // The part of a logarithmic number is its logarithm, which is not what is written among arguments.
+        // The part of a logarithmic number is its logarithm; arguments are not written that way.
         Err(ValueError::Parts { name, parts }) if !parts.iter().any(|part| part.ends_with(".log")) => {
             parts::put(machine, (name, parts), value.trim())
         }
@@ -101,7 +102,7 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
     }
 }
 
-/// Sets a place to what a value says.
+/// Sets a place to the value that a text gives.
 pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) -> Result<(), ValueError> {
     let format = machine.program().module().flags.format;
     let words = match (&place.source, value.strip_prefix('@')) {
@@ -124,7 +125,7 @@ pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) ->
     Ok(())
 }
 
-/// The words of an array of Nil, whose elements lie column by column, from those that a file has row by row.
+/// Reorders words from row-major order, as in files, to column-major order, as in the arrays of Nil.
 fn by_column(dims: &[u64], rows: Vec<u64>) -> Vec<u64> {
     let lens: Vec<usize> = dims.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect();
     let order = arrays::row_by_row(&lens);
@@ -139,10 +140,11 @@ fn by_column(dims: &[u64], rows: Vec<u64>) -> Vec<u64> {
     out
 }
 
-/// Numbers as the words of a place; of a stack of Janus, what is on it, the top first.
+/// Converts numbers to the words of a place; for a stack of Janus, its contents with the top first.
 ///
 /// # Errors
-/// `r0`, which cannot be set; another number of numbers than words; what is no number of the type.
+/// The place is `r0`, which cannot be set; the number of numbers differs from that of the words; or a number is not of
+/// the type.
 pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec<u64>, ValueError> {
     let name = &place.name;
     let one = |(at, n): (usize, &Number)| match n {
@@ -167,14 +169,14 @@ pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec
     if words.len() as u64 != expected {
         return Err(ValueError::Length { name: name.clone(), len: expected, found: words.len() });
     }
-    // PISA's `$0` is a register like others.
+    // PISA's `$0` is an ordinary register.
     if place.at == Location::Register(Reg::ZERO) && !name.starts_with('$') {
         return Err(ValueError::Zero);
     }
     Ok(words)
 }
 
-/// Writes the words of a place, of which there must be as many as it has.
+/// Writes the words of a place; their number must match the place's.
 pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
     match place.at {
         Location::Register(reg) => words.iter().for_each(|word| machine.set_register(reg, *word)),
@@ -189,7 +191,7 @@ pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
     }
 }
 
-/// Integers for the tapes of a program: `1,2,3` or `@file`.
+/// Parses integers for the tapes of a program: `1,2,3` or `@file`.
 pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
     let format = Format::default();
     let range = if pisa::is_pisa(module) { NARROW } else { WORDS };
@@ -218,8 +220,8 @@ pub fn words<'m>(machine: &'m Machine<'_>, place: &Place) -> Cow<'m, [u64]> {
     }
 }
 
-/// The words of a place as text that reads back exactly: `5`, or `[1, 2, 3]`; at most `limit` elements, then an ellipsis. Variables of Janus as
-/// Janus prints them, and whole.
+/// The words of a place as text that reads back exactly: `5`, or `[1, 2, 3]`. After `limit` elements an ellipsis
+/// follows. Variables of Janus appear in full, in the form in which Janus prints them.
 pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> String {
     let format = machine.program().module().flags.format;
     let words = words(machine, place);
@@ -246,7 +248,7 @@ pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> St
     }
 }
 
-/// The data symbols whose import and export marks `wanted` accepts, in the order of addresses.
+/// The data symbols whose import and export marks satisfy `wanted`, in the order of addresses.
 pub fn marked(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place> {
     let variables = module.variables_by_symbol();
     let mut out: Vec<(u64, Place)> = module

@@ -1,11 +1,13 @@
-//! Text for people that comes from input: what a terminal would obey is shown as an escape.
+//! Text for people that comes from input: characters that a terminal would interpret are shown as escapes.
 //!
-//! Names of files, labels, texts and messages may hold anything. Characters that move the cursor, change colours or titles, ring, or turn the
-//! direction of writing would let a program's source show something other than what is there.
+//! Names of files, labels, texts and messages may contain anything. Characters that move the cursor, change colours or
+//! titles, ring the bell, or change the direction of writing would let a program's source appear as something that it
+//! is not.
 
 use std::borrow::Cow;
 
-/// Whether a character is not shown but obeyed: control characters but line ends and tabs, and what turns the direction of writing.
+/// True if a terminal interprets a character instead of showing it: control characters except line ends and tabs, and
+/// characters that change the direction of writing.
 fn is_obeyed(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
@@ -14,9 +16,9 @@ fn is_obeyed(c: char) -> bool {
     }
 }
 
-/// A text as people may see it: `\x1b`, `\u{202e}` for what a terminal would obey. Lines and tabs stay.
+/// A text in a safe form: `\x1b`, `\u{202e}` for characters that a terminal would interpret. Line ends and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    // The first byte of each tells most texts apart at once.
+    // The first byte of each character identifies most harmless texts quickly.
     let plain = |b: u8| matches!(b, b'\n' | b'\t' | 0x20..=0x7e | 0xc3..=0xd7 | 0xd9..=0xe1 | 0xe3..);
     match text.bytes().all(plain) {
         true => Cow::Borrowed(text),
@@ -24,7 +26,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Like [`visible`] for a single line, such as a file's name: line ends and tabs are shown, too.
+/// Like [`visible`] for a single line, such as a file name: line ends and tabs are escaped, too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_obeyed(c) || matches!(c, '\n' | '\t'))
 }
@@ -61,7 +63,7 @@ mod tests {
         let harmless = "∂/∂x = 1.5\n\tβ → naïve … 数 أ";
         assert_eq!(visible(harmless), harmless);
         assert_eq!(visible_line("a\nb\tc"), "a\\nb\\tc");
-        // Every character is told apart as its first byte is.
+        // The test of the first byte agrees with the test of the character, for all characters.
         for c in (0..=0x10ffff).filter_map(char::from_u32) {
             let text = c.to_string();
             assert_eq!(visible(&text) != text, is_obeyed(c), "{c:?}");

@@ -1,4 +1,4 @@
-//! Ranges and functions that make arrays, as in Julia: `zeros(2,3)`, `fill(0.5,4)`, `1:10`, `range(0,1,length=11)`.
+//! Ranges, and functions that make arrays as in Julia: `zeros(2,3)`, `fill(0.5,4)`, `1:10`, `range(0,1,length=11)`.
 
 use nom::Parser as _;
 use nom::character::complete::one_of;
@@ -10,17 +10,19 @@ use pendula_compiler::nil::sema::{Argument, Number};
 use super::grammar::{self, Parsed, blank, decided, piece, symbol, word};
 use super::{ArgumentError, Reader, split};
 
-/// The functions that make arrays, as a message lists them.
+/// The functions that make arrays, for messages.
 const FUNCTIONS: &str = "zeros, ones, fill, range and collect";
 
-/// The most digits of the numbers of a range: with these, its elements are computed exactly.
+/// The most digits of a range's numbers: up to this number, the elements are computed exactly.
 const DIGITS: usize = 18;
 
-/// The digits of an element of a range that is no finite decimal number: more than any type of number tells apart.
+/// The number of digits of an element of a range that is not a finite decimal number: more than any number type
+/// distinguishes.
 const SIGNIFICANT: usize = 30;
 
 impl Reader {
-    /// The array that the function of this name makes of what stands in its parentheses; `text` is the whole call.
+    /// Evaluates a call of an array function; `name` and `inner` are its name and the text in its parentheses, `text`
+    /// is the whole call.
     pub(super) fn made(&self, text: &str, (name, inner): (&str, &str), depth: u32) -> Result<Argument, ArgumentError> {
         let fail = |why: String| Err(ArgumentError::new(text, why));
         match name {
@@ -43,7 +45,7 @@ impl Reader {
         }
     }
 
-    /// An array of equal elements, whose type is the parameter's.
+    /// An array of equal elements; their type is the parameter's.
     fn filled(&self, text: &str, value: &Number, lengths: &str) -> Result<Argument, ArgumentError> {
         let fail = |why: String| Err(ArgumentError::new(text, why));
         let lengths = lengths.trim();
@@ -64,23 +66,23 @@ impl Reader {
             };
             count = count.saturating_mul(length);
             longest = longest.max(length);
-            // Beyond all budgets where it is no `usize`.
+            // A length that is not a `usize` exceeds every budget.
             shape.push(usize::try_from(length).unwrap_or(usize::MAX));
         }
         if shape.len() > 3 {
             return fail("an array has three dimensions at most".to_string());
         }
-        // What has no elements may have lengths.
+        // An array without elements may still have large lengths.
         self.makes(text, count.max(longest))?;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         Ok(Argument::Array(shape, vec![value.clone(); count]))
     }
 
-    /// `1:10`, `0:0.1:1`.
+    /// Parses `1:10` or `0:0.1:1`.
     pub(super) fn colons<'t>(&self, text: &'t str, ends: &[char]) -> Parsed<'t, Argument> {
         let ends = [ends, &[':']].concat();
         let part = |text| {
-            // Between blanks, the last number of a row of a matrix ends with it.
+            // Between blanks, as in a row of a matrix, the blank after the last number ends the range.
             let (begin, _) = blank(text)?;
             let (own, _) = piece(begin, &ends);
             let own = if own.contains(' ') { word(own)?.1 } else { own };
@@ -97,7 +99,7 @@ impl Reader {
         decided(rest, array)
     }
 
-    /// `range(1, 10)`, `range(0, 1, length=11)`, `range(0, 1; step=0.1)`, `range(0, step=0.1, length=11)`.
+    /// Evaluates `range(1, 10)`, `range(0, 1, length=11)`, `range(0, 1; step=0.1)` or `range(0, step=0.1, length=11)`.
     fn range(&self, text: &str, inner: &str) -> Result<Argument, ArgumentError> {
         let fail = |why: String| ArgumentError::new(text, why);
         let names = ["start", "stop", "length", "step"];
@@ -148,7 +150,7 @@ impl Reader {
         }
     }
 
-    /// From a number in equal steps, up to another at most.
+    /// The numbers from `start` up to `stop` at most, in equal steps.
     fn steps(&self, text: &str, start: Decimal, step: Decimal, stop: Decimal) -> Result<Argument, ArgumentError> {
         let (places, [start, step, stop]) = aligned(text, [start, step, stop])?;
         if step.digits == 0 {
@@ -160,7 +162,8 @@ impl Reader {
         self.elements(text, count, whole, |i| (start.digits + i * step.digits, 1, places))
     }
 
-    /// Elements by their numbers: each a numerator and a denominator, and how many places of the numerator stand behind the point.
+    /// Makes an array from a function that gives, for each index, the numerator, the denominator, and the number of the
+    /// numerator's decimal places.
     fn elements(
         &self,
         text: &str,
@@ -185,17 +188,17 @@ impl Reader {
 /// A decimal number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decimal {
-    /// Its digits, with its sign.
+    /// Its digits as an integer, with the sign.
     digits: i128,
-    /// How many of them stand behind the point.
+    /// The number of digits after the decimal point.
     places: u32,
-    /// Whether it is written as an integer.
+    /// True if it is written as an integer.
     whole: bool,
 }
 
 const ONE: Decimal = Decimal { digits: 1, places: 0, whole: true };
 
-/// The number that a text is, if it is one of few digits.
+/// Parses a decimal number if it has few digits.
 fn decimal(text: &str) -> Option<Decimal> {
     let (negative, plain) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -222,7 +225,7 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal { digits, places, whole: !plain.contains(['.', 'e', 'E']) })
 }
 
-/// A number that a range is made of.
+/// Parses one of the numbers that define a range.
 fn bound(text: &str, part: &str) -> Result<Decimal, ArgumentError> {
     let part = part.trim();
     decimal(part).ok_or_else(|| {
@@ -231,19 +234,19 @@ fn bound(text: &str, part: &str) -> Result<Decimal, ArgumentError> {
     })
 }
 
-/// The same numbers with as many places behind the point each, and how many these are.
+/// The numbers with the same number of decimal places, and that number.
 fn aligned(text: &str, all: [Decimal; 3]) -> Result<(u32, [Decimal; 3]), ArgumentError> {
     let places = all.iter().map(|d| d.places).max().unwrap_or(0);
     let out = all.map(|d| Decimal { digits: d.digits.saturating_mul(10_i128.pow(places - d.places)), places, ..d });
-    // So many that products with how many elements there are fit.
+    // Products with the number of elements must not overflow.
     if out.iter().any(|d| d.digits.unsigned_abs() >= 10_u128.pow(2 * DIGITS as u32 - 8)) {
         return Err(ArgumentError::new(text, "its numbers are too far apart in size"));
     }
     Ok((places, out))
 }
 
-/// A quotient as text, the last `places` digits of its numerator behind the point: exact where it is a finite decimal number, else to more digits than
-/// any type of number tells apart.
+/// A quotient as text; the last `places` digits of its numerator are decimal places. It is exact if it is a finite
+/// decimal number; otherwise, it has more digits than any number type distinguishes.
 fn quotient(numerator: i128, denominator: i128, places: u32) -> String {
     let (size, denominator) = (numerator.unsigned_abs(), denominator.unsigned_abs().max(1));
     let places = places as usize;

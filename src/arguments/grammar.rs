@@ -9,10 +9,10 @@ use nom::{Err, IResult, Parser};
 
 use super::ArgumentError;
 
-/// What a parser gives: the text that is left, and what it has read.
+/// The result of a parser: the remaining text, and the parsed value.
 pub(super) type Parsed<'t, T> = IResult<&'t str, T, ArgumentError>;
 
-/// What stands where no argument begins, or where none can end.
+/// The message for text where no argument begins, or where none can end.
 pub(super) const NO_ARGUMENT: &str = "it is no number, array `[1,2]` or tuple `(1,2)`";
 
 impl ParseError<&str> for ArgumentError {
@@ -25,17 +25,17 @@ impl ParseError<&str> for ArgumentError {
     }
 }
 
-/// Goes on behind what was read with what was made of it, or ends reading with an error.
+/// Continues after the parsed text with a computed value, or ends parsing with its error.
 pub(super) fn decided<T>(rest: &str, made: Result<T, ArgumentError>) -> Parsed<'_, T> {
     made.map(|made| (rest, made)).map_err(Err::Failure)
 }
 
-/// Ends reading with an error of a text.
+/// Ends parsing with an error about a text.
 pub(super) fn fail<T>(text: &str, why: impl Into<String>) -> Parsed<'_, T> {
     Err(Err::Failure(ArgumentError::new(text, why)))
 }
 
-/// The error of a parser that was given all that there is.
+/// The error of a parser that was given the complete text.
 pub(super) fn error(e: Err<ArgumentError>) -> ArgumentError {
     match e {
         Err::Error(e) | Err::Failure(e) => e,
@@ -43,22 +43,22 @@ pub(super) fn error(e: Err<ArgumentError>) -> ArgumentError {
     }
 }
 
-/// Blanks, if there are any.
+/// Optional blanks.
 pub(super) fn blank(text: &str) -> Parsed<'_, &str> {
     take_while(char::is_whitespace).parse(text)
 }
 
-/// A character, and blanks before it.
+/// A character after optional blanks.
 pub(super) fn symbol<'t>(c: char) -> impl Parser<&'t str, Output = char, Error = ArgumentError> {
     preceded(blank, char(c))
 }
 
-/// The character that comes next, behind blanks.
+/// The next character after blanks.
 pub(super) fn next(text: &str) -> Option<char> {
     text.trim_start().chars().next()
 }
 
-/// A word: what stands up to a blank, a bracket, a quote or punctuation.
+/// A word: text up to a blank, a bracket, a quote or punctuation.
 pub(super) fn word(text: &str) -> Parsed<'_, &str> {
     take_while(|c: char| !(c.is_whitespace() || is_bracket(c) || matches!(c, ',' | ';' | ':' | '"'))).parse(text)
 }
@@ -69,12 +69,12 @@ pub(super) fn name(text: &str) -> Parsed<'_, &str> {
         .parse(text)
 }
 
-/// A text in quotes, without them.
+/// A quoted text, without the quotes.
 pub(super) fn quoted(text: &str) -> Parsed<'_, &str> {
     delimited(char('"'), take_while(|c| c != '"'), char('"')).parse(text)
 }
 
-/// What stands in parentheses that match.
+/// The text within matching parentheses.
 pub(super) fn parenthesized(text: &str) -> Parsed<'_, &str> {
     let (inner, _) = char('(').parse(text)?;
     let (found, _) = piece(inner, &[]);
@@ -82,7 +82,7 @@ pub(super) fn parenthesized(text: &str) -> Parsed<'_, &str> {
     Ok((rest, found))
 }
 
-/// The bracket at the end of what `text` begins with; `or` is what may stand there, too.
+/// The bracket that closes the one at the start of `text`; `or` says what else may be there.
 pub(super) fn close<'t>(text: &'t str, rest: &'t str, bracket: char, or: &str) -> Parsed<'t, char> {
     match next(rest) {
         Some(c) if c == bracket => symbol(bracket).parse(rest),
@@ -91,7 +91,7 @@ pub(super) fn close<'t>(text: &'t str, rest: &'t str, bracket: char, or: &str) -
     }
 }
 
-/// The error of a text in which something else is expected than what is left of it.
+/// The error for a text in which `what` is expected instead of `rest`.
 pub(super) fn expected<'t, T>(text: &'t str, rest: &'t str, what: &str) -> Parsed<'t, T> {
     let (own, _) = piece(text, &[',']);
     match rest.trim_start() {
@@ -102,8 +102,8 @@ pub(super) fn expected<'t, T>(text: &'t str, rest: &'t str, what: &str) -> Parse
     }
 }
 
-/// The beginning of a text up to one of these characters, or to a bracket that it does not open, what stands in brackets of its own aside; and how
-/// many brackets it leaves open.
+/// The beginning of a text up to one of these characters or to a bracket that it does not open, and the number of
+/// brackets that it leaves open. Text within its own brackets is not searched.
 pub(super) fn piece<'t>(text: &'t str, ends: &[char]) -> (&'t str, usize) {
     let mut depth = 0_usize;
     let is_end = |c: char| match c {

@@ -1,4 +1,4 @@
-//! Arrays in brackets: a list, `[1,2,3]`; rows of a matrix, `[1 2; 3 4]`; or arrays that are its rows, `[[1,2],[3,4]]`.
+//! Arrays in brackets: a list, `[1,2,3]`; rows of a matrix, `[1 2; 3 4]`; or the rows as arrays, `[[1,2],[3,4]]`.
 
 use nom::Parser as _;
 use nom::branch::alt;
@@ -10,14 +10,14 @@ use pendula_compiler::nil::sema::{Argument, Number};
 use super::grammar::{NO_ARGUMENT, Parsed, blank, close, decided, fail, piece, symbol};
 use super::{ArgumentError, Reader, flatten};
 
-/// What the elements of an array can be.
+/// The allowed elements of an array, for messages.
 const ELEMENTS: &str = "its elements are numbers, tuples of numbers, or arrays of one shape";
 
-/// What a row is made of.
+/// An element of a row.
 enum Part<'t> {
     Comma,
     Element {
-        /// What it is written as.
+        /// Its text.
         text: &'t str,
         /// The blanks before it.
         gap: &'t str,
@@ -55,7 +55,7 @@ impl Reader {
         }
     }
 
-    /// The elements up to the end of a row, which stand either between commas or between blanks.
+    /// The elements of a row; either commas or blanks separate them.
     fn row<'t>(&self, text: &'t str, depth: u32) -> Parsed<'t, Row> {
         let element = |text| {
             let (begin, gap) = blank(text)?;
@@ -103,7 +103,7 @@ fn list(row: Row) -> Result<Argument, &'static str> {
     Ok(Argument::Array(vec![count], numbers))
 }
 
-/// A matrix of these rows; of its elements the first index runs fastest.
+/// A matrix of these rows, in column-major order.
 fn matrix(rows: Vec<Row>) -> Result<Argument, &'static str> {
     let mut matrix: Vec<Vec<Vec<Number>>> = Vec::with_capacity(rows.len());
     for row in rows {
@@ -127,7 +127,7 @@ fn matrix(rows: Vec<Row>) -> Result<Argument, &'static str> {
     Ok(Argument::Array(shape, by_column))
 }
 
-/// The array whose rows these arrays are; its first index runs fastest.
+/// The array whose rows are these arrays; its first index varies fastest.
 fn stacked(items: Vec<Argument>) -> Result<Argument, &'static str> {
     let mut rows = Vec::with_capacity(items.len());
     for item in items {

@@ -1,15 +1,15 @@
-//! Why the text or the bytes of a file are no array, before the file's name is known.
+//! Why the text or the bytes of a file are not an array, while the file's name is not known.
 
 use pendula_isa::budget::Exceeded;
 
 use super::ArrayError;
 
-/// What is wrong.
+/// Why something cannot be read.
 #[derive(Debug)]
 pub(crate) enum ReadError {
-    /// In words.
+    /// A message.
     Message(String),
-    /// It is more than is read.
+    /// A limit was exceeded.
     Exceeded(Exceeded),
 }
 
@@ -41,7 +41,7 @@ impl From<Exceeded> for ReadError {
 }
 
 impl ArrayError {
-    /// What is wrong with a file.
+    /// The error for a file.
     pub(crate) fn new(path: &str, error: impl Into<ReadError>) -> ArrayError {
         let path = path.to_string();
         match error.into() {

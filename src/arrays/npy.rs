@@ -1,18 +1,18 @@
-//! NumPy's `.npy` files: reading them within limits, and writing them part by part.
+//! NumPy's `.npy` files: reads them within limits, and writes them part by part.
 
 use std::io::{Read, Write as _};
 
 use super::{ArrayError, Elements, Table, unreadable};
 use crate::files::Output;
 
-/// The largest `.npy` header: NumPy's are of some hundred bytes.
+/// The largest `.npy` header in bytes; NumPy's have some hundred bytes.
 const HEADER: usize = 1 << 14;
 
-/// Reads a file as it stands, or as much of it as is needed to see that it holds more than `most` numbers.
+/// Reads a file in its own order. If it holds more than `most` numbers, reads only enough of it to see that.
 pub(super) fn npy_numbers(mut input: impl Read, most: usize) -> Result<Table, String> {
     let mut bytes = Vec::new();
     (&mut input).take(NpyHead::BYTES as u64).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
-    // How long the file is shows when it has been read.
+    // The length of the file is not known before it has been read.
     let mut head = NpyHead::read(&bytes, u64::MAX)?;
     let count = head.shape.iter().product::<usize>();
     if count.saturating_mul(head.parts()) > most {
@@ -30,21 +30,21 @@ pub(super) fn npy_numbers(mut input: impl Read, most: usize) -> Result<Table, St
     Ok(Table { shape: head.shape, elements, by_column: head.by_column, ragged: false })
 }
 
-/// What stands at the beginning of a `.npy` file.
+/// The header of a `.npy` file.
 #[derive(Debug)]
 pub(crate) struct NpyHead {
     header: Header,
-    /// The lengths of the dimensions; their product is no more than the file has elements.
+    /// The lengths of the dimensions; their product does not exceed the number of elements in the file.
     pub(crate) shape: Vec<usize>,
-    /// Whether elements stand column by column, not row by row.
+    /// True if the elements are in column-major order, false if in row-major order.
     pub(crate) by_column: bool,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(crate) size: usize,
-    /// Where the elements begin in the file.
+    /// The offset of the first element in the file.
     pub(crate) data: u64,
 }
 
-/// A header, which is of no use in messages.
+/// A parsed header, which debug output leaves out.
 struct Header(npyz::NpyHeader);
 
 impl std::fmt::Debug for Header {
@@ -54,10 +54,10 @@ impl std::fmt::Debug for Header {
 }
 
 impl NpyHead {
-    /// How many bytes of a file are enough to read its header, if it can be read at all.
+    /// The number of bytes that always suffice to read a valid header.
     pub(crate) const BYTES: usize = HEADER + 64;
 
-    /// Reads the header, with which `bytes` begin, of a file of such a length.
+    /// Reads the header at the beginning of `bytes`; `length` is the length of the file.
     pub(crate) fn read(bytes: &[u8], length: u64) -> Result<NpyHead, String> {
         check_npy_header(bytes)?;
         let mut rest = bytes;
@@ -72,17 +72,17 @@ impl NpyHead {
         if wanted.saturating_mul(size) > length.saturating_sub(data) {
             return Err("the file is shorter than its shape says".to_string());
         }
-        // An empty array may have any other lengths.
+        // The other lengths of an empty array may be anything.
         let shape = header.shape().iter().map(|n| usize::try_from(*n)).collect::<Result<Vec<usize>, _>>();
         let shape = shape.map_err(|_| "the shape overflows")?;
         let by_column = header.order() == npyz::Order::Fortran;
         let head = NpyHead { header: Header(header), shape, by_column, size: size as usize, data };
-        // What cannot be read is said at once.
+        // Element types that cannot be read are refused at once.
         head.decode(&[], 0)?;
         Ok(head)
     }
 
-    /// How many numbers an element is: one, or the real and the imaginary part.
+    /// The number of numbers in an element: one, or two for the real and the imaginary part.
     fn parts(&self) -> usize {
         match self.header.0.dtype() {
             npyz::DType::Plain(dtype) if dtype.type_char() == npyz::TypeChar::Complex => 2,
@@ -90,7 +90,7 @@ impl NpyHead {
         }
     }
 
-    /// The first elements of these bytes.
+    /// Decodes the first `count` elements of these bytes.
     pub(crate) fn decode(&self, bytes: &[u8], count: usize) -> Result<Elements, String> {
         use npyz::TypeChar::{Bool, Complex, Float, Int, Uint};
         use npyz::num_complex::Complex as Z;
@@ -126,8 +126,8 @@ impl NpyHead {
     }
 }
 
-/// Refuses headers that the reader should not be given: it believes their length, and takes exponential time over
-/// brackets within brackets.
+/// Refuses headers that the parser cannot handle safely: it trusts their length, and takes exponential time for nested
+/// brackets.
 fn check_npy_header(bytes: &[u8]) -> Result<(), String> {
     let header = match bytes {
         [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, rest @ ..] => {
@@ -146,31 +146,31 @@ fn check_npy_header(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Words of a result, or what they mean, to be written to a file.
+/// The elements of a `.npy` file: words of a result, or the numbers that they stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Integers.
     Int(Vec<i64>),
-    /// Words as they are.
+    /// Raw words.
     Raw(Vec<u64>),
     /// Doubles.
     Float(Vec<f64>),
-    /// Complex numbers: real and imaginary part.
+    /// Complex numbers as real and imaginary part.
     Complex(Vec<[f64; 2]>),
 }
 
-/// A `.npy` file of an array in row-major order that is written part by part.
+/// A `.npy` file of a row-major array that is written part by part.
 pub struct NpyOutput {
     path: String,
     file: Output,
-    /// How many elements are still to come.
+    /// The number of elements still to be written.
     left: u64,
 }
 
 impl NpyOutput {
-    /// Begins a file for elements of the kind that this column has; the file gets its name when it is finished.
+    /// Begins a file for elements of this column's type. The file gets its name when it is finished.
     ///
-    /// Errors: a file that cannot be written.
+    /// Errors: the file cannot be written.
     pub fn create(path: &str, shape: &[usize], kind: &Column) -> Result<NpyOutput, ArrayError> {
         use npyz::{AutoSerialize as _, WriterBuilder as _};
         let fail = |e: std::io::Error| unwritten(path, &e.to_string());
@@ -191,7 +191,7 @@ impl NpyOutput {
 
     /// Writes the next elements.
     ///
-    /// Errors: a file that cannot be written, more elements than the shape has.
+    /// Errors: the file cannot be written, or there are more elements than the shape has.
     pub fn push(&mut self, column: &Column) -> Result<(), ArrayError> {
         let count = match column {
             Column::Int(v) => v.len(),
@@ -202,7 +202,7 @@ impl NpyOutput {
         let left = self.left.checked_sub(count as u64);
         self.left = left.ok_or_else(|| unwritten(&self.path, "there are more elements than its shape says"))?;
         let file = &mut self.file;
-        // In the order of bytes that the element types written in the header have.
+        // The byte order matches the element types in the header.
         let written = match column {
             Column::Int(v) => v.iter().try_for_each(|x| file.write_all(&x.to_ne_bytes())),
             Column::Raw(v) => v.iter().try_for_each(|x| file.write_all(&x.to_ne_bytes())),
@@ -212,9 +212,9 @@ impl NpyOutput {
         written.map_err(|e| unwritten(&self.path, &e.to_string()))
     }
 
-    /// Ends the file, and gives it its name.
+    /// Completes the file and gives it its name.
     ///
-    /// Errors: a file that cannot be written, fewer elements than the shape has.
+    /// Errors: the file cannot be written, or there are fewer elements than the shape has.
     pub fn finish(self) -> Result<(), ArrayError> {
         if self.left > 0 {
             return Err(unwritten(&self.path, "there are fewer elements than its shape says"));
@@ -227,9 +227,9 @@ fn unwritten(path: &str, why: &str) -> ArrayError {
     ArrayError::new(path, format!("cannot be written: {why}"))
 }
 
-/// Writes a `.npy` file of an array in row-major order.
+/// Writes an array in row-major order to a `.npy` file.
 ///
-/// Errors: a file that cannot be written, or that wants another number of elements than there are.
+/// Errors: the file cannot be written, or the number of elements does not match the shape.
 pub fn write_npy(path: &str, shape: &[usize], column: &Column) -> Result<(), ArrayError> {
     let mut file = NpyOutput::create(path, shape, column)?;
     file.push(column)?;

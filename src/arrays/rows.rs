@@ -1,4 +1,4 @@
-//! Comma-separated values, row by row: of a file of any length one row is kept.
+//! Comma-separated values, row by row. Only one row is in memory, so the file may have any length.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Seek};
@@ -11,13 +11,13 @@ use super::{LIMIT, ReadError};
 #[derive(Debug)]
 pub(crate) struct Rows<R> {
     reader: R,
-    /// How many lines have been read.
+    /// The number of lines read so far.
     line: u64,
-    /// Rows of that line: some files end lines as the first Macintosh did.
+    /// The rows of that line: in files that end rows with a carriage return alone, a line holds several.
     pending: VecDeque<Vec<u8>>,
     /// The most bytes of a line.
     longest: usize,
-    /// How many bytes are read yet, at most.
+    /// The most bytes that may still be read.
     left: u64,
 }
 
@@ -35,12 +35,13 @@ impl<R: BufRead> Rows<R> {
         Rows { reader, line: 0, pending: VecDeque::new(), longest: LIMIT as usize, left: u64::MAX }
     }
 
-    /// Refuses lines of more bytes, and files of more than so many.
+    /// Refuses lines of more than `longest` bytes, and files of more than `file` bytes.
     pub(crate) fn within(self, longest: usize, file: u64) -> Rows<R> {
         Rows { longest: longest.min(LIMIT as usize), left: file, ..self }
     }
 
-    /// The cells of the next row, without the blanks around them, and the number of its line. Empty lines and those that begin with `#` are none.
+    /// Reads the cells of the next row, without surrounding blanks, and returns its line number. Empty lines and lines
+    /// that begin with `#` are skipped.
     pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, ReadError> {
         cells.clear();
         loop {
@@ -67,7 +68,7 @@ impl<R: BufRead> Rows<R> {
         }
     }
 
-    /// Reads a line; whether there was one.
+    /// Reads a line; false at the end of the file.
     fn read_line(&mut self) -> Result<bool, ReadError> {
         let mut bytes = Vec::new();
         let mut line = (&mut self.reader).take(self.longest as u64 + 1);
@@ -80,7 +81,7 @@ impl<R: BufRead> Rows<R> {
             return Err(exceeded.instead("put fewer numbers in a row, or more into a `.npy` file").into());
         }
         if self.line == 0 && bytes.starts_with(b"\xef\xbb\xbf") {
-            // The mark of UTF-8.
+            // Skips the byte order mark of UTF-8.
             bytes.drain(..3);
         }
         let Some(left) = self.left.checked_sub(read as u64) else {
@@ -100,7 +101,7 @@ impl<R: BufRead> Rows<R> {
     }
 }
 
-/// The cells of a row some of which stand in quotes.
+/// Splits a row with quoted cells.
 fn quoted(row: &[u8], cells: &mut Vec<String>) -> Result<(), csv::Error> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(row);
     for record in reader.records() {

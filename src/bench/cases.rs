@@ -1,4 +1,4 @@
-//! The workloads: their programs, the objectives in C beside them, and the inputs of each size.
+//! The workloads: their programs, the same objectives in C, and the inputs of each size.
 
 use anyhow::{Context, bail};
 use pendula::compiler::compile::{Compiled, Options, compile};
@@ -7,7 +7,7 @@ use pendula::isa::Module;
 use super::inputs::{self, Data};
 use super::reference::{self, Published};
 
-/// A program in Nil, and in C what it computes.
+/// A program in Nil, and its objectives in C.
 #[derive(Debug)]
 pub(crate) struct Workload {
     /// The name of its files.
@@ -15,18 +15,18 @@ pub(crate) struct Workload {
     /// What it computes.
     pub(crate) about: &'static str,
     nil: &'static str,
-    /// The source of the objectives.
+    /// The source of the objectives in C.
     pub(crate) c: &'static str,
-    /// Objectives, the function's name, and its arguments: `a[i]` is array i, `n[i]` how many words it has, `D(i)` and `I(i)` its first
-    /// word as a number and as a whole number.
+    /// The objectives: the C function's name and its arguments. `a[i]` is array i, `n[i]` its number of words, `D(i)`
+    /// and `I(i)` its first word as a double and as an integer.
     pub(crate) objectives: &'static [(&'static str, &'static str)],
     /// The results: their names in Nil.
     pub(crate) results: &'static [&'static str],
-    /// And the arrays for C.
+    /// The results: the indices of their arrays in C.
     pub(crate) result_arrays: &'static [usize],
-    /// What gradients are with respect to: names in Nil.
+    /// The inputs with respect to which gradients are taken: their names in Nil.
     pub(crate) inputs: &'static [&'static str],
-    /// And the arrays for C.
+    /// These inputs: the indices of their arrays in C.
     pub(crate) input_arrays: &'static [usize],
 }
 
@@ -55,7 +55,7 @@ macro_rules! workload {
     };
 }
 
-/// All of them.
+/// All workloads.
 pub(crate) static WORKLOADS: [Workload; 10] = [
     workload!(
         "bessel",
@@ -113,19 +113,19 @@ pub(crate) fn workload(name: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|w| w.name == name)
 }
 
-/// What gradient words the results begin with.
+/// The gradient words with which the results begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seed {
-    /// 1.
+    /// All are 1.
     One,
-    /// cos(i), i from 1: no two results have the same weight.
+    /// cos(i) for result i, counted from 1: no two results have the same weight.
     Wave,
-    /// Of results in pairs the first or the second, 1; so many of them.
+    /// For results in pairs, 1 for the first or the second one of each pair, among this many results.
     Row(usize, usize),
 }
 
 impl Seed {
-    /// The weights of so many results.
+    /// The weights of `count` results.
     pub(crate) fn weights(self, count: usize) -> Vec<f64> {
         let weight = |i: usize| match self {
             Seed::One => 1.0,
@@ -139,25 +139,25 @@ impl Seed {
 /// A workload of one size.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: String,
     pub(crate) workload: &'static Workload,
-    /// How large it is.
+    /// Its size, for reports.
     pub(crate) size: String,
-    /// How many elements it goes over: points, entries, steps.
+    /// The number of elements that it processes: points, entries, steps.
     pub(crate) elements: u64,
     /// The arguments.
     pub(crate) data: Vec<Data>,
     pub(crate) seed: Seed,
-    /// Whether the Hessian is taken, too.
+    /// True if the Hessian is computed, too.
     pub(crate) hessian: bool,
-    /// Each observation with a camera and a point of its own, for the sparse Jacobian.
+    /// The case in which each observation has a camera and a point of its own, for the sparse Jacobian.
     pub(crate) apart: Option<Box<Case>>,
-    /// What is known of the result.
+    /// The known results.
     pub(crate) published: Published,
-    /// By which part of each input differences are taken.
+    /// The step for finite differences, relative to each input.
     pub(crate) step: f64,
-    /// The types of parameters, where they are not those of the arguments.
+    /// The types of parameters, if they differ from those of the arguments.
     types: &'static [&'static str],
 }
 
@@ -167,10 +167,10 @@ const GMM: [(&str, &str, &str); 2] = [
 ];
 const BA: &str = include_str!("../../benches/workloads/data/ba1_n49_m7776_p31843.txt");
 
-/// The parameters of `leapfrog` in fixed point.
+/// The parameter types of `leapfrog` in fixed point.
 const FIXED: &[&str] = &["Matrix{Fixed43}", "Matrix{Fixed43}", "Vector{Fixed43}", "Fixed43", "Int"];
 
-/// Dimensions of embeddings.
+/// The dimensions of embeddings.
 const DIMENSIONS: [(&str, usize); 6] = [
     ("embedding-2", 2),
     ("embedding-4", 4),
@@ -180,7 +180,7 @@ const DIMENSIONS: [(&str, usize); 6] = [
     ("embedding-10", 10),
 ];
 
-/// The names of all cases, each with its workload's.
+/// The names of all cases, each with the name of its workload.
 pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
     let mut out = vec![("bessel", "bessel")];
     out.extend(DIMENSIONS.map(|(name, _)| (name, "embedding")));
@@ -190,7 +190,7 @@ pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
     out
 }
 
-/// The cases that names stand for: of a case or of a workload; all if there are none.
+/// The cases that these names of cases or workloads select; all if there are no names.
 pub(crate) fn chosen(wanted: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let known = names();
     if let Some(unknown) = wanted.iter().find(|w| !known.iter().any(|(case, family)| w == case || w == family)) {
@@ -201,24 +201,24 @@ pub(crate) fn chosen(wanted: &[String]) -> anyhow::Result<Vec<&'static str>> {
     Ok(known.into_iter().filter(|(case, family)| asked(case, family)).map(|(case, _)| case).collect())
 }
 
-/// How large a case is.
+/// The size of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     /// As published.
     Published,
-    /// As published, or less where that takes long.
+    /// As published, or smaller if that takes long.
     Quick,
-    /// So many times the size from which scaling is measured.
+    /// A multiple of the base size for measuring scaling.
     Times(usize),
 }
 
 /// The names of cases that can be scaled.
 pub(crate) const SCALED: [&str; 6] = ["norm", "sparse-dot", "sparse-matvec", "gmm-d10", "ba", "leapfrog"];
 
-/// Steps of `leapfrog` from which scaling is measured.
+/// The number of steps of `leapfrog` at the base size.
 pub(crate) const STEPS: usize = 10_000;
 
-/// `leapfrog` with another number of steps, of which nothing is published.
+/// `leapfrog` with another number of steps, without published results.
 pub(crate) fn leapfrog(steps: i64) -> Case {
     let size = format!("9 bodies, {steps} steps");
     Case { data: inputs::leapfrog(steps), size, published: Published::default(), ..case("leapfrog", Size::Quick) }
@@ -325,12 +325,12 @@ pub(crate) fn case(name: &str, size: Size) -> Case {
     }
 }
 
-/// Of a sparse matrix.
+/// The number of entries of a sparse matrix.
 fn entries(data: &Data) -> Option<usize> {
     if let Data::Sparse(a) = data { Some(a.rowval.len()) } else { None }
 }
 
-/// The file of `ba` with so many times the cameras, points and observations.
+/// The file of `ba` with a multiple of the cameras, points and observations.
 fn observations(times: usize) -> String {
     let (first, rest) = BA.split_once('\n').unwrap_or((BA, ""));
     let sizes = first.split_whitespace().map(|n| n.parse::<usize>().unwrap_or(0) * times).map(|n| n.to_string());
@@ -338,7 +338,7 @@ fn observations(times: usize) -> String {
 }
 
 impl Case {
-    /// Whether it computes in fixed point, so that every bit must come back.
+    /// True if it computes in fixed point, so that every bit must be restored.
     pub(crate) fn is_exact(&self) -> bool {
         !self.types.is_empty()
     }
@@ -356,12 +356,12 @@ impl Case {
         Ok(compiled)
     }
 
-    /// The program as a module.
+    /// The compiled module.
     pub(crate) fn module(&self) -> anyhow::Result<Module> {
         self.compile(false)?.module.with_context(|| format!("{} makes no program", self.workload.name))
     }
 
-    /// The arguments as C takes them: words of 64 bits, one array for each, and what the call needs besides.
+    /// The arguments for C: an array of 64-bit words for each, and additional arrays that the call needs.
     pub(crate) fn arrays(&self) -> Vec<Vec<u64>> {
         let reals = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
         let ints = |n: &[i64]| n.iter().map(|n| n.cast_unsigned()).collect::<Vec<u64>>();
@@ -377,7 +377,7 @@ impl Case {
             }
         }
         match (self.workload.name, &self.data[..]) {
-            // A column of zeros to work in.
+            // A working column of zeros.
             ("sparse-dot", [_, Data::Sparse(a), ..]) => out.push(vec![0; a.m]),
             ("unitary", [Data::Reals(shape, _), ..]) => out.extend(shape.iter().map(|n| vec![*n as u64])),
             _ => {}

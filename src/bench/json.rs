@@ -7,7 +7,7 @@ use super::measure::{Measured, Ran};
 use super::objective::Contraction;
 use super::reference::Check;
 
-/// A number, or null where there is none.
+/// A number, or null if it is not finite.
 fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
 }
@@ -23,7 +23,7 @@ fn check(c: &Check) -> Value {
     })
 }
 
-/// A time, alone and over the objective's, compiled in both ways.
+/// A time, and its ratios to the times of the objective compiled in both ways.
 fn time(case: &Measured, seconds: f64) -> Value {
     let over = |way| case.objective(way).map_or(Value::Null, |o| number(seconds / o.seconds));
     json!({
@@ -71,7 +71,7 @@ pub(crate) fn surroundings(s: &Surroundings) -> Value {
     json!({ "processor": s.processor, "compiler": s.compiler, "rounds": s.rounds })
 }
 
-/// All results.
+/// All results as JSON.
 pub(crate) fn results(s: &Surroundings, cases: &[Measured]) -> Value {
     json!({
         "surroundings": surroundings(s),

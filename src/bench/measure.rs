@@ -1,4 +1,4 @@
-//! Measuring a case: results are checked first, then everything is timed by turns.
+//! Measures a case: results are checked first, then everything is timed in turn.
 
 use pendula::vm::Engine;
 use pendula_codegen::cc::Compiler;
@@ -9,14 +9,14 @@ use super::objective::{Contraction, Objective};
 use super::reference::{self, Check};
 use super::runner::{Prepared, Runner};
 
-/// How thoroughly to measure.
+/// How thoroughly and with which roundings to measure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Whether floating-point numbers may be rounded otherwise than written.
+    /// True if floating-point operations may be rounded otherwise than written.
     pub(crate) fast: bool,
-    /// Rounds, of which the medians are taken.
+    /// The number of rounds; medians over them are reported.
     pub(crate) rounds: usize,
-    /// The least seconds of a sample; what is shorter is repeated.
+    /// The minimum duration of a sample in seconds; shorter runs are repeated.
     pub(crate) least: f64,
 }
 
@@ -28,19 +28,19 @@ pub(crate) struct Timed {
     pub(crate) seconds: f64,
 }
 
-/// How many instructions ran.
+/// The numbers of executed instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instructions {
     pub(crate) forward: u64,
-    /// Of a whole gradient.
+    /// The number for a whole gradient.
     pub(crate) gradient: Option<u64>,
 }
 
-/// What an engine took.
+/// The times of an engine.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) engine: &'static str,
-    /// Seconds.
+    /// Times in seconds.
     pub(crate) forward: f64,
     pub(crate) backward: f64,
     pub(crate) gradient: Option<f64>,
@@ -59,25 +59,25 @@ pub(crate) struct Measured {
     pub(crate) size: String,
     pub(crate) elements: u64,
     pub(crate) objectives: Vec<Timed>,
-    /// Of the objectives in C.
+    /// The checks of the objectives in C.
     pub(crate) checks: Vec<Check>,
     pub(crate) engines: Vec<Ran>,
 }
 
 impl Measured {
-    /// The fastest objective compiled this way.
+    /// The fastest objective compiled in this way.
     pub(crate) fn objective(&self, contraction: Contraction) -> Option<&Timed> {
         let all = self.objectives.iter().filter(|o| o.contraction == contraction);
         all.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
     }
 
-    /// Every comparison.
+    /// All comparisons.
     pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().chain(self.engines.iter().flat_map(|e| &e.checks))
     }
 }
 
-/// An objective's results, from the arrays it wrote.
+/// An objective's results, taken from the arrays that it wrote.
 fn results(case: &Case, arrays: &[Vec<u64>]) -> Vec<f64> {
     numbers(arrays, case.workload.result_arrays)
 }
@@ -86,14 +86,14 @@ fn numbers(arrays: &[Vec<u64>], which: &[usize]) -> Vec<f64> {
     which.iter().flat_map(|a| &arrays[*a]).map(|w| f64::from_bits(*w)).collect()
 }
 
-/// What objectives in C say: their results, and the derivative along one direction.
+/// The answers of an objective in C: its results, and the derivative along one direction.
 struct ObjectiveResult {
     results: Vec<f64>,
     direction: Vec<f64>,
     slope: f64,
 }
 
-/// Asks an objective. The direction moves every input by a part of itself, and no two by the same part.
+/// Evaluates an objective. The direction moves each input by a fraction of its value, a different one for each.
 fn ask(case: &Case, objective: &Objective) -> ObjectiveResult {
     let start = case.arrays();
     let run = |mut arrays: Vec<Vec<u64>>| {
@@ -117,10 +117,10 @@ fn ask(case: &Case, objective: &Objective) -> ObjectiveResult {
     ObjectiveResult { results: run(start), direction, slope }
 }
 
-/// How far apart results of the machine and of C may be, in parts of the largest.
+/// The tolerance between results of the machine and of C, relative to the largest.
 fn agreement(case: &Case, fast: bool) -> f64 {
     if case.is_exact() {
-        // Rounded to 43 bits behind the point, instead of 53 in all.
+        // Fixed point has 43 bits after the binary point; doubles have 53 in all.
         return 1e-4;
     }
     // Phases amplify rounding.
@@ -132,7 +132,7 @@ fn published(checks: &mut Vec<Check>, what: &str, wanted: &[reference::Wanted], 
     checks.extend(wanted.iter().map(|w| w.check(&format!("{what}, published"), found)));
 }
 
-/// The drift of the energy, for bodies in orbits.
+/// The drift of the energy, if the case is of orbiting bodies.
 fn energy(case: &Case, results: &[f64]) -> Option<Check> {
     let ("leapfrog", [Data::Reals(_, x), Data::Reals(_, v), Data::Reals(_, masses), ..]) =
         (case.workload.name, &case.data[..])
@@ -142,12 +142,12 @@ fn energy(case: &Case, results: &[f64]) -> Option<Check> {
     let (after_x, after_v) = results.split_at_checked(x.len())?;
     let before = reference::energy(masses, x, v);
     let drift = (reference::energy(masses, after_x, after_v) - before) / before;
-    // It swings, and is near where it began after the published number of steps.
+    // The energy oscillates, and is near its initial value after the published number of steps.
     let allowed = if case.elements == reference::STEPS { 1e-8 } else { 1e-6 };
     Some(Check::new("drift of the energy", drift, 0.0, allowed))
 }
 
-/// Runs everything once and compares. What is to be compiled on the way is compiled then.
+/// Runs everything once and compares the results. Code that is compiled on demand is compiled here.
 fn check(
     (case, fast): (&Case, bool),
     runner: &mut dyn Runner,
@@ -168,7 +168,7 @@ fn check(
         checks.push(Check::all("value, C", &found, &c.results, agreement(case, fast)));
     }
     runner.backward(1)?;
-    // Results begin at zero where they are not inputs, too.
+    // Results that are not inputs begin at zero, too.
     let size = found.iter().chain(&inputs).fold(0.0_f64, |a, b| a.max(b.abs()));
     let back = [runner.results(), runner.inputs()].concat();
     let there = [at_start, inputs].concat();
@@ -215,14 +215,14 @@ fn jacobian_weights(case: &Case, row: usize) -> Vec<f64> {
     Seed::Row(row, 2 * p).weights(3 * p)
 }
 
-/// Seconds that this thread has had a core for: others on the machine take turns, and that is not to be counted.
+/// The CPU time of this thread in seconds: the time of other processes on the machine does not count.
 #[cfg(target_os = "linux")]
 fn clock() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-/// Seconds.
+/// The time in seconds.
 #[cfg(not(target_os = "linux"))]
 fn clock() -> f64 {
     use std::sync::OnceLock;
@@ -231,7 +231,7 @@ fn clock() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// How often something must be repeated to take long enough.
+/// The number of repetitions that takes long enough.
 fn repetitions(least: f64, mut run: impl FnMut(u64) -> anyhow::Result<f64>) -> anyhow::Result<u64> {
     let mut times = 1_u64;
     loop {
@@ -239,7 +239,7 @@ fn repetitions(least: f64, mut run: impl FnMut(u64) -> anyhow::Result<f64>) -> a
         if seconds >= least {
             return Ok(times);
         }
-        // At most tenfold: the first run may have been slow.
+        // At most ten times as many as before: the first run may have been slow.
         let wanted = (1.1 * least / (seconds / times as f64).max(1e-10)).ceil() as u64;
         times = wanted.clamp(times + 1, 10 * times);
     }
@@ -257,7 +257,7 @@ fn median(samples: &mut [f64]) -> f64 {
     if n == 0 { f64::NAN } else { (samples[(n - 1) / 2] + samples[n / 2]) / 2.0 }
 }
 
-/// An objective that is timed.
+/// An objective being timed.
 struct Speaker<'a> {
     objective: &'a Objective,
     start: &'a [Vec<u64>],
@@ -275,13 +275,13 @@ impl Speaker<'_> {
     }
 }
 
-/// An engine that is timed: of each of its runs how often it is repeated, and what it took.
+/// An engine being timed: for each kind of run, the number of repetitions and the samples.
 struct Subject<'a> {
     runner: Box<dyn Runner + 'a>,
     apart: Option<Box<dyn Runner + 'a>>,
     weights: Vec<f64>,
     has_gradient: bool,
-    /// Those of a Jacobian's rows.
+    /// The weights of a Jacobian's rows.
     rows: Vec<Vec<f64>>,
     times: [u64; 4],
     samples: [Vec<f64>; 5],
@@ -372,7 +372,7 @@ impl Subject<'_> {
     }
 }
 
-/// A case with what it is made of.
+/// A case with its compiled programs.
 struct Ready<'c> {
     case: &'c Case,
     prepared: Prepared,
@@ -392,7 +392,7 @@ impl<'c> Ready<'c> {
     }
 }
 
-/// A case that was checked and is timed.
+/// A case that was checked and is being timed.
 struct Stand<'a> {
     case: &'a Case,
     speakers: Vec<Speaker<'a>>,
@@ -409,7 +409,7 @@ impl<'a> Stand<'a> {
             let what = format!("{} ({}): value", o.name, o.contraction.name());
             published(&mut checks, &what, &case.published.value, &spoken.results);
         }
-        // The one that is compiled as written is what engines are compared with.
+        // Engines are compared with the objective that is compiled as written.
         let strict = objectives.iter().zip(&spoken).find(|(o, _)| o.contraction == Contraction::Off).map(|(_, s)| s);
         let mut subjects = Vec::new();
         for engine in engines {
@@ -434,7 +434,7 @@ impl<'a> Stand<'a> {
         Ok(Stand { case, speakers, subjects, checks })
     }
 
-    /// Each in turn.
+    /// Times each objective and each engine once.
     fn round(&mut self) -> anyhow::Result<()> {
         for speaker in &mut self.speakers {
             let seconds = speaker.sample(speaker.times);
@@ -462,7 +462,7 @@ impl<'a> Stand<'a> {
     }
 }
 
-/// Measures cases on engines, beside C if there is a compiler: all by turns.
+/// Measures cases on engines, and in C if there is a compiler, all in turn.
 pub(crate) fn measure(
     cases: &[Case],
     compiler: Option<&Compiler>,

@@ -1,7 +1,8 @@
-//! Peak memory of a run forward and of a gradient, each in a process of its own.
+//! Peak memory of a run forward and of a gradient, each measured in a separate process.
 //!
-//! The process reads the compiled program, runs once so that all code is there, lets the kernel begin the peak anew, and runs again. What counts is that peak less
-//! that of a process that does nothing. Linux only: elsewhere there are no figures.
+//! The process reads the compiled program, runs once so that all code exists, makes the kernel reset the peak, and runs
+//! again. The result is this peak minus the peak of a process that does nothing. This works only on Linux; elsewhere
+//! there are no figures.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -19,26 +20,26 @@ use super::runner::Prepared;
 use crate::cli::{BenchChild, Engine};
 use crate::memory::own;
 
-/// Peaks in bytes.
+/// Peak memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peaks {
     pub(crate) forward: u64,
     pub(crate) gradient: u64,
 }
 
-/// By how much a gradient may exceed a run forward.
+/// The maximum ratio of a gradient's peak to a run forward's.
 const MOST: f64 = 2.2;
 
 impl Peaks {
-    /// The gradient's over the forward run's.
+    /// The ratio of the gradient's peak to the forward run's.
     pub(crate) fn ratio(self) -> f64 {
         self.gradient as f64 / self.forward as f64
     }
 }
 
-/// What the child does.
+/// The work of the child process.
 pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyhow::Result<u64> {
-    // Begins the peak anew; where that is not allowed it includes the reading of the program.
+    // Resets the peak. If that is not allowed, the peak includes reading the program.
     let begin = || drop(std::fs::write("/proc/self/clear_refs", "5"));
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;
@@ -65,7 +66,7 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
     own("VmHWM").context("no peak is told")
 }
 
-/// Runs a child.
+/// Runs a child process, and returns the peak that it reports.
 fn ask(executable: &Path, what: BenchChild, workload: &Workload, engine: Engine, object: &[u8]) -> anyhow::Result<u64> {
     let name = |value: Option<clap::builder::PossibleValue>| value.map_or(String::new(), |v| v.get_name().to_string());
     let mut process = Command::new(executable)
@@ -76,7 +77,7 @@ fn ask(executable: &Path, what: BenchChild, workload: &Workload, engine: Engine,
         .spawn()
         .with_context(|| format!("cannot run {}", executable.display()))?;
     let mut input = process.stdin.take().context("no pipe")?;
-    // A child that failed does not read on; why it did, it tells itself.
+    // A child that failed stops reading; it reports the reason itself.
     let sent = input.write_all(object);
     drop(input);
     let output = process.wait_with_output()?;
@@ -88,10 +89,11 @@ fn ask(executable: &Path, what: BenchChild, workload: &Workload, engine: Engine,
     text.trim().parse().with_context(|| format!("no number of bytes: {text}"))
 }
 
-/// How many steps of `leapfrog` are compared with four times as many: so many that in either run all code is compiled with care, which takes some memory once.
+/// The numbers of steps of `leapfrog` that are compared: enough that both runs compile all code with care, which takes
+/// some memory once.
 const STEPS: [i64; 2] = [16_000, 64_000];
 
-/// Measures a case's peaks and notes what is required of them.
+/// Measures a case's peaks, and records the checks on them.
 pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut Ran, engine: Engine) -> anyhow::Result<()> {
     if case.is_exact() || own("VmHWM").is_none() {
         return Ok(());
@@ -102,7 +104,7 @@ pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut Ran, engine: Eng
     if case.workload.name == "leapfrog" {
         let of = |steps| peaks(executable, case.workload, &cases::leapfrog(steps).module()?, engine);
         let [few, many] = [of(STEPS[0])?, of(STEPS[1])?].map(|p| p.gradient);
-        // A megabyte more or less is what code and the allocator make of it; 48 000 steps on a tape would take more than twelve.
+        // A megabyte is within the variation of code and allocator; 48 000 steps on a tape would take more than twelve.
         let ratio = many.saturating_sub(1 << 20) as f64 / few as f64;
         ran.checks.push(Check::at_most(
             "peak memory of a gradient, 4 times the steps over once, but for a megabyte",
@@ -113,7 +115,7 @@ pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut Ran, engine: Eng
     Ok(())
 }
 
-/// Peaks of a compiled program.
+/// The peaks of a compiled program.
 fn peaks(executable: &Path, workload: &Workload, module: &Module, engine: Engine) -> anyhow::Result<Peaks> {
     let object = object::write(module).map_err(|e| anyhow::anyhow!("{e}"))?;
     let empty = ask(executable, BenchChild::Empty, workload, engine, &[])?;

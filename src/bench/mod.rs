@@ -1,7 +1,9 @@
-//! The benchmark suite: programs of the literature on differentiation, in Nil and in C, checked and timed in one run on one core.
+//! The benchmark suite: programs from the literature on differentiation, in Nil and in C, checked and timed in one run
+//! on one core.
 //!
-//! `cases` lists them, `runner` is what runs one (a backend of another kind is another implementation of its trait), `objective` calls the C,
-//! `measure` checks and times, `scale` does so at several sizes, `memory` asks processes of its own, `table` and `json` are what is printed.
+//! `cases` lists the programs. `runner` runs one; another kind of backend would implement its trait. `objective` calls
+//! the C code. `measure` checks and times, `scale` does so at several sizes, and `memory` measures in separate
+//! processes. `table` and `json` print the results.
 
 pub(crate) mod cases;
 #[path = "../../benches/workloads/inputs.rs"]
@@ -15,21 +17,21 @@ mod runner;
 pub(crate) mod scale;
 pub(crate) mod table;
 
-/// Where and with what is measured.
+/// The environment of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     /// The processor's name.
     pub(crate) processor: String,
-    /// What the C compiler says of itself; `None` without one.
+    /// The version that the C compiler reports; `None` without a compiler.
     pub(crate) compiler: Option<String>,
-    /// Rounds of which medians are taken.
+    /// The number of rounds over which medians are taken.
     pub(crate) rounds: usize,
-    /// Whether numbers may be rounded otherwise than written.
+    /// True if operations may be rounded otherwise than written.
     pub(crate) fast: bool,
 }
 
 impl Surroundings {
-    /// Of this machine.
+    /// The environment on this machine.
     pub(crate) fn here(compiler: Option<&str>, rounds: usize, fast: bool) -> Surroundings {
         let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = told.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, n)| n.trim()));

@@ -1,8 +1,8 @@
 //! Objectives in C: compiled, loaded and called.
 //!
-//! Every objective gets the same signature by a few lines of C behind its source: an array of arrays of words, their lengths, and how often to
-//! call it. The repetitions are in C, so that a function of some nanoseconds can be timed, and the call goes
-//! through a pointer that the compiler must read each time, as if the objective stood in another file.
+//! A few lines of C after its source give every objective the same signature: an array of arrays of words, their
+//! lengths, and the number of calls. The repetition is in C, so that a function of some nanoseconds can be timed. The
+//! call goes through a pointer that the compiler must read each time, as if the objective were in another file.
 
 #![expect(unsafe_code, reason = "functions of a library that was compiled from the workloads' own sources are called")]
 
@@ -13,13 +13,13 @@ use super::cases::Workload;
 /// How an objective is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contraction {
-    /// As the compiler does by itself: a product and a sum may be rounded once.
+    /// The compiler's default: a product and a sum may be rounded together.
     Allowed,
-    /// As written, which is what engines that agree to the last bit can be held to.
+    /// As written. Only this can be compared bit for bit with the engines.
     Off,
 }
 
-/// Options of every objective. What is not called from outside need not be replaceable.
+/// The options for every objective. Hidden functions need not be replaceable at load time.
 const OPTIONS: [&str; 5] = ["-O3", "-march=native", "-fPIC", "-shared", "-fvisibility=hidden"];
 
 impl Contraction {
@@ -33,7 +33,7 @@ impl Contraction {
         }
     }
 
-    /// The compiler's options that matter for the code.
+    /// The compiler's options that affect the code.
     pub(crate) fn options(self) -> &'static str {
         match self {
             Contraction::Allowed => "-O3 -march=native",
@@ -50,11 +50,11 @@ pub(crate) struct Objective {
     pub(crate) name: &'static str,
     pub(crate) contraction: Contraction,
     call: Call,
-    /// What the function is part of.
+    /// The library that contains the function.
     _library: Library,
 }
 
-/// The source of an objective with the entry behind it.
+/// The source of an objective, followed by the entry function.
 fn source(workload: &Workload, function: &str, arguments: &str) -> String {
     format!(
         "{}
@@ -93,13 +93,13 @@ impl Objective {
         Ok(out)
     }
 
-    /// Calls it so often. `arrays` are those of [`Case::arrays`](super::cases::Case::arrays), of a case of the workload that this is an
-    /// objective of.
+    /// Calls it `times` times. `arrays` are those of [`Case::arrays`](super::cases::Case::arrays), of a case of this
+    /// objective's workload.
     pub(crate) fn run(&self, arrays: &mut [Vec<u64>], times: u64) {
         let lengths: Vec<i64> = arrays.iter().map(|a| a.len() as i64).collect();
         let pointers: Vec<*mut u64> = arrays.iter_mut().map(Vec::as_mut_ptr).collect();
-        // SAFETY: the sources in `benches/workloads` read and write these arrays within the lengths they are told, of which the inputs are made, and keep
-        // no pointer. The library is loaded as long as `self` lives.
+        // SAFETY: the sources in `benches/workloads` read and write these arrays only within the given lengths, from
+        // which the inputs are made, and keep no pointers. The library stays loaded as long as `self` lives.
         unsafe { (self.call)(pointers.as_ptr(), lengths.as_ptr(), times.cast_signed()) }
     }
 }

@@ -1,24 +1,24 @@
-//! Reference values of the workloads' results: published numbers, closed forms, and how closely they must be met.
+//! Reference values for the workloads' results: published numbers and closed forms, with tolerances.
 
 use super::inputs::Data;
 
-/// The weight of result i, counted from 0, and of gradients in a checksum.
+/// The weight in a checksum of result or derivative i, counted from 0.
 pub(crate) fn wave(i: usize) -> f64 {
     (i as f64 + 1.0).cos()
 }
 
-/// Numbers that are wanted.
+/// Expected numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Wanted {
-    /// These, up to a part of the largest.
+    /// These numbers, with a tolerance relative to the largest.
     Numbers(Vec<f64>, f64),
-    /// The sum of these many numbers, from one on, weighted by cos(i), i from 1; up to this much.
+    /// The sum of `.1` numbers beginning at index `.0`, weighted by cos(i) with i from 1, and its tolerance.
     Sum(usize, usize, f64, f64),
-    /// The sum of a square matrix weighted by cos(i) sin(j), both from 1; up to this much.
+    /// The sum of a square matrix weighted by cos(i) sin(j), both from 1, and its tolerance.
     Square(f64, f64),
 }
 
-/// What is known of a case.
+/// The known results of a case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Published {
     pub(crate) value: Vec<Wanted>,
@@ -29,12 +29,12 @@ pub(crate) struct Published {
 /// A comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
-    /// Of what with what.
+    /// What is compared.
     pub(crate) what: String,
-    /// What came, and what was wanted: of several numbers those that are farthest apart.
+    /// The found and the expected number; of several numbers, the pair with the greatest distance.
     pub(crate) found: f64,
     pub(crate) wanted: f64,
-    /// How far apart they are, and may be.
+    /// The distance between them, and its bound.
     pub(crate) error: f64,
     pub(crate) tolerance: f64,
 }
@@ -44,12 +44,12 @@ impl Check {
         Check { what: what.into(), found, wanted, error: (found - wanted).abs(), tolerance }
     }
 
-    /// What may not exceed something.
+    /// A check of a number that must not exceed a bound.
     pub(crate) fn at_most(what: impl Into<String>, found: f64, most: f64) -> Check {
         Check { what: what.into(), found, wanted: most, error: found, tolerance: most }
     }
 
-    /// Numbers that must agree up to a part of the largest.
+    /// A check of numbers that must agree, with a tolerance relative to the largest.
     pub(crate) fn all(what: impl Into<String>, found: &[f64], wanted: &[f64], tolerance: f64) -> Check {
         let size = wanted.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         let distance = |(f, w): &(&f64, &f64)| {
@@ -59,20 +59,20 @@ impl Check {
         let pairs = found.iter().zip(wanted).max_by(|a, b| distance(a).total_cmp(&distance(b)));
         let (found, wanted) = match pairs {
             Some((f, w)) if found.len() == wanted.len() => (*f, *w),
-            // Nothing to compare, or another number of numbers.
+            // There is nothing to compare, or the counts differ.
             _ => (f64::NAN, f64::NAN),
         };
         Check::new(what, found, wanted, tolerance * size)
     }
 
-    /// Whether it is met; nothing is near a number that is none.
+    /// True if the check passes; NaN never passes.
     pub(crate) fn is_met(&self) -> bool {
         self.error <= self.tolerance
     }
 }
 
 impl Wanted {
-    /// Compares.
+    /// Compares the found numbers with the expected ones.
     pub(crate) fn check(&self, what: &str, found: &[f64]) -> Check {
         match self {
             Wanted::Numbers(wanted, tolerance) => Check::all(what, found, wanted, *tolerance),
@@ -91,7 +91,7 @@ impl Wanted {
     }
 }
 
-/// How gradients are published: the sum of g_i cos(i), i from 1.
+/// The published checksum of a gradient: the sum of g_i cos(i), i from 1.
 pub(crate) fn sum(g: &[f64]) -> f64 {
     g.iter().enumerate().map(|(i, g)| g * wave(i)).sum()
 }
@@ -106,7 +106,7 @@ pub(crate) fn bessel() -> Published {
     published(number(0.114_903_484_931_900_48, 1e-8), number(0.210_243_615_881_132_56, 1e-7))
 }
 
-/// Loss, and sums over the gradient and the Hessian, computed independently.
+/// The loss, and checksums of the gradient and the Hessian, computed independently.
 pub(crate) fn embedding(k: usize) -> Published {
     let (loss, gradient, hessian) = match k {
         2 => (1.039_407_923_294_573_4, 0.369_248_418_861_482_1, -1.540_867_369_788_005),
@@ -141,13 +141,13 @@ pub(crate) fn complex_log() -> Published {
     published(vec![Wanted::Numbers(value, 1e-15)], vec![Wanted::Numbers(gradient, 1e-15)])
 }
 
-/// From dense matrices.
+/// Computed with dense matrices.
 pub(crate) fn sparse_dot() -> Published {
     let value = Wanted::Numbers(vec![0.964_645_114_086_942], 1e-13);
     published(vec![value], vec![Wanted::Sum(0, 49_721 + 49_998, 24.081_463_501_847_3, 1e-12)])
 }
 
-/// From a dense matrix.
+/// Computed with a dense matrix.
 pub(crate) fn sparse_matvec() -> Published {
     let value = Wanted::Sum(0, 2000, -43.709_604_420_571_7, 1e-12);
     published(vec![value], vec![Wanted::Sum(0, 2 * 50_038 + 2000, 130.787_697_609_824, 1e-11)])
@@ -166,7 +166,7 @@ pub(crate) fn gmm(file: usize) -> Published {
 /// The residuals of an observation of ADBench's `ba1`, computed independently.
 pub(crate) const RESIDUALS: [f64; 2] = [0.101_335_837_914_437_75, -0.068_967_765_924_481_06];
 
-/// And their Jacobian with respect to camera, point and weight.
+/// Their Jacobian with respect to camera, point and weight.
 pub(crate) const ROWS: [[f64; 15]; 2] = [
     [
         -461.446_321_001_599_36,
@@ -204,7 +204,7 @@ pub(crate) const ROWS: [[f64; 15]; 2] = [
     ],
 ];
 
-/// Residuals of all observations, which are the same, and the sum of their gradients by camera and point.
+/// The residuals of all observations, which are equal, and the sum of their gradients by camera and point.
 pub(crate) fn ba(data: &[Data]) -> Published {
     let [_, _, Data::Reals(cams, _), Data::Reals(points, _), Data::Reals(_, w), Data::Ints(_, observed), _] = data
     else {
@@ -224,21 +224,21 @@ pub(crate) fn ba(data: &[Data]) -> Published {
         of_weights[i] = part(14) - 2.0 * w[i] * wave(2 * p + i);
     }
     let gradient = [of_cams, of_points, of_weights].concat();
-    // Residuals are differences of numbers of some hundreds.
+    // Residuals are differences of numbers in the hundreds.
     published(vec![Wanted::Numbers(value, 1.2e-12)], vec![Wanted::Numbers(gradient, 1e-12)])
 }
 
-/// Row r of the Jacobian's blocks, where each of p observations has a camera and a point of its own.
+/// Row r of the Jacobian's blocks, if each of p observations has a camera and a point of its own.
 pub(crate) fn jacobian(row: usize, p: usize) -> Wanted {
     let part = |from: usize, to: usize| ROWS[row][from..to].repeat(p);
     Wanted::Numbers([part(0, 11), part(11, 14), part(14, 15)].concat(), 1e-12)
 }
 
-/// Steps of `leapfrog`.
+/// The published number of steps of `leapfrog`.
 pub(crate) const STEPS: u64 = 100_000;
 
-/// Places and velocities after so many steps, and the gradient after a thousand: finite differences confirm it to 1e-7. After a hundred
-/// thousand, phases amplify rounding.
+/// Positions and velocities after this many steps, and the gradient after a thousand, which finite differences confirm
+/// to 1e-7. After a hundred thousand steps, phases amplify rounding.
 pub(crate) fn leapfrog(steps: u64) -> Published {
     let all =
         |x: f64, v: f64, tolerance: f64| vec![Wanted::Sum(0, 18, x, tolerance), Wanted::Sum(18, 18, v, tolerance)];
@@ -252,7 +252,8 @@ pub(crate) fn leapfrog(steps: u64) -> Published {
     }
 }
 
-/// The energy of bodies: masses times the gravitational constant, places and velocities, two numbers for each.
+/// The energy of bodies with these masses (times the gravitational constant), positions and velocities, two numbers for
+/// each.
 pub(crate) fn energy(masses: &[f64], x: &[f64], v: &[f64]) -> f64 {
     let mut sum = 0.0;
     for (i, mass) in masses.iter().enumerate() {

@@ -18,45 +18,46 @@ use pendula_codegen::cc::Rounding;
 
 use super::cases::Case;
 
-/// Something that runs a program that was set up for it. Whatever is repeated is repeated within one call, so that timing costs nothing.
+/// Runs a program that was set up for it. Repetitions are within one call, so that timing adds no cost.
 pub(crate) trait Runner {
     /// The engine's name.
     fn engine(&self) -> &'static str;
-    /// The inputs as they were given, all else zero.
+    /// Restores the inputs, and clears everything else.
     fn restart(&mut self);
-    /// Forward, values alone, so often: each run goes on from where the one before came to.
+    /// Runs forward with values only, this many times; each run continues from the result of the previous one.
     fn forward(&mut self, times: u64) -> anyhow::Result<()>;
-    /// Back over as many runs.
+    /// Undoes as many runs.
     fn backward(&mut self, times: u64) -> anyhow::Result<()>;
-    /// A whole gradient, so often: forward, and backward with gradient words, once for each set of weights of the results.
+    /// Computes a whole gradient this many times: forward, and backward with gradient words once for each set of
+    /// weights of the results.
     fn gradient(&mut self, times: u64, weights: &[Vec<f64>]) -> anyhow::Result<()>;
-    /// All second derivatives of the first result with respect to the inputs, so often; row by row.
+    /// Computes all second derivatives of the first result with respect to the inputs, this many times; row by row.
     fn hessian(&mut self, times: u64) -> anyhow::Result<Vec<f64>>;
     /// The results.
     fn results(&self) -> Vec<f64>;
     /// The inputs with respect to which gradients are taken.
     fn inputs(&self) -> Vec<f64>;
-    /// The gradient that was computed last.
+    /// The latest gradient.
     fn gradients(&self) -> Vec<f64>;
-    /// What stands for the whole state.
+    /// A digest of the whole state.
     fn digest(&self) -> u128;
-    /// How many instructions have run since it was set up, if it counts them.
+    /// The number of instructions executed since it was set up, if it counts them.
     fn executed(&self) -> Option<u64>;
 }
 
 /// A program that can be set up.
 pub(crate) struct Prepared {
     program: Program,
-    /// Whether numbers may be rounded otherwise than written.
+    /// True if operations may be rounded otherwise than written.
     pub(crate) fast: bool,
     results: Vec<usize>,
     inputs: Vec<usize>,
-    /// How they are all read.
+    /// The type of all results and inputs.
     ty: Ty,
 }
 
 impl Prepared {
-    /// Compiles a case's program; with `fast`, its numbers may be rounded otherwise than written.
+    /// Compiles a case's program; with `fast`, its operations may be rounded otherwise than written.
     pub(crate) fn new(case: &Case, fast: bool) -> anyhow::Result<Prepared> {
         let compiled = case.compile(fast)?;
         let how = if fast { Rounding::Fast } else { Rounding::Strict };
@@ -71,7 +72,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Of a program that is compiled already, with the names of its results and inputs.
+    /// Prepares a compiled program, with the names of its results and inputs.
     pub(crate) fn of(module: Module, results: &[&str], inputs: &[&str]) -> anyhow::Result<Prepared> {
         let mut ty = Ty::F;
         let mut words = |names: &[&str]| -> anyhow::Result<Vec<usize>> {
@@ -95,7 +96,8 @@ impl Prepared {
         self.program.module()
     }
 
-    /// Sets the program up. The machine gets the memory that a run forward takes, and no more: every gradient clears as many words.
+    /// Sets the program up. The machine gets only the memory that a run forward needs, because every gradient clears as
+    /// many words.
     pub(crate) fn runner(&self, engine: Engine) -> anyhow::Result<Box<dyn Runner + '_>> {
         let data = self.module().data.len() as u64;
         let mut stack = 64;
@@ -127,7 +129,7 @@ fn to_end(machine: &mut Machine<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// The machine.
+/// A runner on the machine.
 struct OnMachine<'p> {
     machine: Machine<'p>,
     engine: Engine,
@@ -158,7 +160,7 @@ impl Runner for OnMachine<'_> {
     }
 
     fn restart(&mut self) {
-        // As a machine begins; without a copy of it, which would take memory.
+        // Restores the initial state without a copy of it, which would take memory.
         let data = &self.prepared.module().data;
         for n in 0..Reg::COUNT as u8 {
             let word = if n as usize == Reg::SP.index() { data.len() as u64 } else { 0 };
@@ -232,7 +234,7 @@ impl Runner for OnMachine<'_> {
     }
 
     fn executed(&self) -> Option<u64> {
-        // Whole runs in C count nothing.
+        // Whole runs in C do not count instructions.
         (!self.machine.allows_whole()).then(|| self.machine.executed())
     }
 }

@@ -1,4 +1,4 @@
-//! How time grows with size: the same case at 1, 4 and 16 times the size, all timed by turns.
+//! How time grows with size: the same case at 1, 4 and 16 times the base size, all timed in turn.
 
 use pendula::vm::Engine;
 use pendula_codegen::cc::Compiler;
@@ -12,22 +12,22 @@ use super::objective::Contraction;
 use super::reference::Check;
 use super::table::{Table, digits, duration};
 
-/// The sizes.
+/// The sizes, relative to the base size.
 pub(crate) const TIMES: [usize; 3] = [1, 4, 16];
 
-/// By which part the time of an element may grow. It falls where starting takes a part of the time.
+/// The maximum relative growth of the time per element. That time decreases while start-up costs matter.
 pub(crate) const MOST: f64 = 0.15;
 
 /// A case at each size.
 #[derive(Debug)]
 pub(crate) struct Scaled(Vec<Measured>);
 
-/// Which of these cases can be scaled.
+/// Those of these cases that can be scaled.
 pub(crate) fn scalable(names: &[&'static str]) -> Vec<&'static str> {
     names.iter().copied().filter(|n| SCALED.contains(n)).collect()
 }
 
-/// Measures one.
+/// Measures one case.
 pub(crate) fn scale(
     name: &str,
     compiler: Option<&Compiler>,
@@ -38,7 +38,7 @@ pub(crate) fn scale(
     Ok(Scaled(measure(&cases, compiler, engines, effort)?))
 }
 
-/// What was timed, and seconds for an element at each size.
+/// One measured quantity, with the seconds per element at each size.
 struct Line {
     engine: String,
     what: &'static str,
@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Line {
-    /// Over the time at the first size.
+    /// The ratios to the time at the first size.
     fn ratios(&self) -> impl Iterator<Item = f64> {
         self.seconds.iter().skip(1).map(|s| s / self.seconds[0])
     }
@@ -61,7 +61,7 @@ impl Scaled {
         self.0.iter().flat_map(Measured::all_checks)
     }
 
-    /// As it was measured.
+    /// The measurements.
     pub(crate) fn cases(&self) -> &[Measured] {
         &self.0
     }
@@ -86,7 +86,7 @@ impl Scaled {
     }
 }
 
-/// As a table.
+/// The measurements as a table.
 pub(crate) fn table(all: &[Scaled]) -> Table {
     let mut table = Table::new(&["workload", "size", "", "", "an element", "4 times the size", "16 times"], 4);
     for scaled in all {
@@ -102,13 +102,13 @@ pub(crate) fn table(all: &[Scaled]) -> Table {
     table
 }
 
-/// What the table's columns mean.
+/// The explanation of the table's columns.
 pub(crate) const LEGEND: &str = "\
 Time for an element (a number, an entry, a point, an observation, a step), and its ratio to that at larger sizes; ! is more than 15 % more.
 O: the objective in C; F: forward; U: back, without gradients; G: a whole gradient.
 ";
 
-/// As JSON.
+/// The measurements as JSON.
 pub(crate) fn json(s: &Surroundings, all: &[Scaled]) -> Value {
     let case = |scaled: &Scaled| {
         let lines: Vec<Value> = scaled

@@ -1,4 +1,4 @@
-//! Results as tables: aligned for people, and in Markdown.
+//! Results as tables, either aligned or in Markdown.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::columns::{left, right};
 pub(crate) struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// How many columns from the left are text, not numbers.
+    /// The number of columns on the left that hold text instead of numbers.
     words: usize,
 }
 
@@ -26,7 +26,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Without the columns in which nothing stands.
+    /// The table without empty columns.
     fn filled(&self) -> Table {
         let keep: Vec<bool> = (0..self.head.len())
             .map(|i| i < self.words || self.rows.iter().any(|r| r.get(i).is_some_and(|c| !c.is_empty())))
@@ -35,7 +35,7 @@ impl Table {
         Table { head: take(&self.head), rows: self.rows.iter().map(|r| take(r)).collect(), words: self.words }
     }
 
-    /// With aligned columns.
+    /// The table with aligned columns.
     pub(crate) fn aligned(&self) -> String {
         let table = self.filled();
         let all = || std::iter::once(&table.head).chain(&table.rows);
@@ -54,7 +54,7 @@ impl Table {
         out
     }
 
-    /// In Markdown.
+    /// The table in Markdown.
     pub(crate) fn markdown(&self) -> String {
         let table = self.filled();
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
@@ -64,7 +64,7 @@ impl Table {
     }
 }
 
-/// Three digits, with a unit.
+/// A duration with three digits and a unit.
 pub(crate) fn duration(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),
@@ -75,7 +75,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// Three digits, or all before the point.
+/// A number with three digits, or with all digits before the point.
 pub(crate) fn digits(x: f64) -> String {
     match x.abs() {
         a if a < 9.995 => format!("{x:.2}"),
@@ -84,7 +84,7 @@ pub(crate) fn digits(x: f64) -> String {
     }
 }
 
-/// Bytes.
+/// A number of bytes with three digits and a unit.
 fn bytes(n: u64) -> String {
     match n as f64 {
         b if b < 1e6 => format!("{} kB", digits(b / 1e3)),
@@ -92,7 +92,7 @@ fn bytes(n: u64) -> String {
     }
 }
 
-/// A time over C's in both ways, or the time itself where there is no C.
+/// The ratios of a time to C's, compiled in both ways; the time itself without C.
 fn ratios(case: &Measured, seconds: f64) -> [String; 2] {
     match Contraction::ALL.map(|way| case.objective(way)) {
         [Some(a), Some(b)] => [digits(seconds / a.seconds), digits(seconds / b.seconds)],
@@ -104,7 +104,8 @@ fn verdict<'a>(mut checks: impl Iterator<Item = &'a Check>) -> String {
     if checks.all(Check::is_met) { "met".into() } else { "WRONG".into() }
 }
 
-/// A row for each engine of each case, which begins with the case's name; with several engines, the engine's stands behind.
+/// A row for each engine of each case. It begins with the case's name, followed by the engine's if there are several
+/// engines.
 fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &Ran) -> Vec<String>) -> Table {
     let several = cases.iter().any(|c| c.engines.len() > 1);
     let first: &[&str] = if several { &["workload", "engine"] } else { &["workload"] };
@@ -120,7 +121,7 @@ fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &Ran) -> Ve
     table
 }
 
-/// Times.
+/// The table of times.
 pub(crate) fn times(cases: &[Measured]) -> Table {
     let head = ["O", "O off", "F/O", "U/O", "G/O", "J/O", "H/O", "checks"];
     rows(cases, &head, |case, ran| {
@@ -137,7 +138,7 @@ pub(crate) fn times(cases: &[Measured]) -> Table {
     })
 }
 
-/// Instructions and memory.
+/// The table of instructions and memory.
 pub(crate) fn sizes(cases: &[Measured]) -> Table {
     let head = ["instructions F", "G", "peak memory F", "G", "G/F", "size"];
     rows(cases, &head, |case, ran| {
@@ -154,7 +155,7 @@ pub(crate) fn sizes(cases: &[Measured]) -> Table {
     })
 }
 
-/// What was not right.
+/// The checks that failed.
 pub(crate) fn complaints(cases: &[Measured]) -> String {
     let mut out = String::new();
     let mut tell = |case: &Measured, engine: &str, checks: &[Check]| {
@@ -173,7 +174,7 @@ pub(crate) fn complaints(cases: &[Measured]) -> String {
     out
 }
 
-/// What stands above a table.
+/// The text above a table.
 pub(crate) fn heading(s: &Surroundings, engines: &[&str]) -> String {
     let compiler = s.compiler.as_deref().unwrap_or("no C compiler");
     let rounds = if s.rounds == 1 { "one round".to_string() } else { format!("medians of {} rounds", s.rounds) };
@@ -181,7 +182,7 @@ pub(crate) fn heading(s: &Surroundings, engines: &[&str]) -> String {
     format!("{}; {compiler}; engine {}{fast}; {rounds}", s.processor, engines.join(", "))
 }
 
-/// What the columns mean.
+/// The explanation of the columns.
 pub(crate) const LEGEND: &str = "\
 O: the objective in C, -O3 -march=native; off: with -ffp-contract=off, too. F: forward; U: back, without gradients; G: a whole gradient;
 J: the sparse Jacobian; H: the Hessian: each over O, and in parentheses over O off.

@@ -1,6 +1,7 @@
 //! `--trace-json`: the spans of the libraries as a file in Chrome's trace event format, which Perfetto and `chrome://tracing` open.
 //!
-//! The file is an array of events in the order of time: `M` is the name of the process, `B` and `E` where a thread enters and leaves a span, `i` for what is logged.
+//! The file is an array of events in chronological order: `M` is the name of the process, `B` and `E` are where a
+//! thread enters and leaves a span, `i` is a log message.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -17,23 +18,23 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The file that is being written, if there is one: whatever ends the process completes it.
+/// The file that is being written, if there is one. However the process ends, it completes the file.
 static TRACE: Mutex<Option<Trace>> = Mutex::new(None);
 
 struct Trace {
     path: String,
     file: Output,
     started: Instant,
-    /// The number of spans that each thread is in.
+    /// The number of open spans of each thread.
     open: BTreeMap<u64, usize>,
-    /// The first error of writing, which is reported at the end.
+    /// The first write error, which is reported at the end.
     failed: io::Result<()>,
 }
 
 /// Begins a file for the events of this process.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// The file cannot be written.
 pub(crate) fn begin(path: &str) -> anyhow::Result<ChromeTrace> {
     let mut file = Output::create(path).with_context(|| format!("cannot write {path}"))?;
     let process =
@@ -43,10 +44,10 @@ pub(crate) fn begin(path: &str) -> anyhow::Result<ChromeTrace> {
     Ok(ChromeTrace)
 }
 
-/// Completes the file, if there is one: spans that are still open end here.
+/// Completes the file, if there is one; open spans end here.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// The file cannot be written.
 pub(crate) fn finish() -> anyhow::Result<()> {
     let Some(mut trace) = lock().take() else { return Ok(()) };
     for (thread, open) in std::mem::take(&mut trace.open) {
@@ -62,7 +63,7 @@ fn lock() -> MutexGuard<'static, Option<Trace>> {
 }
 
 impl Trace {
-    /// Writes an event that happens now, in a line of its own.
+    /// Writes an event with the current time, in a line of its own.
     fn event(&mut self, mut event: Value) {
         event["ts"] = json!(self.started.elapsed().as_nanos() as f64 / 1000.0);
         event["pid"] = json!(std::process::id());
@@ -98,7 +99,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ChromeTrace {
         let (Some(span), Some(trace)) = (context.span(id), &mut *lock()) else { return };
         let extensions = span.extensions();
         let fields = extensions.get().map(|Fields(fields)| fields);
-        // A span that is one of several of a kind has a name of its own among its fields.
+        // If there are several spans of a kind, each has its own name as a field.
         let own = fields.and_then(|fields| fields.get("name")?.as_str());
         let name = own.map_or_else(|| span.name().to_string(), |own| format!("{} {own}", span.name()));
         let category = span.metadata().target();
@@ -110,7 +111,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ChromeTrace {
         let (Some(span), Some(trace)) = (context.span(id), &mut *lock()) else { return };
         if let Some(open) = trace.open.get_mut(&thread()).filter(|open| **open > 0) {
             *open -= 1;
-            // What was recorded since it was entered is among them.
+            // The fields include those that were recorded after the span was entered.
             let extensions = span.extensions();
             let fields = extensions.get().map(|Fields(fields)| fields);
             trace.event(json!({ "ph": "E", "tid": thread(), "args": fields }));
@@ -136,12 +137,12 @@ fn thread() -> u64 {
     NUMBER.with(|n| *n)
 }
 
-/// Takes fields down as JSON.
+/// Collects fields as JSON.
 struct Arguments<'a>(&'a mut Map<String, Value>);
 
 impl Visit for Arguments<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        // Numbers, `true` and `false` are JSON as they are.
+        // Numbers, `true` and `false` are already valid JSON.
         let text = format!("{value:?}");
         self.0.insert(field.name().to_string(), serde_json::from_str(&text).unwrap_or(Value::String(text)));
     }

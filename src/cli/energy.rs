@@ -70,7 +70,7 @@ pub(crate) struct Energy {
 }
 
 impl Energy {
-    /// Each program, and how it is read.
+    /// The programs, each with the options for reading it.
     pub(crate) fn each(&self) -> impl Iterator<Item = Source> {
         self.files.iter().map(|file| Source { file: file.clone(), options: self.options.clone() })
     }

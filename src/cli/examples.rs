@@ -1,102 +1,102 @@
-//! Examples at the end of each command's help. A test runs them in a copy of the repository's folder.
+//! The examples at the end of each command's help. A test runs them in a copy of the repository's folder.
 
-/// Of `pendula` itself.
+/// The examples of `pendula` itself.
 pub(super) const ALL: &str = "\
 Examples:
   pendula run examples/fib.rasm
   pendula grad examples/bessel.rasm --check";
 
-/// Of `run`.
+/// The examples of `run`.
 pub(super) const RUN: &str = "\
 Examples:
   pendula run examples/fib.rasm --set n=90 --show n,r1
   pendula run examples/multiplier.nil --args 2,3,5 --round-trip";
 
-/// Of `grad`.
+/// The examples of `grad`.
 pub(super) const GRAD: &str = "\
 Examples:
   pendula grad examples/bessel.rasm --set z=2.5 --hessian
   pendula grad examples/power.nil --args 0.0,1.02,1000 --loss out! --check";
 
-/// Of `energy`.
+/// The examples of `energy`.
 pub(super) const ENERGY: &str = "\
 Examples:
   pendula energy examples/fib.rasm --tech acmos22-fdsoi
   pendula energy examples/sort.rasm examples/gcd.rasm --round-trip";
 
-/// Of `level`.
+/// The examples of `level`.
 pub(super) const LEVEL: &str = "\
 Examples:
   pendula level examples/bessel.rasm
   pendula level examples/bessel.nil --args 0.0,2,1.0";
 
-/// Of `asm`.
+/// The examples of `asm`.
 pub(super) const ASM: &str = "\
 Examples:
   pendula asm examples/matmul.rasm -o matmul.o
   pendula asm examples/fib.rasm --listing";
 
-/// Of `disasm`.
+/// The examples of `disasm`.
 pub(super) const DISASM: &str = "\
 Examples:
   pendula disasm examples/fib.rasm --listing
   pendula disasm examples/fib.pisa --pisa";
 
-/// Of `compile`.
+/// The examples of `compile`.
 pub(super) const COMPILE: &str = "\
 Examples:
   pendula compile examples/power.nil --args 0.0,1.02,10
   pendula compile examples/fib.ja --emit ir";
 
-/// Of `check`.
+/// The examples of `check`.
 pub(super) const CHECK: &str = "\
 Examples:
   pendula check examples/bennett.rasm
   pendula check examples/fib.rasm examples/fib.ja --json";
 
-/// Of `invert`.
+/// The examples of `invert`.
 pub(super) const INVERT: &str = "\
 Examples:
   pendula invert examples/fib.rasm
   pendula invert examples/fib.ja -o bif.ja";
 
-/// Of `import`.
+/// The examples of `import`.
 pub(super) const IMPORT: &str = "\
 Examples:
   pendula import examples/fib.pisa
   pendula import examples/fib.pisa -o fib.rasm --cells 4096";
 
-/// Of `fmt`.
+/// The examples of `fmt`.
 pub(super) const FMT: &str = "\
 Examples:
   pendula fmt examples/fib.rasm
   pendula fmt --check examples/fib.rasm examples/power.nil";
 
-/// Of `explain`.
+/// The examples of `explain`.
 pub(super) const EXPLAIN: &str = "\
 Examples:
   pendula explain P0107
   pendula explain";
 
-/// Of `isa`.
+/// The examples of `isa`.
 pub(super) const ISA: &str = "\
 Examples:
   pendula isa addmul.q
   pendula isa shift";
 
-/// Of `bench`.
+/// The examples of `bench`.
 pub(super) const BENCH: &str = "\
 Examples:
   pendula bench --list
   pendula bench norm --quick --engine interp";
 
-/// Of `completions`.
+/// The examples of `completions`.
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   pendula completions bash > pendula.bash
   pendula completions fish > pendula.fish";
 
-/// Of `man`.
+/// The examples of `man`.
 pub(super) const MAN: &str = "\
 Examples:
   pendula man > pendula.1

@@ -1,6 +1,6 @@
-//! Parsers of numbers on the command line.
+//! Parses numbers on the command line.
 
-/// A number of instructions or words: decimal, with `_`, or like `1e6`.
+/// Parses a number of instructions or words: decimal, with `_`, or like `1e6`.
 pub(super) fn count(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
     if let Ok(n) = plain.parse() {
@@ -12,12 +12,12 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     10u64.checked_pow(exponent).and_then(|p| p.checked_mul(digits)).ok_or_else(|| "too large".to_string())
 }
 
-/// A number of bytes.
+/// Parses a number of bytes.
 pub(super) fn size(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|_| "too large".to_string())
 }
 
-/// A number of cells.
+/// Parses a number of cells.
 pub(super) fn cells(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| "too large".to_string())
 }

@@ -19,17 +19,17 @@ const JANUS: &str = "Programs in Janus";
 const ASSEMBLY: &str = "Programs in assembly";
 const PISA: &str = "Programs in PISA";
 
-/// What is read at most, and what macros may expand to, in bytes.
+/// The default limits on the source and on the expansion of macros, in bytes.
 const MAX_SOURCE: usize = 1 << 28;
 const MAX_EXPANSION: usize = 1 << 24;
 
-/// How much to optimise, and the technology of `--uncompute auto`, where nothing is said.
+/// The default optimisation level, and the default technology of `--uncompute auto`.
 const LEVEL: u8 = 2;
 const AUTO_TECH: &str = "acmos22-fdsoi";
 
-/// Options with which programs are read, and what programs these are.
+/// The options for reading programs, and the kinds of files that they apply to.
 pub(crate) trait How: Args + Clone + Into<Options> {
-    /// What files there may be.
+    /// The kinds of files, for the help.
     const FILES: &'static str;
 }
 
@@ -196,27 +196,27 @@ impl How for Options {
 }
 
 impl<T: How> SourceOf<T> {
-    /// With the options of all languages.
+    /// The program with the options of all languages.
     pub(crate) fn in_full(&self) -> Source {
         Source { file: self.file.clone(), options: self.options.clone().into() }
     }
 }
 
 impl<T: How> SourcesOf<T> {
-    /// Each program, with the options of all languages.
+    /// The programs, each with the options of all languages.
     pub(crate) fn each(&self) -> impl Iterator<Item = Source> {
         self.files.iter().map(|file| Source { file: file.clone(), options: self.options.clone().into() })
     }
 }
 
 impl Source {
-    /// Refuses options that mean nothing for such a file.
+    /// Refuses options that have no meaning for this kind of file.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let Some(kind) = kind_at(&self.file) else { return Ok(()) };
         let Options { nil, compiler, janus, room, assembly, pisa, .. } = &self.options;
         let is = |kinds: &[FileKind]| kinds.contains(&kind);
         let compiled = is(&[FileKind::Nil, FileKind::Janus]);
-        // Whether it is given, what it is for, and whether the file is that.
+        // The option, whether it is given, the languages that it is for, and whether the file is in one of these.
         let options = [
             ("--args", nil.args.is_some(), "Nil", is(&[FileKind::Nil])),
             ("--types", nil.types.is_some(), "Nil", is(&[FileKind::Nil])),
@@ -441,7 +441,7 @@ pub(crate) enum Uncompute {
     Auto,
 }
 
-/// A constant and its value.
+/// Parses a constant and its value: `NAME=VALUE`.
 fn definition(text: &str) -> Result<(String, String), String> {
     let Some((name, value)) = text.split_once('=') else {
         return Err(format!("a value is missing: `{text}=VALUE`"));
@@ -452,7 +452,7 @@ fn definition(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_string(), value.trim().to_string()))
 }
 
-/// How many bits a Janus program's `int` has.
+/// Parses the number of bits of a Janus program's `int`.
 fn int_bits(text: &str) -> Result<u8, String> {
     match text {
         "32" => Ok(32),

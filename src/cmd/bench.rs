@@ -63,11 +63,11 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     show(args, &surroundings, &measured, reporter)
 }
 
-/// The engines asked for, or the fastest of this build.
+/// The requested engines, or the fastest one of this build.
 fn engines(args: &Bench) -> Vec<Engine> {
     use clap::ValueEnum as _;
     if !args.engine.is_empty() {
-        // Each once, in the order given.
+        // Each engine only once, in the given order.
         let mut out: Vec<Engine> = Vec::new();
         for engine in &args.engine {
             if !out.contains(engine) {
@@ -132,7 +132,7 @@ fn show_tables(
     Ok(())
 }
 
-/// Tells what was not met.
+/// Reports the checks that failed.
 fn judged(measured: &[Measured]) -> Status {
     let complaints = table::complaints(measured);
     let _ = write!(std::io::stderr().lock(), "{complaints}");
@@ -153,7 +153,7 @@ fn list(cases: &[&str], json: bool, reporter: &Reporter) -> anyhow::Result<Statu
     Ok(Status::Done)
 }
 
-/// What is being measured, on a terminal.
+/// Shows what is being measured, if standard error is a terminal.
 struct Progress(Option<indicatif::ProgressBar>);
 
 impl Progress {

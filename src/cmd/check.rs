@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
     each(args.sources.each(), (false, args.json), reporter, |source| one(source, (args.json, several), reporter))
 }
 
-/// Checks a program, one of `several` or not.
+/// Checks one program; `several` says whether there are others.
 fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> anyhow::Result<Status> {
     let (program, arguments) = match load_to_check(source, json, reporter)? {
         Ok(program) => program,
@@ -55,7 +55,7 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
     Ok(if failed { Status::Fault } else { Status::Done })
 }
 
-/// The functions of a program in Nil that were not compiled, since the one that a run begins with does not call them.
+/// A note on the functions of a Nil program that were not compiled because the entry function does not call them.
 fn idle(program: &Program) -> Option<String> {
     const MOST: usize = 8;
     let nil = program.compiled.as_ref()?;
@@ -73,7 +73,7 @@ fn idle(program: &Program) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", ") + &tail)
 }
 
-/// How much was found.
+/// A line with the numbers of errors, warnings and notes.
 fn summary(diagnostics: &[Diagnostic]) -> String {
     let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count() as u64;

@@ -1,4 +1,4 @@
-//! `pendula compile`, and the compiler's options from those of all commands.
+//! `pendula compile`, and the compiler's options from those that all commands share.
 
 use anyhow::{Context, bail};
 use pendula::arguments;
@@ -19,7 +19,7 @@ use crate::cli::{Compile, Emit, Options as Given, Uncompute};
 use crate::cmd::{budget, load_for, output_object, output_text};
 use crate::report::Reporter;
 
-/// The compiler's options from the command line's, and what reading may take.
+/// The compiler's options, and the budget for reading, from the command line's options.
 pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
     let Given { nil, compiler, janus, room, .. } = given;
     let budget = budget(given);

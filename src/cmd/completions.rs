@@ -7,7 +7,7 @@ use crate::cli::{Cli, Completions};
 use crate::report::print;
 
 pub(crate) fn run(args: &Completions) -> anyhow::Result<Status> {
-    // Into memory first: the generator panics when it cannot write.
+    // The script is first generated in memory: the generator panics if it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "pendula", &mut script);
     print(&String::from_utf8_lossy(&script))?;

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> 
     };
     let module = &program.module;
     if args.listing && !args.pisa && !args.json && is_stdout(args.output.as_deref()) {
-        // For people, other than what is a program again.
+        // A listing is for people, unlike disassembly that can be assembled again.
         print(&disasm::listing(module, |_, _| None))?;
         return Ok(Status::Done);
     }

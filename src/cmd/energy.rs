@@ -28,10 +28,10 @@ use crate::rerun::{in_source, there};
 use crate::session::{self, Session};
 use crate::{energy_json, energy_text};
 
-/// The technologies that are compared where none is named.
+/// The technologies that are compared if none is named.
 const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
 
-/// Points of a sweep at most.
+/// The maximum number of points of a sweep.
 const POINTS: usize = 10_000;
 
 pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -114,7 +114,7 @@ fn one(
             Ok(PricedRun { device, bill, totals: totals.clone() })
         })
         .collect::<anyhow::Result<Vec<PricedRun<'_>>>>()?;
-    // Without a technology, the list of those that there are is shown.
+    // Without a technology on the command line, the report lists the available ones.
     let named = if args.tech.is_empty() { &[] } else { technologies };
     let unsaid = without_memory(module, named, conditions.memory_words, &ran);
     if !args.json {
@@ -155,7 +155,8 @@ fn one(
     Ok(Status::Done)
 }
 
-/// Warns of technologies that say nothing of the memory that a program uses: what stands for an access then is large.
+/// Warns about technologies without data on the memory that a program uses; the substitute for the cost of an access is
+/// then large.
 fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran: &Ran) -> Vec<Diagnostic> {
     let uses = |a: &Activity| {
         let modes =
@@ -176,18 +177,18 @@ fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran:
     if accesses == 0 { Vec::new() } else { technologies.iter().filter(silent).map(warn).collect() }
 }
 
-/// What a program did.
+/// The observations of a program's runs.
 pub(crate) struct Ran {
     pub(crate) activities: Vec<Activity>,
-    /// Words that the run forward changed: what a step hands to the next.
+    /// The number of words that the run forward changed: the state that a step hands to the next.
     pub(crate) state_words: u64,
-    /// How many bits these have.
+    /// The number of bits of these words.
     pub(crate) state_bits: u64,
-    /// What each of the module's spans left behind; empty if it is not needed.
+    /// What each of the module's spans left behind; empty if not needed.
     pub(crate) leaves: Vec<SpanEffects>,
 }
 
-/// A technology by name or file.
+/// Finds a technology by its name or file.
 pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
     if let Some(technology) = Technology::preset(name) {
         return Ok(technology);
@@ -199,7 +200,8 @@ pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
     anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
 }
 
-/// The conditions that a technology can have: among several, those that do not know a frequency or a voltage are left as they are.
+/// The conditions that a technology supports. If there are several technologies, unsupported frequencies or voltages
+/// are ignored.
 fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditions {
     let mut out = asked;
     if let (Some(energy), true) = (technology.energy(), several) {
@@ -212,7 +214,7 @@ fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditi
     out
 }
 
-/// Whether what is printed says something of routines.
+/// True if the output contains anything about routines.
 fn routines(args: &Energy) -> bool {
     let text = args.by.contains(&Breakdown::Routine) || (args.by.is_empty() && args.tech.len() == 1);
     args.json || (text && !args.csv && !args.folded)
@@ -295,7 +297,7 @@ fn execute(
     Ok(Ok(Ran { activities, state_words: changed, state_bits, leaves: Vec::new() }))
 }
 
-/// Why there is no gradient, and a way out.
+/// Why there is no gradient, and a remedy.
 fn refusal(error: &Stopped) -> String {
     if let GradError::Array { name, len, one } = error {
         return format!("--grad: the loss `{name}` has {len} words: name one, such as `{one}`");
@@ -308,7 +310,7 @@ fn refusal(error: &Stopped) -> String {
     format!("--grad: {error}{advice}")
 }
 
-/// Words that go over the link: of a stack of Janus those on it, and how many they are.
+/// The number of words transferred over the link; for a stack of Janus, its contents and its height.
 fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
     let words = |p: &values::Place| match &p.variable {
         Some(v) if p.is_stack() => 1 + v.words(&values::words(machine, p)).len() as u64,
@@ -317,7 +319,7 @@ fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
     places.iter().map(words).sum()
 }
 
-/// What the program's reader had to say, and what there is `besides`, for JSON.
+/// The warnings from loading the program, and those in `besides`, for JSON.
 fn warnings(loaded: &cmd::Program, besides: &[Diagnostic]) -> Map<String, Value> {
     let all = [&loaded.warnings, besides].concat();
     Map::from_iter([("diagnostics".to_string(), cmd::as_json(&all, &loaded.sources))])
@@ -361,10 +363,10 @@ fn write_files(args: &Energy, program: &Program<'_>, priced: &[PricedRun<'_>], r
     Ok(())
 }
 
-/// Frequencies of plots, in hertz.
+/// The range of frequencies of the plots, in hertz.
 const PLOTTED: (f64, f64) = (1e4, 1e11);
 
-/// The plots: names of files, and their contents.
+/// The plots: file names and contents.
 fn plots(
     program: &Program<'_>,
     priced: &[PricedRun<'_>],
@@ -405,12 +407,13 @@ fn plots(
     Ok(out)
 }
 
-/// A technology's name as a part of a file's: letters, digits, `-` and `_`, for a name may be a path or hold anything else.
+/// A technology's name as part of a file name. It keeps letters, digits, `-` and `_`; other characters are replaced,
+/// because the name may be a path.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
 }
 
-/// A name for a file that none of these has.
+/// A file name that is not yet among these files.
 fn unlike(files: &[(String, String)], name: &str, extension: &str) -> String {
     let numbered = (2..).map(|n| format!("{name}-{n}{extension}"));
     let mut all = std::iter::once(format!("{name}{extension}")).chain(numbered);
@@ -423,11 +426,12 @@ pub(crate) struct Sweep {
     pub(crate) values: Vec<f64>,
 }
 
-/// What a sweep found: for each technology its name and, at each point, joules; `None` where it cannot have the voltage.
+/// The result of a sweep: for each technology, its name and the energy in joules at each point; `None` where it does
+/// not support the voltage.
 pub(crate) type Swept = Vec<(String, Vec<Option<f64>>)>;
 
 impl Sweep {
-    /// `frequency=1e5..1e9:41` (points at equal ratios), `voltage=0.4..1:13` (at equal distances).
+    /// Parses `frequency=1e5..1e9:41` (points at equal ratios) or `voltage=0.4..1:13` (points at equal distances).
     fn parse(text: &str) -> anyhow::Result<Sweep> {
         let form = || format!("--sweep {text}: the form is `frequency=1e5..1e9:41` or `voltage=0.4..1:13`");
         let (what, range) = text.split_once('=').with_context(form)?;

@@ -1,4 +1,5 @@
-//! `pendula explain`: the entry of an error in the book. That page of the book is generated from the lists in the sources; a test keeps it current.
+//! `pendula explain`: shows an error's entry in the book. That page of the book is generated from the lists in the
+//! sources; a test keeps it current.
 
 use std::fmt::Write as _;
 
@@ -10,10 +11,10 @@ use crate::cli::Explain;
 use crate::columns::wrapped;
 use crate::report::{Reporter, print};
 
-/// The page.
+/// The page of errors in the book.
 const PAGE: &str = include_str!("../../docs/src/errors.md");
 
-/// How many codes are named that are near one that there is not.
+/// The number of similar codes that are suggested for an unknown one.
 const NEAR: usize = 3;
 
 /// An error's entry.
@@ -24,7 +25,7 @@ struct Entry<'a> {
     title: &'a str,
     /// Lines of source with the error.
     example: Vec<&'a str>,
-    /// What is said of them, or of the error.
+    /// The explanation of the example, or of the error.
     text: Vec<&'a str>,
     help: Option<&'a str>,
 }
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Explain, reporter: &Reporter) -> anyhow::Result<Status>
     Ok(Status::Done)
 }
 
-/// A code as it is written in messages: `p107`, `107` and `error[P0107]` mean `P0107`.
+/// The canonical form of a code: `p107`, `107` and `error[P0107]` mean `P0107`.
 fn written(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches(']');
     let text = text.rsplit_once('[').map_or(text, |(_, code)| code);
@@ -68,7 +69,7 @@ fn written(text: &str) -> Option<String> {
     Some(format!("P{number:04}"))
 }
 
-/// The entries whose numbers are nearest, in their order.
+/// The entries with the nearest numbers, in their order.
 fn near<'e, 'a>(entries: &'e [Entry<'a>], code: Option<&str>) -> impl Iterator<Item = &'e Entry<'a>> {
     let number = |code: &str| code.get(1..).and_then(|digits| digits.parse::<u16>().ok());
     let wanted = code.and_then(number);
@@ -79,7 +80,7 @@ fn near<'e, 'a>(entries: &'e [Entry<'a>], code: Option<&str>) -> impl Iterator<I
     all.into_iter()
 }
 
-/// What the page says of each error.
+/// Parses the entries of the page.
 fn entries(page: &str) -> Vec<Entry<'_>> {
     let mut out: Vec<Entry<'_>> = Vec::new();
     let mut chapter = "";

@@ -37,10 +37,10 @@ use crate::trap_report;
 
 pub(crate) use output::{ended_json, gradient_text, state_text, text, to_object};
 
-/// How many elements are printed of an array that is not named.
+/// The maximum number of elements printed of an array that is not named.
 pub(super) const ELEMENTS: usize = 64;
 
-/// The loss and the inputs as the command line names them. Of a program in Nil, `1` is the first argument.
+/// The loss and the inputs as the command line names them. For a Nil program, `1` is the first argument.
 fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, Vec<String>)> {
     let Some(nil) = &loaded.compiled else { return Ok((args.loss.clone(), cmd::names(&args.wrt))) };
     anyhow::ensure!(
@@ -78,7 +78,7 @@ pub(super) fn options(args: &Grad, loaded: &Program) -> anyhow::Result<Options> 
     Ok(with_defaults(&options, &loaded.module, loaded.compiled.as_ref()))
 }
 
-/// Why a run stopped: the program, or a file.
+/// Why a gradient's run stopped: an outcome of the program, or an error outside of it.
 pub(super) enum Stop {
     Outcome(Outcome),
     Trouble(anyhow::Error),
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     });
     drop(guard);
     let found = match outcome {
-        // A comparison that ran out of steps says nothing.
+        // A comparison that ran out of steps proves nothing.
         Ok(_) if seen.limit => {
             return stopped(
                 GradError::Stopped(Stop::Outcome(Outcome::Limit)),
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
             );
         }
         Ok(found) => found,
-        // What came out is shown, with what is wrong about it.
+        // The results are shown all the same, with the error.
         Err(GradError::Overflow(_)) if seen.limit => {
             let limit = GradError::Stopped(Stop::Outcome(Outcome::Limit));
             return stopped(limit, args, &loaded, (&machine, &seen), reporter);
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Err(error) => return stopped(error, args, &loaded, (&machine, &seen), reporter),
     };
     let drift = found.drift.as_ref().map(|(a, b)| drift(program.module(), a, b));
-    // Fixed-point and logarithmic numbers and integers come back; only rounding may stay.
+    // Fixed-point and logarithmic numbers and integers are restored exactly; only rounding may remain.
     let floats = uses_floats(program.module());
     let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !floats);
     let kept = found.kept.is_none_or(|(_, back)| back || floats);
@@ -171,7 +171,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         }
         answer(reporter, ok, outcome, object)?;
     } else {
-        // What is asked for is shown in full, and what is saved is not shown, too.
+        // Requested results are shown in full; saved results are not shown.
         let elements = if args.wrt.is_empty() && !args.jacobian { ELEMENTS } else { usize::MAX };
         let shown = |n| saved.as_ref().is_none_or(|files| !files.has(n));
         print(&text(&found, program.module().flags.format, args.hex, elements, &shown))?;
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     Ok(if ok { Status::Done } else { Status::Fault })
 }
 
-/// The files of `--save`, if there are any; what is wrong with what is asked for comes first.
+/// The files of `--save`, if there are any. Errors in the request for gradients are reported first.
 type Saving = Option<(Files, Writers)>;
 
 fn saving(
@@ -206,7 +206,7 @@ fn saving(
     Ok(Files::new(&asked, results).map(Some))
 }
 
-/// Writes the files, unless derivatives are wrong; which ones then are written.
+/// Writes the files unless derivatives are wrong, and returns those written.
 fn save(saving: Saving, found: &Report, raw: bool) -> anyhow::Result<Option<Files>> {
     let Some((files, mut writers)) = saving.filter(|_| found.wrong.is_none()) else { return Ok(None) };
     let words = super::batch::grad::words(found, raw);
@@ -215,7 +215,7 @@ fn save(saving: Saving, found: &Report, raw: bool) -> anyhow::Result<Option<File
     Ok(Some(files))
 }
 
-/// Whether a module computes with floating-point numbers, whose sums round.
+/// True if a module computes with floating-point numbers, whose sums are rounded.
 pub(super) fn uses_floats(module: &Module) -> bool {
     use pendula::isa::inst::Kind;
     module.code.iter().any(|i| match i.kind {
@@ -229,16 +229,16 @@ pub(super) fn uses_floats(module: &Module) -> bool {
 pub(super) struct Seen {
     /// Where a fixed-point number first overflowed, and what words carried then.
     pub(super) overflow: Option<(u32, AdMode)>,
-    /// Whether a run came to the step limit, or was interrupted.
+    /// True if a run reached the step limit or was interrupted.
     pub(super) limit: bool,
-    /// The registers before everything.
+    /// The initial registers.
     before: Option<[u64; Reg::COUNT]>,
-    /// The gradient words, of a program in Nil, with which the latest run back began.
+    /// For a compiled program, the gradient words with which the latest run backward began.
     pub(super) seeds: Vec<(usize, u64)>,
 }
 
 impl Seen {
-    /// Notes with what gradient words a run begins.
+    /// Records the gradient words with which a run begins.
     pub(super) fn begins(&mut self, machine: &Machine<'_>, loaded: &Program) {
         self.seeds.clear();
         if loaded.compiled.is_some() && machine.ad_mode() == AdMode::Gradient {
@@ -247,7 +247,7 @@ impl Seen {
         }
     }
 
-    /// Notes how a run ended.
+    /// Records how a run ended.
     pub(super) fn ended(&mut self, outcome: Outcome, ad_mode: AdMode, machine: &Machine<'_>) -> Result<(), Stop> {
         self.overflow = self.overflow.or_else(|| machine.flags().overflow.map(|at| (at, ad_mode)));
         self.limit |= outcome == Outcome::Limit;
@@ -255,7 +255,7 @@ impl Seen {
     }
 }
 
-/// What the checker has to say about gradients in code that is differentiated.
+/// The checker's findings about gradients, for the code that is differentiated.
 pub(super) fn blocked(loaded: &Program) -> Vec<Diagnostic> {
     let reached = reached(&loaded.module);
     let differentiated = |at: &Subject| matches!(at, Subject::Inst(at) if reached.iter().any(|r| r.contains(at)));
@@ -332,7 +332,7 @@ pub(super) fn stopped(
     }
 }
 
-/// What is wrong with what is asked for.
+/// The error message for a request that cannot be met.
 pub(super) fn message(error: GradError<Stop>) -> String {
     match error {
         GradError::Value(e) => e.to_string(),

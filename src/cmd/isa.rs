@@ -12,16 +12,16 @@ use crate::cli::Isa;
 use crate::columns::{folded, left, length};
 use crate::report::{Reporter, print};
 
-/// How many instructions are listed that were looked for.
+/// The maximum number of search results listed.
 const LISTED: usize = 40;
 
-/// How much of a line an instruction's meaning may take.
+/// The maximum width of an instruction's description in a line.
 const MEANING: usize = 50;
 
 pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
     let name = args.mnemonic.join(" ");
     match Some(name.as_str()).filter(|name| !name.is_empty()) {
-        // Of an instruction as it stands in a program, its mnemonic.
+        // A name may also be a complete instruction; its mnemonic is looked up then.
         Some(name) => match manual::find(name).or_else(|| manual::find(name.split_once(' ')?.0)) {
             Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
             Some(entry) => print(&folded(&manual::text_of(&entry), 2))?,
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// Instructions that were looked for, a line each.
+/// The search results, a line each.
 fn list(name: &str, found: &[Entry]) -> String {
     let n = found.len();
     let these = if n == 1 { "This one has" } else { "These have" };

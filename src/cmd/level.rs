@@ -67,7 +67,7 @@ fn number(level: Option<f64>) -> String {
     level.map_or_else(|| "-".to_string(), |x| format!("{x:.2}"))
 }
 
-/// The lines of the source that a block was made of, or its addresses.
+/// The source lines that a block comes from, or its addresses.
 fn lines(block: Range<u32>, module: &Module) -> String {
     let lines = || block.clone().filter_map(|at| module.loc(at as usize)).map(|(_, loc)| loc.line);
     let file = block.clone().find_map(|at| Some(module.loc(at as usize)?.0));
@@ -134,7 +134,7 @@ fn roles_json(roles: &Roles) -> Map<String, Value> {
     out
 }
 
-/// What the program's reader had to say, for JSON.
+/// The warnings from loading the program, for JSON.
 fn warnings(loaded: &Program) -> Map<String, Value> {
     Map::from_iter([("diagnostics".to_string(), as_json(&loaded.warnings, &loaded.sources))])
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Man) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// Writes the pages of a command and of those within it.
+/// Writes the pages of a command and of its subcommands.
 fn pages(command: Command, dir: &Path) -> anyhow::Result<()> {
     for inner in command.get_subcommands().filter(|c| !c.is_hide_set()).cloned() {
         pages(inner, dir)?;

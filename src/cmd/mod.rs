@@ -1,4 +1,4 @@
-//! The subcommands, each in a file of its own, and shared parts.
+//! The subcommands, each in a file of its own, and their shared parts.
 
 pub(crate) mod asm;
 pub(crate) mod batch;
@@ -48,7 +48,7 @@ pub(crate) struct Program {
     pub(crate) module: Module,
     pub(crate) sources: Sources,
     pub(crate) warnings: Vec<Diagnostic>,
-    /// Operands that are written by names.
+    /// The operands that are written as names.
     pub(crate) named: Vec<NamedOperand>,
     /// The other results of compiling a program in Nil or Janus.
     pub(crate) compiled: Option<load::CompiledSource>,
@@ -71,13 +71,13 @@ pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
     Options { include_outside: assembly.include_outside, defines, budget, loader: None, pisa }
 }
 
-/// What reading a program may take.
+/// The budget for reading a program.
 pub(crate) fn budget(given: &SourceOptions) -> Budget {
     let (bytes, expansion) = (given.limit.max_source as u64, given.assembly.max_expansion as u64);
     Budget { bytes, expansion, ..Budget::default() }
 }
 
-/// How programs in PISA are read, from the command line's options.
+/// The options for reading PISA, from the command line's.
 fn reading(given: &Reading) -> pisa::Options {
     pisa::Options {
         pendvm_bugs: given.pendvm_bugs,
@@ -90,7 +90,7 @@ fn reading(given: &Reading) -> pisa::Options {
     }
 }
 
-/// The conditions under which a program will be run: `--uncompute auto` measures under the same.
+/// The conditions under which a program will run; `--uncompute auto` measures under the same conditions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunConditions<'a> {
     pub(crate) given: &'a Conditions,
@@ -98,8 +98,8 @@ pub(crate) struct RunConditions<'a> {
     pub(crate) input: Option<&'a str>,
 }
 
-/// Loads a program; `run` tells how it will be run, if it will. Its errors are reported here, as text or as JSON; then the result is the status
-/// to end with.
+/// Loads a program; `run` says how it will run, if it will. Errors are reported here, as text or as JSON, and the
+/// result is then the exit status.
 pub(crate) fn load(
     source: &Source,
     run: Option<RunConditions<'_>>,
@@ -114,7 +114,7 @@ pub(crate) fn wants_c(run: Option<RunConditions<'_>>) -> bool {
     run.is_some_and(|r| r.given.engine == Engine::Native)
 }
 
-/// Like [`load`]; with `native`, a program in Nil also comes in the form that C is written from.
+/// Like [`load`]; with `native`, the result of compiling Nil also has the form that C is written from.
 pub(crate) fn load_for(
     source: &Source,
     run: Option<RunConditions<'_>>,
@@ -127,7 +127,7 @@ pub(crate) fn load_for(
     check_inputs(loaded, (source, &options, run.is_some()), json, reporter)
 }
 
-/// A program that has what it needs to be compiled, or if it is to be `run`, for that; else reports what is wrong.
+/// Returns the program if it has what it needs to be compiled or, with `run`, to be run; otherwise, reports the error.
 fn check_inputs(
     loaded: Result<Loaded, LoadError>,
     (source, options, run): (&Source, &compiler::compile::Options, bool),
@@ -143,7 +143,8 @@ fn check_inputs(
     program_or_status(loaded, json, reporter)
 }
 
-/// Loads a program that is only looked at; one in Nil that cannot be compiled without arguments, with some that fit, which are given beside it.
+/// Loads a program that is only inspected. If a Nil program cannot be compiled without arguments, it gets example
+/// arguments, which are also returned.
 pub(crate) fn load_to_check(
     source: &Source,
     json: bool,
@@ -167,14 +168,14 @@ pub(crate) fn load_to_check(
     Ok(program.map(|program| (program, arguments)))
 }
 
-/// The compiler's options from the command line's; `native` asks for the form that C is written of, too.
+/// The compiler's options from the command line's; `native` also asks for the form that C is written from.
 pub(crate) fn compiler_options(given: &SourceOptions, native: bool) -> anyhow::Result<compiler::compile::Options> {
-    // C undoes what instructions undo.
+    // C code undoes everything; it never erases.
     let native = native && given.compiler.uncompute == Uncompute::Always;
     Ok(compiler::compile::Options { native, ..compile::options(given)? })
 }
 
-/// Loads a program with these options of the compiler, which are not taken from the command line.
+/// Loads a program with these compiler options instead of the command line's.
 fn load_with(
     source: &Source,
     nil_options: &compiler::compile::Options,
@@ -183,7 +184,7 @@ fn load_with(
     source.check()?;
     let mem = run.and_then(|r| r.given.mem);
     let how = self::options(source, mem);
-    // Standard input is read once.
+    // Standard input can be read only once.
     let bytes = match load::read_source(&source.file, &how.budget) {
         Ok(bytes) => bytes,
         Err(error) => return Ok(Err(error)),
@@ -198,7 +199,7 @@ fn load_with(
     }
 }
 
-/// A program that could be loaded; else reports what is wrong, and gives the status to end with.
+/// Returns the loaded program; otherwise, reports the error and returns the exit status.
 fn program_or_status(
     loaded: Result<Loaded, LoadError>,
     json: bool,
@@ -207,7 +208,7 @@ fn program_or_status(
     let Loaded { module, diagnostics, sources, named, compiled } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {
-            // A damaged object is the user's program at fault, told like an assembly error.
+            // A damaged object is the user's fault and is reported like an assembly error.
             let d = Diagnostic::error(error.code(), format!("{path}: {error}")).help(error.help());
             report(std::slice::from_ref(&d), &Sources::default(), json, reporter)?;
             return Ok(Err(Status::Fault));
@@ -223,8 +224,9 @@ fn program_or_status(
     }
 }
 
-/// What `--uncompute auto` makes of a program that was compiled so that it undoes everything: that, or the same program with what is cheaper
-/// to erase erased, or with all erased that may be, whichever costs least when it is run.
+/// Applies `--uncompute auto` to a program that was compiled to undo everything. The candidates are this program, one
+/// that erases what is cheaper to erase, and one that erases as much as possible; the result is the one with the least
+/// cost when it runs.
 fn cheapest(
     source: &Source,
     undone: Loaded,
@@ -270,7 +272,7 @@ fn cheapest(
     Ok(out)
 }
 
-/// Runs a program forward to measure it, and asks something of the machine that has, given what it began with.
+/// Runs a program forward to measure it, and calls a function with the machine and its initial state.
 fn measured<T>(
     module: Module,
     variables: Option<&[Variable]>,
@@ -301,8 +303,8 @@ fn measured<T>(
     }
 }
 
-/// Does the same with each of several programs, and goes on where one is at fault. Gives the worst status. Of several, each report is `headed` by its file; JSON
-/// is one object with all of them.
+/// Calls `one` for each program, continues after errors, and returns the worst status. If there are several programs
+/// and `headed` is set, each text report begins with the file name. In JSON, one object holds all reports.
 pub(crate) fn each(
     sources: impl Iterator<Item = Source>,
     (headed, json): (bool, bool),
@@ -336,7 +338,7 @@ pub(crate) fn each(
         };
         worst = worst.max(status);
         object.insert("file".into(), name.into());
-        // The whole has it.
+        // The enclosing object has the schema.
         object.remove("schema");
         files.push(Value::Object(object));
     }
@@ -362,7 +364,7 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Prints the answer of a command that gives diagnostics, and what else there is.
+/// Prints the answer of a command that reports diagnostics, with additional entries.
 pub(crate) fn answer_diagnostics(
     diagnostics: &[Diagnostic],
     sources: &Sources,
@@ -375,12 +377,12 @@ pub(crate) fn answer_diagnostics(
     Ok(answer::answer(reporter, !failed, outcome, rest)?)
 }
 
-/// Diagnostics as a list of JSON.
+/// Diagnostics as a JSON list.
 pub(crate) fn as_json(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
     diagnostics.iter().map(|d| to_json(d, sources)).collect()
 }
 
-/// Gives source text: as a part of the answer in JSON where that is asked for and no file is named, else as [`write`] does.
+/// Outputs source text: as part of the JSON answer if JSON is requested and no file is named, else like [`write`].
 pub(crate) fn output_text(
     (source, output): (&str, Option<&str>),
     text: String,
@@ -404,7 +406,7 @@ pub(crate) fn output_text(
     answer_diagnostics(diagnostics, sources, rest, reporter)
 }
 
-/// The names of lists such as `a,b[2]`; commas in brackets are of one name, as in `A[2,1]`.
+/// The names in lists such as `a,b[2]`; commas in brackets belong to a name, as in `A[2,1]`.
 pub(crate) fn names(lists: &[String]) -> Vec<String> {
     let split = |list: &String| match arguments::split(list, ',') {
         Ok(names) => names.into_iter().map(str::to_string).collect(),
@@ -414,7 +416,7 @@ pub(crate) fn names(lists: &[String]) -> Vec<String> {
     lists.iter().flat_map(split).collect()
 }
 
-/// Whether a result goes to standard output.
+/// True if a result goes to standard output.
 pub(crate) fn is_stdout(output: Option<&str>) -> bool {
     matches!(output, None | Some("-"))
 }
@@ -430,7 +432,8 @@ pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::R
     }
 }
 
-/// Writes an object to a file, to standard output if that is asked for, or beside the source. Gives the file's name.
+/// Writes an object to the named file, to standard output if requested, or beside the source. Returns the name of the
+/// file.
 pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> anyhow::Result<Option<String>> {
     let path = match output {
         Some("-") => {
@@ -451,7 +454,7 @@ pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> 
     Ok(Some(path))
 }
 
-/// Writes an object as [`write_object`] does, and answers in JSON where that is asked for.
+/// Writes an object like [`write_object`], and answers in JSON if requested.
 pub(crate) fn output_object(
     (source, output): (&str, Option<&str>),
     bytes: &[u8],
@@ -471,7 +474,7 @@ pub(crate) fn output_object(
     Ok(())
 }
 
-/// Writes a file, all of it or nothing.
+/// Writes a file completely, or not at all.
 pub(crate) fn write_file(path: &str, bytes: &[u8]) -> anyhow::Result<()> {
     files::write(path, bytes).with_context(|| format!("cannot write {path}"))
 }

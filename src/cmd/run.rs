@@ -37,7 +37,7 @@ use crate::stats::{stats_json, stats_text};
 use crate::stop_state::{at_stop, put_state, stopped_text};
 use crate::trap_report;
 
-/// How many elements of an array are printed unasked.
+/// The maximum number of elements printed of an array that is not named.
 pub(crate) const ELEMENTS: usize = 64;
 
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -141,9 +141,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
 /// The result of a run.
 struct Ended {
     outcome: Outcome,
-    /// The results, if the run forward came to its end.
+    /// The results, if the run forward finished.
     state: Option<State>,
-    /// The state where it stopped, as far as it is known.
+    /// The state where the run stopped, as far as it is known.
     at_stop: Option<State>,
     told: Option<StopReport>,
     restored: Option<bool>,
@@ -205,12 +205,13 @@ impl Ended {
     }
 }
 
-/// What `--show` names.
+/// The places that `--show` names.
 pub(crate) fn shown(args: &Run, module: &Module, store: Option<&[Variable]>) -> anyhow::Result<Vec<Place>> {
     Ok(cmd::names(&args.show).iter().map(|name| store::find(module, store, name)).collect::<Result<_, _>>()?)
 }
 
-/// What can be saved of a run, and has a column in a batch: what `--show` names, else what the program hands back.
+/// The results of a run that can be saved and have columns in a batch: those that `--show` names, else those that the
+/// program returns.
 pub(crate) fn results(args: &Run, shown: &[Place], module: &Module, store: Option<&[Variable]>) -> Vec<Place> {
     match store {
         _ if !shown.is_empty() => shown.to_vec(),
@@ -225,7 +226,7 @@ struct Saving {
     places: Vec<Place>,
     files: Files,
     writers: Writers,
-    /// What is printed all the same.
+    /// The results that are printed nevertheless.
     printed: Vec<Place>,
 }
 
@@ -287,25 +288,25 @@ pub(crate) struct State {
     pub(crate) json: Map<String, Value>,
 }
 
-/// What is shown of the state after a run, and how.
+/// Options for the state shown after a run.
 #[derive(Clone, Copy)]
 pub(crate) struct StateOptions<'a> {
-    /// What `--show` names.
+    /// The places that `--show` names.
     pub(crate) shown: &'a [Place],
-    /// The variables of a program in Janus.
+    /// The variables of a Janus program.
     pub(crate) store: Option<&'a [Variable]>,
-    /// The arrays of one in Nil.
+    /// The array layouts of a Nil program.
     pub(crate) layouts: &'a Layouts,
-    /// What alone is printed, where results are saved.
+    /// If results are saved, the only places that are printed.
     pub(crate) printed: Option<&'a [Place]>,
-    /// As raw words.
+    /// Print raw words.
     pub(crate) hex: bool,
-    /// Of a run back the imported data, too.
+    /// After a run backward, also show the imported data.
     pub(crate) reverse: bool,
 }
 
 impl State {
-    /// The results; of a program in Janus the variables of `main`. The registers began with what was `before`.
+    /// The results; for a Janus program, the variables of `main`. `before` are the initial registers.
     pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], wanted: &StateOptions<'_>) -> State {
         let StateOptions { shown, store, layouts, printed, hex, reverse } = *wanted;
         let mut text = String::new();
@@ -330,7 +331,7 @@ impl State {
             places.extend(changed.map(|r| Place::new(r.to_string(), Ty::Int, Location::Register(r))));
             places
         };
-        // What is saved is not printed, too, nor are registers then.
+        // Saved places are not printed, and registers are not printed then either.
         let is_printed = |place: &Place| printed.is_none_or(|list| list.iter().any(|p| p.name == place.name));
         let limit = if shown.is_empty() { ELEMENTS } else { usize::MAX };
         let mut values = Map::new();
@@ -375,13 +376,13 @@ impl State {
     }
 }
 
-/// What a run hands back: the exports; a backward run the imports, too.
+/// The places that a run returns: the exports; after a run backward, also the imports.
 pub(crate) fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
     values::marked(module, |import, export| export || (reverse && import))
 }
 
-/// A place as JSON: integers and floats as numbers, fixed-point and logarithmic numbers as decimal strings, which are exact. Arrays have the shape that
-/// they have in the source, row by row.
+/// A place as JSON: integers and floats as numbers; fixed-point and logarithmic numbers as decimal strings, which are
+/// exact. Arrays have the shape that they have in the source, in row-major order.
 fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool) -> Value {
     let format = machine.program().module().flags.format;
     let one = |(n, w): (usize, u64)| match (place.ty, &place.variable) {

@@ -1,4 +1,5 @@
-//! The message for a program in Nil that is run without arguments: its function's parameters, and a command line with arguments that fit.
+//! The message for a Nil program that was run without its arguments: the function's parameters, and a command line with
+//! suitable arguments.
 
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
@@ -13,28 +14,30 @@ use pendula::vm::{Config, Machine, Outcome, Program};
 
 use crate::cli::Source;
 
-/// How many lists of arguments are tried at most.
+/// The maximum number of argument lists that are tried.
 const TRIES: usize = 300;
 
-/// How long they are tried: what takes long to compile is not compiled for many of them.
+/// The time limit for trying them: a program that compiles slowly is not compiled many times.
 const TIME: Duration = Duration::from_secs(1);
 
-/// How many instructions each may take.
+/// The step limit of each try.
 const STEPS: u64 = 1_000_000;
 
-/// Words of memory of such a run, beside its data.
+/// The memory of such a run beyond its data, in words.
 const ROOM: u64 = 1 << 16;
 
-/// Arguments with which a program in Nil can be compiled that cannot be without; `None` of any other, and where none are found.
+/// Example arguments for a Nil program that cannot be compiled without arguments; `None` for other programs, or if none
+/// are found.
 pub(super) fn example_arguments(source: &Source, loaded: &Loaded, options: &compile::Options) -> Option<String> {
     let (nil, f, _) = wanting(loaded, options, false)?;
     let program = nil.inputs.first()?;
     let (how, example) = example(&nil.inputs, f, |text| tried(source, &program.text, text, options));
-    // With arguments that are for it, or that come next to that: what the compiler says then is of the function.
+    // These arguments fit, or come close: the compiler's remaining errors are about the function.
     matches!(how, Tried::Finished | Tried::Stopped | Tried::Refused(Reverse(0..WRONG))).then(|| example.join(","))
 }
 
-/// A program in Nil that wants arguments to be run, or if it is not, to be compiled, and the function that they are for.
+/// The Nil program, if it lacks arguments for being run (or, without `run`, for being compiled), and the function that
+/// takes them.
 fn wanting<'l>(
     loaded: &'l Loaded,
     options: &compile::Options,
@@ -42,7 +45,7 @@ fn wanting<'l>(
 ) -> Option<(&'l CompiledSource, &'l ast::Function, &'l Input)> {
     let nil = loaded.compiled.as_ref().filter(|nil| nil.wants_arguments)?;
     let errors = || loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    // What else is wrong with it is told first.
+    // Other errors of the program are reported first.
     if errors().any(|d| d.code != "P0452") || !run && errors().next().is_none() {
         return None;
     }
@@ -50,7 +53,8 @@ fn wanting<'l>(
     Some((nil, f, input))
 }
 
-/// What is said of a program that cannot be run, or if it is not to be, not compiled for want of arguments; `None` of any other.
+/// The message for a Nil program that cannot be run (or, without `run`, cannot be compiled) for lack of arguments;
+/// `None` for other programs.
 pub(super) fn missing(source: &Source, loaded: &Loaded, options: &compile::Options, run: bool) -> Option<Diagnostic> {
     let (nil, f, input) = wanting(loaded, options, run)?;
     let entry = options.entry.as_deref();
@@ -79,7 +83,8 @@ pub(super) fn missing(source: &Source, loaded: &Loaded, options: &compile::Optio
     Some(Diagnostic::error("P0452", message).at(place, list).help(help.join("\n")))
 }
 
-/// The definitions where a run may begin, as the compiler looks for them: of the last function, or of the one with this name.
+/// The possible entry functions, in the order of the compiler's search: the definitions of the function with this name,
+/// or of the last function.
 pub(super) fn entries<'i>(inputs: &'i [Input], entry: Option<&str>) -> Vec<(&'i Input, &'i ast::Function)> {
     let functions = |library: bool| {
         let files = inputs.iter().filter(move |input| input.library == library);
@@ -125,18 +130,19 @@ fn others(inputs: &[Input], entry: &str) -> Vec<String> {
     out
 }
 
-/// What arguments that are not for a function count for, in errors.
+/// The weight, in errors, of arguments that do not fit the function.
 const WRONG: usize = 1000;
 
-/// Nothing could be tried.
+/// The result if nothing could be tried.
 const REFUSED: Tried = Tried::Refused(Reverse(usize::MAX));
 
-/// How a run with some arguments went.
+/// The result of trying some arguments; greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Tried {
-    /// They are not for the function, or it is wrong: how many errors there are, the fewer the better.
+    /// The arguments do not fit the function, or the function is wrong: the number of errors, of which fewer are
+    /// better.
     Refused(Reverse<usize>),
-    /// It stopped before its end, or takes long.
+    /// The run stopped before its end, or took too long.
     Stopped,
     Finished,
 }
@@ -147,7 +153,7 @@ fn tried(source: &Source, program: &str, text: &str, options: &compile::Options)
     let options = compile::Options { arguments, native: false, ..options.clone() };
     let compiled = compile(display_name(&source.file), program.to_string(), &options);
     let errors = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    // A type that does not fit may be that of an argument.
+    // A type mismatch may be caused by an argument.
     let weight = |d: &Diagnostic| match d.code {
         "P0452" => WRONG,
         "P0431" => 10,
@@ -168,7 +174,7 @@ fn tried(source: &Source, program: &str, text: &str, options: &compile::Options)
     }
 }
 
-/// Arguments for a function: of those that come to mind the first with which it runs to its end, else the first that are for it.
+/// Example arguments for a function: the first candidates with which it runs to its end, else the best ones.
 fn example(inputs: &[Input], f: &ast::Function, tried: impl Fn(&str) -> Tried) -> (Tried, Vec<String>) {
     let values: Vec<Vec<String>> = (0..).zip(&f.params).map(|(n, p)| values(inputs, f, p, n)).collect();
     let mut best: Option<(Tried, Vec<String>)> = None;
@@ -186,7 +192,7 @@ fn example(inputs: &[Input], f: &ast::Function, tried: impl Fn(&str) -> Tried) -
     best.unwrap_or((REFUSED, Vec::new()))
 }
 
-/// Which value to take of each parameter, in the order in which they are tried.
+/// Which value to take for each parameter, in the order in which the choices are tried.
 fn choices(f: &ast::Function, values: &[Vec<String>]) -> Vec<Vec<usize>> {
     let mut out = Vec::new();
     let most: usize = values.iter().map(|v| v.len() - 1).sum();
@@ -195,7 +201,7 @@ fn choices(f: &ast::Function, values: &[Vec<String>]) -> Vec<Vec<usize>> {
             choose(values, sum, &mut Vec::new(), &mut out, TRIES);
         }
     }
-    // What has no type is often an array as what has one, and what comes first takes up results.
+    // Untyped parameters are often arrays like the typed ones, and the first parameters often hold results.
     let last = f.params.len().saturating_sub(1);
     for kind in [ZEROS, ZERO_MATRIX] {
         let of = |n: usize| match (&f.params[n].ty, values[n].len()) {
@@ -208,12 +214,14 @@ fn choices(f: &ast::Function, values: &[Vec<String>]) -> Vec<Vec<usize>> {
     out
 }
 
-/// Where arrays stand among the values of what has no type: with numbers in them, and with zeros.
+/// The positions of arrays among the candidate values of an untyped parameter: first those with numbers, then those
+/// with zeros.
 const FILLED: usize = 2;
 const ZEROS: usize = 8;
 const ZERO_MATRIX: usize = 9;
 
-/// The choices of one value for each parameter whose numbers have this sum, `most` of them: what comes first to mind is tried first.
+/// The choices of one value for each parameter whose positions have this sum, at most `most` choices. Likelier values
+/// have lower positions, so smaller sums are tried first.
 fn choose(values: &[Vec<String>], sum: usize, begun: &mut Vec<usize>, out: &mut Vec<Vec<usize>>, most: usize) {
     if out.len() >= most {
         return;
@@ -229,14 +237,15 @@ fn choose(values: &[Vec<String>], sum: usize, begun: &mut Vec<usize>, out: &mut 
     }
 }
 
-/// What values a parameter might have, the likeliest first. `n` is its number: neighbours get different values.
+/// The candidate values of a parameter, the likeliest first. `n` is its number: adjacent parameters get different
+/// values.
 fn values(inputs: &[Input], f: &ast::Function, p: &ast::Param, n: usize) -> Vec<String> {
     let result = p.name.text.ends_with('!');
     match &p.ty {
         Some(ty) => of_type(inputs, f, ty, (n, result), 0),
         None => {
             let (real, int) = (numbers(n, result), whole(n, result));
-            // One of each kind first.
+            // First one value of each kind.
             let kinds = [real[0].clone(), int[0].clone(), vector(&real[0]), matrix(&real[0])];
             let others = [real[1].clone(), int[1].clone(), int[2].clone(), vector(&int[0])];
             kinds.into_iter().chain(others).chain([vector("0.0"), matrix("0.0")]).collect()
@@ -244,7 +253,7 @@ fn values(inputs: &[Input], f: &ast::Function, p: &ast::Param, n: usize) -> Vec<
     }
 }
 
-/// How deep types are looked into.
+/// The maximum depth to which nested types are followed.
 const DEEP: usize = 8;
 
 fn of_type(
@@ -284,7 +293,7 @@ fn of_type(
             let parts: Vec<String> = types().filter_map(|ty| of(ty).into_iter().next()).collect();
             vec![format!("({})", parts.join(","))]
         }
-        // No logarithm is one of 0.
+        // 0 has no logarithm.
         _ if name.contains("Log") => vec!["1.5".into()],
         _ if name.contains("Int") => whole(n, result),
         _ if name.contains("Mat") => element().iter().map(|x| matrix(x)).collect(),
@@ -296,19 +305,19 @@ fn of_type(
     }
 }
 
-/// Numbers with a fraction; what takes up a result is 0 at first.
+/// Numbers with a fraction; for a parameter that receives a result, 0 comes first.
 fn numbers(n: usize, result: bool) -> Vec<String> {
     let own = format!("{}.5", n % 3 + 1);
     if result { vec!["0.0".into(), own] } else { vec![own, "0.5".into()] }
 }
 
-/// Whole numbers.
+/// Whole numbers; for a parameter that receives a result, 0 comes first.
 fn whole(n: usize, result: bool) -> Vec<String> {
     let own = (n % 3 + 2).to_string();
     if result { vec!["0".into(), own, "1".into()] } else { vec![own, "2".into(), "1".into()] }
 }
 
-/// Two elements: whatever goes together has as many.
+/// Two elements, so that all generated vectors have the same length.
 fn vector(x: &str) -> String {
     format!("[{x},{}]", next(x))
 }
@@ -318,7 +327,7 @@ fn matrix(x: &str) -> String {
     format!("[{x} {y}; {y} {x}]")
 }
 
-/// Another value of the same kind.
+/// A different value of the same kind.
 fn next(x: &str) -> String {
     match x.split_once('.') {
         _ if x.starts_with("0") || x.parse::<f64>().is_err() => x.to_string(),
@@ -327,26 +336,26 @@ fn next(x: &str) -> String {
     }
 }
 
-/// This command with arguments.
+/// The current command line with these arguments.
 fn command_line(f: &ast::Function, arguments: &[String]) -> String {
     let mut given: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     if let Some(command) = given.first_mut()
         && matches!(command.as_str(), "asm" | "disasm" | "invert")
     {
-        // They read what this writes.
+        // These commands read the output of `compile`.
         *command = "compile".to_string();
     }
     if let Some(n) = given.iter().position(|word| word == "--args") {
         given.drain(n..given.len().min(n + 2));
     }
     given.retain(|word| !word.starts_with("--args="));
-    // Behind these there are no options.
+    // After `--` there are no options.
     let end = given.iter().position(|word| word == "--").unwrap_or(given.len());
     let files = given.split_off(end);
     let mut words = vec!["pendula".to_string()];
     words.extend(given.iter().cloned());
     words.extend(["--args".to_string(), arguments.join(",")]);
-    // A gradient is one of a number.
+    // The loss of a gradient must be a single number.
     let names_loss = |a: &String| a == "--loss" || a.starts_with("--loss=");
     let first = f.params.first().zip(arguments.first());
     if let (Some("grad"), Some((p, value)), false) =
@@ -363,7 +372,7 @@ fn command_line(f: &ast::Function, arguments: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// A word quoted for the shell.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:=/@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! The runs of a gradient: forward and back, with dual numbers, and with inputs nearby for finite differences.
+//! The runs of a gradient: forward and backward, with dual numbers, and on nearby inputs for finite differences.
 
 use pendula_isa::Env;
 use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
@@ -12,12 +12,12 @@ use pendula_vm::{AdMode, Machine, Snapshot};
 use super::{CHECKED, Check, Gradient, Loss, Report, variables};
 use crate::values::Place;
 
-/// Whether the gradient words of doubles are finite.
+/// True if the gradient words of doubles are finite.
 fn are_finite(m: &Machine<'_>, words: &[Variable]) -> bool {
     words.iter().all(|v| v.ty != Ty::F || f64::from_bits(m.get(GRADIENT, v.cell)).is_finite())
 }
 
-/// What a gradient is computed with.
+/// The machine, the settings and the observations of a gradient's runs.
 pub(super) struct Driver<'m, 'p, R> {
     pub(super) machine: &'m mut Machine<'p>,
     pub(super) run: R,
@@ -27,20 +27,21 @@ pub(super) struct Driver<'m, 'p, R> {
     pub(super) env: Env,
     /// Where a fixed-point number first overflowed, and what words carried then.
     pub(super) overflow: Option<(u32, AdMode)>,
-    /// Where a gradient word first did, or one of a second derivative.
+    /// Where a gradient word, or one of a second derivative, first overflowed.
     pub(super) wrong: Option<(u32, AdMode)>,
 }
 
-/// How many gradient words were kept, and whether everything came back.
+/// The number of gradient words that were kept, and whether everything was restored.
 pub(super) type Kept = (usize, bool);
 
 impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
-    /// The words with respect to which is differentiated.
+    /// The words with respect to which the loss is differentiated.
     fn words(&self) -> Vec<Variable> {
         self.inputs.iter().flat_map(variables).collect()
     }
 
-    /// Does something from the start, with what runs the machine, and notes where a number overflows.
+    /// Runs `f` from the initial state and notes where a number overflows; `f` receives a function that runs the
+    /// machine.
     fn afresh<T>(
         &mut self,
         f: impl FnOnce(&mut Machine<'_>, &mut dyn FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<T, E>,
@@ -53,7 +54,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             if overflow.is_none() {
                 *overflow = m.flags().overflow.map(|at| (at, ad_mode));
             }
-            // Tangents only compare.
+            // Tangents are used only for comparison.
             if wrong.is_none() && ad_mode.level() > 0 {
                 *wrong = m.flags().carried.map(|at| (at, ad_mode));
             }
@@ -61,24 +62,25 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         })
     }
 
-    /// The gradient word of a loss.
+    /// The seed of a loss's gradient word.
     fn word(&self, loss: Variable) -> u64 {
         if loss.ty == Ty::L { gradient::one(self.env, Ty::L) } else { self.seed }
     }
 
-    /// What the gradient words of a `.l` loss are to be multiplied by, the loss times the seed; `None` of another loss.
+    /// The factor for the gradient words of a `.l` loss: the loss times the seed; `None` for other losses.
     fn factor(&self, loss: Variable, value: u64) -> Option<u64> {
-        // Too great a product is refused; too small a one is 0.
+        // A product that is too large is refused elsewhere; one that is too small is 0.
         (loss.ty == Ty::L).then(|| log::product(self.seed, value).unwrap_or(log::ZERO))
     }
 
-    /// Forward and backward with gradients: the loss, and with `keep` what the machine held in between.
+    /// Runs forward and backward with gradients. Returns the loss; with `keep`, also a digest of the state between the
+    /// two runs.
     fn run_forward_and_back(&mut self, loss: Variable, word: u64, keep: bool) -> Result<(u64, Option<u128>), E> {
         if keep {
             return self.afresh(|m, mut run| {
                 gradient::forward(m, &mut run)?;
                 let value = m.get(0, loss.cell);
-                // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
+                // The state before the run backward, with its gradient word seeded: the copy of the outputs.
                 m.carry(AdMode::Gradient);
                 m.put(GRADIENT, loss.cell, word);
                 let before = m.digest();
@@ -89,7 +91,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         }
         let mut value = self.afresh(|m, mut run| gradient::run_forward_and_back(m, loss, word, &mut run))?;
         if self.machine.allows_whole() && !are_finite(self.machine, &self.words()) {
-            // Code that does not look at what it computes has come to the end: other code tells where it went wrong.
+            // Code for whole runs does not check its results and came to the end. Other code finds where it went wrong.
             self.machine.allow_whole(false);
             let again = self.afresh(|m, mut run| gradient::run_forward_and_back(m, loss, word, &mut run));
             self.machine.allow_whole(true);
@@ -98,7 +100,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         Ok((value, None))
     }
 
-    /// The gradient of one loss word; with `keep`, what a run forward with gradients brings back.
+    /// The gradient of one loss word; with `keep`, also the outcome of running forward again with gradients.
     pub(super) fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), E> {
         let word = self.word(variable);
         let (value, before) = self.run_forward_and_back(variable, word, keep)?;
@@ -130,8 +132,9 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         Gradient { input: input.clone(), values, words, derivatives, env: self.env }
     }
 
-    /// What a derivative of the loss, of the logarithm of its magnitude if it is logarithmic, is to be multiplied by to get what gradient
-    /// words hold; and what those are to be multiplied by to get what is reported.
+    /// Two factors. The first one converts a derivative of the loss (of the logarithm of its magnitude if it is
+    /// logarithmic) to the contents of gradient words; the second one converts these contents to the reported
+    /// derivative.
     fn weights(&self, loss: Variable, value: u64) -> (f64, f64) {
         match self.factor(loss, value) {
             Some(factor) => (1.0, to_f64(self.env, Ty::L, factor)),
@@ -139,7 +142,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         }
     }
 
-    /// The comparisons: all tangents, and then, since they run on other inputs, all differences.
+    /// The comparisons: first all tangents, then all differences, because these run on other inputs.
     pub(super) fn checks(&mut self, losses: &[Loss]) -> Vec<Check> {
         let mut found = Vec::new();
         for loss in losses {
@@ -158,14 +161,14 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 found.push((loss, input, variable, scale, adjoint, tangent));
             }
         }
-        // A tangent that may have overflowed is no judge.
+        // A tangent that may have overflowed proves nothing.
         let overflowed = self.overflow.is_some_and(|(_, ad_mode)| ad_mode == AdMode::Tangent);
         let unit = (-f64::from(self.env.format.frac())).exp2();
         let compare =
             |(loss, input, variable, scale, adjoint, tangent): (&Loss, String, Variable, f64, f64, Option<f64>)| {
-                // A rounding at each of some thousand steps.
+                // The bound for fixed point allows a rounding at each of some thousand steps.
                 let fixed = variable.ty != Ty::F || loss.variable.ty != Ty::F;
-                // Where all derivatives are zero, what rounding leaves is of the loss's size.
+                // If all derivatives are zero, the rounding error is proportional to the loss.
                 let size = to_f64(self.env, loss.variable.ty, loss.value).abs();
                 let rest = if fixed || !size.is_finite() { 0.0 } else { size };
                 let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale + 1e-13 * rest };
@@ -188,15 +191,16 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         found.into_iter().map(compare).collect()
     }
 
-    /// The derivative by dual numbers, as gradient words hold it; `None` where their run stops.
+    /// The derivative by dual numbers, in the units of gradient words; `None` if the run stops.
     fn tangent(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
         self.afresh(|m, mut run| gradient::tangent(m, of, &mut run)).ok()?;
         let t = gradient_to_f64(self.env, loss.variable.ty, self.machine.get(SECOND, loss.variable.cell));
         Some(self.weights(loss.variable, loss.value).0 * t)
     }
 
-    /// The derivative by differences of two widths, as gradient words hold it; `None` where they disagree, where those to the right and to
-    /// the left do (not only because the function is curved), or where a run stops.
+    /// The derivative by differences of two widths, in the units of gradient words. `None` if the widths disagree, if
+    /// the differences to the right and to the left disagree by more than the function's curvature explains, or if a
+    /// run stops.
     fn difference(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
         let (weight, _) = self.weights(loss.variable, loss.value);
         let loss = loss.variable;
@@ -209,7 +213,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         let (wide, wide_bend) = self.slope(loss, of, (x, here), 2.0 * h)?;
         let (narrow, narrow_bend) = self.slope(loss, of, (x, here), h)?;
         let slope = (4.0 * narrow - wide) / 3.0;
-        // What is left of the bend as the width goes to 0: a kink.
+        // The bend that remains as the width goes to 0; it is nonzero at a kink.
         let kink = 2.0 * narrow_bend - wide_bend;
         let bound = 1e-2 * slope.abs() + 1e3 * unit / h;
         let sound = (narrow - wide).abs() <= bound && kink.abs() <= bound;
@@ -223,7 +227,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         }
     }
 
-    /// The slope around a word and its value, and how much greater it is to the right than to the left.
+    /// The slope around a word and its value, and by how much the slope to the right exceeds that to the left.
     fn slope(&mut self, loss: Variable, of: Variable, (x, here): (u64, f64), h: f64) -> Option<(f64, f64)> {
         let frac = f64::from(self.env.format.frac()).exp2();
         let moved = |sign: f64| match of.ty {
@@ -241,7 +245,8 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         Some(((a - b) / (right + left), (a - here) / right - (here - b) / left))
     }
 
-    /// The loss where an input is another word, of a logarithmic one the logarithm of its magnitude; `None` if the run stops.
+    /// The loss if an input is another word; for a logarithmic loss, the logarithm of its magnitude. `None` if the run
+    /// stops.
     fn value_at(&mut self, loss: Variable, of: Variable, word: u64) -> Option<f64> {
         self.machine.restore(&self.start);
         self.machine.put(0, of.cell, word);
@@ -253,7 +258,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         }
     }
 
-    /// The Hessian of the loss of this number.
+    /// The Hessian of loss number `n`.
     pub(super) fn hessian(&mut self, n: usize, check: bool, report: &mut Report) -> Result<(), E> {
         let loss = &report.losses[n];
         let (variable, seed) = (loss.variable, self.word(loss.variable));
@@ -287,7 +292,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             .flat_map(|g| g.words.iter().map(|w| gradient_to_f64(self.env, g.input.ty, *w)))
             .collect();
         if variable.ty == Ty::L {
-            // From those of ln |y| to those of y, but for the factor y.
+            // Converts derivatives of ln |y| to those of y, except for the factor y.
             for (row, a) in rows.iter_mut().zip(&gradient) {
                 row.iter_mut().zip(&gradient).for_each(|(h, b)| *h += a * b);
             }
@@ -303,8 +308,8 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         words.iter().map(|v| gradient_to_f64(self.env, v.ty, self.machine.get(lane, v.cell))).collect()
     }
 
-    /// A second derivative with respect to the numbers, from those with respect to logarithms where numbers are logarithmic:
-    /// ∂²/∂x∂y = (∂²/∂ln x ∂ln y − δ ∂/∂ln x)/(x·y); and multiplied by `times`.
+    /// A second derivative with respect to the numbers themselves, from those with respect to logarithms if the numbers
+    /// are logarithmic: ∂²/∂x∂y = (∂²/∂ln x ∂ln y − δ ∂/∂ln x)/(x·y), multiplied by `times`.
     fn second(
         &self,
         words: &[Variable],

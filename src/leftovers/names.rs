@@ -1,11 +1,12 @@
-//! Names for the contents of words: how they were computed from words of unknown contents. Undoing a computation leads back to the name before it.
+//! Names for the contents of words: how they were computed from words with unknown contents. Undoing a computation
+//! gives the earlier name again.
 
 use pendula_isa::inst::Kind;
 use pendula_isa::table::{ARITY, TableFn};
 use pendula_isa::types::{Acc, Ty};
 use rustc_hash::FxHashMap;
 
-/// What a word holds.
+/// The contents of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Name(u32);
 
@@ -14,17 +15,17 @@ impl Name {
     pub(super) const ZERO: Name = Name(0);
 }
 
-/// Of how many sums, the latest first, one that is taken back is looked for.
+/// How many of the latest sums are searched for the one that is taken back.
 const REACH: usize = 16;
 
-/// What the operands of an instruction hold, as many as it has.
+/// The contents of an instruction's operands; only as many are used as it has.
 pub(super) type SlotNames = [Name; 4];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
     Unknown,
     Constant(u64),
-    /// By `old ⊕= f(arguments)`.
+    /// Computed by `old ⊕= f(arguments)`.
     Accumulated {
         old: Name,
         acc: Acc,
@@ -32,7 +33,7 @@ enum Made {
         func: TableFn,
         arguments: [Name; ARITY],
     },
-    /// What operand `n` became.
+    /// The result of operand `n`.
     Changed {
         kind: Kind,
         operands: SlotNames,
@@ -40,7 +41,7 @@ enum Made {
     },
 }
 
-/// All names that have been given.
+/// All names so far.
 pub(super) struct Names {
     made: Vec<Made>,
     known: FxHashMap<Made, Name>,
@@ -58,7 +59,7 @@ impl Names {
         self.made.len()
     }
 
-    /// A name for what nothing is known of.
+    /// A new name for unknown contents.
     pub(super) fn unknown(&mut self) -> Name {
         self.made.push(Made::Unknown);
         Name(self.made.len() as u32 - 1)
@@ -78,7 +79,7 @@ impl Names {
         name
     }
 
-    /// Of two names for the same the one of which more is known.
+    /// Of two names for the same contents, the one about which more is known.
     pub(super) fn simpler(&self, a: Name, b: Name) -> Name {
         let rank = |name: Name| match self.made[name.0 as usize] {
             Made::Constant(_) => 0,
@@ -88,7 +89,7 @@ impl Names {
         if (rank(a), a) <= (rank(b), b) { a } else { b }
     }
 
-    /// What a word holds after `old ⊕= f(arguments)`, or its inverse.
+    /// The contents of a word after `old ⊕= f(arguments)`, or after its inverse.
     pub(super) fn accumulated(
         &mut self,
         old: Name,
@@ -98,8 +99,8 @@ impl Names {
         arguments: [Name; ARITY],
     ) -> Name {
         let ty = func.info().ty;
-        // Words of these are added up to the last bit, in any order. Other sums are taken back in the opposite order only, and one of doubles
-        // only if it was the first.
+        // Sums of these types are exact and commute, so they can be taken back in any order. Other sums can be taken
+        // back only in the opposite order, and a sum of doubles only if it was the first.
         let exact = acc == Acc::Xor || (acc == Acc::Add && matches!(ty, Ty::Int | Ty::Q));
         if exact && func.info().name.is_empty() {
             let [x, ..] = arguments;
@@ -127,7 +128,7 @@ impl Names {
             let opposite = acc.self_inverse() || back != inverse;
             let returns = acc == Acc::Xor || ty != Ty::F || below == Name::ZERO;
             if opposite && returns && f == func && x == arguments {
-                // What was added since, on what was before.
+                // Applies the later sums to the value before the one that was taken back.
                 let mut rest = below;
                 for made in above.into_iter().rev() {
                     if let Made::Accumulated { acc, inverse, func, arguments, .. } = made {
@@ -142,7 +143,8 @@ impl Names {
         self.named(Made::Accumulated { old, acc, inverse, func, arguments })
     }
 
-    /// What the operands of an instruction hold after it, of which it writes some. Its inverse leads back.
+    /// The contents of an instruction's operands after it; it writes only some of them. The inverse restores the
+    /// earlier names.
     pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> SlotNames {
         if let Some(back) = self.before(kind, operands, written) {
             return back;
@@ -154,9 +156,9 @@ impl Names {
         out
     }
 
-    /// What the operands held before the inverse of the instruction, if that was what ran last on them.
+    /// The operands' earlier contents, if the instruction is the inverse of the one that ran last on them.
     fn before(&self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> Option<SlotNames> {
-        // Doubles that are turned do not come back to the last bit; a sign does.
+        // Rotated doubles are not restored exactly; a changed sign is.
         let Kind::Row { ty, .. } = kind else { return None };
         if ty == Ty::F && kind.inverse() != kind {
             return None;
@@ -206,18 +208,18 @@ mod tests {
             assert!(new != y && new != Name::ZERO);
             assert_eq!(after(&mut names, new, back, &arguments), y, "{there}");
         }
-        // In any order, where sums are exact.
+        // Exact sums can be taken back in any order.
         let one = after(&mut names, y, "add", &[a]);
         let two = after(&mut names, one, "add", &[b]);
         let only_b = after(&mut names, two, "sub", &[a]);
         assert_eq!(only_b, after(&mut names, y, "add", &[b]));
         assert_eq!(after(&mut names, only_b, "sub", &[b]), y);
-        // A double comes back only from zero.
+        // A sum of doubles can be taken back only if it began at zero.
         let new = after(&mut names, y, "add.f", &[a]);
         assert_ne!(after(&mut names, new, "sub.f", &[a]), y);
         let new = after(&mut names, Name::ZERO, "add.f", &[a]);
         assert_eq!(after(&mut names, new, "sub.f", &[a]), Name::ZERO);
-        // A copy is what it is a copy of, and without it nothing.
+        // A copy has the name of its original; taking the copy back leaves zero.
         let copy = after(&mut names, Name::ZERO, "add", &[a]);
         assert_eq!((copy, after(&mut names, copy, "sub", &[a])), (a, Name::ZERO));
         assert_ne!(after(&mut names, a, "sub", &[b]), Name::ZERO);

@@ -10,25 +10,25 @@ use crate::report::Reporter;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A file cannot be read, or is none of a program.
+    /// The file cannot be read, or does not hold a program.
     File,
-    /// The program is wrong: [`Error::diagnostics`] say where.
+    /// The program is wrong: [`Error::diagnostics`] says where.
     Program,
-    /// Arguments, names, or options that do not fit.
+    /// Arguments, names or options do not fit.
     Argument,
-    /// A result is not of the type that is asked for.
+    /// A result does not have the requested type.
     Value,
-    /// The run stopped by a trap.
+    /// The run stopped at a trap.
     Trap,
-    /// The run came to the limit of its steps.
+    /// The run reached its limit of steps.
     Limit,
     /// There is no gradient, or it is wrong.
     Gradient,
-    /// The machine or its engine cannot be had.
+    /// The machine or its engine is not available.
     Machine,
 }
 
-/// Why there is no result. It is shown as the command line tells it, with the place in the source where there is one.
+/// Why there is no result. It is displayed as on the command line, with the place in the source if there is one.
 #[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -43,17 +43,17 @@ impl Error {
         self.kind
     }
 
-    /// The code by which the book's chapter on errors tells of it, such as `P0107`.
+    /// The code under which the book's chapter on errors describes it, such as `P0107`.
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }
 
-    /// What is wrong with the program, if that is it.
+    /// The errors of the program, if it is wrong.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// One without a place.
+    /// An error without a place.
     pub(super) fn failed(kind: ErrorKind, error: impl Into<anyhow::Error>) -> Error {
         let error = error.into();
         let reporter = Reporter::collecting();
@@ -70,7 +70,7 @@ impl Error {
         Error::failed(ErrorKind::Value, anyhow::anyhow!(message))
     }
 
-    /// One that diagnostics tell.
+    /// An error that consists of diagnostics.
     pub(super) fn told(kind: ErrorKind, diagnostics: Vec<Diagnostic>, sources: &Sources) -> Error {
         let reporter = Reporter::collecting();
         reporter.diagnostics(&diagnostics, sources);
@@ -78,7 +78,7 @@ impl Error {
         Error { kind, code, text: reporter.collected(), diagnostics }
     }
 
-    /// One that a reporter has been told.
+    /// An error that was written to a reporter.
     pub(super) fn reported(kind: ErrorKind, code: Option<&str>, reporter: &Reporter) -> Error {
         Error { kind, code: code.map(str::to_string), text: reporter.collected(), diagnostics: Vec::new() }
     }

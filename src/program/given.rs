@@ -1,4 +1,4 @@
-//! Arguments of programs as values of Rust.
+//! Arguments of programs as Rust values.
 
 use pendula_compiler::nil::sema::{Argument, Number};
 use pendula_isa::budget::Budget;
@@ -7,13 +7,14 @@ use crate::arguments;
 
 use super::{Error, ErrorKind, Value};
 
-/// What [`Program::run`](super::Program::run) and its kin take: a tuple of values, `(0.0, [1.0, 2.0], 3)`, a list of [`Value`]s, or a text as `--args` takes it,
-/// `"0.0, zeros(2,3), 1:10"`. Nothing, `()`, where a program takes no arguments.
+/// The arguments of [`Program::run`](super::Program::run) and similar functions: a tuple of values, `(0.0, [1.0, 2.0],
+/// 3)`, a list of [`Value`]s, or a text as `--args` takes it, `"0.0, zeros(2,3), 1:10"`. A program without arguments
+/// takes `()`.
 pub trait Arguments {
     /// The arguments in order.
     ///
     /// # Errors
-    /// What is none.
+    /// A value is not an argument.
     fn arguments(self, budget: &Budget) -> Result<Vec<Argument>, Error>;
 }
 
@@ -55,13 +56,14 @@ macro_rules! tuples {
 
 tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; }
 
-/// What an argument is but for its numbers: arguments alike are for the same compiled program.
+/// The part of an argument that determines the compiled program: all except its numbers. Arguments of equal kinds share
+/// a compiled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Truth,
-    WholeProgram,
+    Integer,
     Real,
-    /// Lengths, how many numbers there are, whether all are whole or truth values.
+    /// The lengths, the number of numbers, whether all are whole, and whether all are truth values.
     Array(Vec<usize>, usize, bool, bool),
     Tuple(Vec<Kind>),
 }
@@ -71,7 +73,7 @@ impl Kind {
         let truth = |n: &Number| matches!(n, Number::Text(t) if t == "true" || t == "false");
         match argument {
             Argument::Number(n) if truth(n) => Kind::Truth,
-            Argument::Number(n) if n.is_whole() => Kind::WholeProgram,
+            Argument::Number(n) if n.is_whole() => Kind::Integer,
             Argument::Number(_) => Kind::Real,
             Argument::Array(lens, items) => {
                 let (whole, truths) = (items.iter().all(Number::is_whole), items.iter().all(truth));

@@ -20,7 +20,7 @@ use crate::{pisa, store};
 
 use super::{Array, Error, ErrorKind, Number, Value};
 
-/// What a run gives. `run["y!"]` is a value; it panics where there is none of that name, as a map does.
+/// The results of a run. `run["y!"]` is a value; it panics if there is no value of that name, as a map does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     pub(super) values: Vec<(String, Value)>,
@@ -30,7 +30,7 @@ pub struct Run {
     pub(super) instructions: u64,
 }
 
-/// What of results goes by a name.
+/// Finds a result by its name.
 fn find<'v>(values: &'v [(String, Value)], name: &str) -> Result<&'v Value, Error> {
     let found = values.iter().find(|(own, _)| own == name).map(|(_, value)| value);
     found.ok_or_else(|| {
@@ -40,16 +40,16 @@ fn find<'v>(values: &'v [(String, Value)], name: &str) -> Result<&'v Value, Erro
 }
 
 impl Run {
-    /// The values by name: of a program in Nil its arguments, of one in Janus the variables of `main`, else the exported data; and what
-    /// [`Program::show`](super::Program::show) names.
+    /// The values by name: the arguments of a Nil program, the variables of `main` of a Janus program, otherwise the
+    /// exported data; and the values that [`Program::show`](super::Program::show) names.
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }
 
-    /// A value as a type of Rust: `run.get::<Vec<f64>>("x")`.
+    /// A value as a Rust type: `run.get::<Vec<f64>>("x")`.
     ///
     /// # Errors
-    /// No such value, or one of another kind.
+    /// There is no such value, or it has another type.
     pub fn get<'v, T: TryFrom<&'v Value, Error = Error>>(&'v self, name: &str) -> Result<T, Error> {
         find(&self.values, name).and_then(T::try_from)
     }
@@ -59,17 +59,17 @@ impl Run {
         &self.output
     }
 
-    /// What the program showed on its way.
+    /// The lines that the program showed during the run.
     pub fn shown(&self) -> &[String] {
         &self.shown
     }
 
-    /// Whether a run there and back restored every bit; `None` of a run one way.
+    /// True if a run forward and backward restored every bit; `None` for a run in one direction.
     pub fn restored(&self) -> Option<bool> {
         self.restored
     }
 
-    /// How many instructions it took.
+    /// The number of instructions executed.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
@@ -83,8 +83,8 @@ impl Index<&str> for Run {
     }
 }
 
-/// A gradient: the value of the loss, and its derivatives with respect to each input in the input's shape. `gradient["x"]` is one of them; it panics where
-/// there is none of that name, as a map does.
+/// A gradient: the value of the loss, and its derivatives with respect to each input, in the input's shape.
+/// `gradient["x"]` is one of them; it panics if there is none of that name, as a map does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
     name: String,
@@ -105,31 +105,32 @@ impl Gradients {
         &self.loss
     }
 
-    /// The derivatives by name: of a struct's parts in a struct. Those that do not exist are NaN.
+    /// The derivatives by name; for the parts of a struct, in a struct. Derivatives that do not exist are NaN.
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }
 
-    /// A derivative as a type of Rust: `gradient.get::<f64>("x")`.
+    /// A derivative as a Rust type: `gradient.get::<f64>("x")`.
     ///
     /// # Errors
-    /// No such derivative, or one of another kind.
+    /// There is no such derivative, or it has another type.
     pub fn get<'v, T: TryFrom<&'v Value, Error = Error>>(&'v self, name: &str) -> Result<T, Error> {
         find(&self.values, name).and_then(T::try_from)
     }
 
-    /// Of a Jacobian the gradients of the loss's other elements.
+    /// For a Jacobian, the gradients of the loss's other elements.
     pub fn rest(&self) -> &[Gradients] {
         &self.rest
     }
 
-    /// Second derivatives, where they are asked for, by all input words in their order; those that do not exist are NaN.
+    /// The second derivatives, if requested, with respect to all input words in their order. Those that do not exist
+    /// are NaN.
     pub fn hessian(&self) -> Option<Vec<Vec<f64>>> {
         let rows = self.report.as_ref()?.hessian.as_ref()?;
         Some(rows.iter().map(|row| row.iter().map(|x| x.unwrap_or(f64::NAN)).collect()).collect())
     }
 
-    /// All that is known of it, in words of the machine.
+    /// The full report, in terms of the machine's words.
     pub fn report(&self) -> Option<&Report> {
         self.report.as_deref()
     }
@@ -143,10 +144,10 @@ impl Index<&str> for Gradients {
     }
 }
 
-/// Sets an argument of a program in Nil.
+/// Sets an argument of a Nil program.
 ///
 /// # Errors
-/// A value that is not of the parameter's type.
+/// The value is not of the parameter's type.
 pub(super) fn put_argument(
     machine: &mut Machine<'_>,
     nil: &CompiledSource,
@@ -167,20 +168,20 @@ pub(super) fn put_argument(
     Ok(())
 }
 
-/// The name of the parameter that has these symbols.
+/// The name of the parameter that consists of these symbols.
 fn base(symbols: &[String]) -> String {
     let first = symbols.first().map_or("", String::as_str);
     first.split('.').next().unwrap_or(first).trim_end_matches('$').to_string()
 }
 
-/// What results of a program are called, and what they are.
+/// The names and the types of a program's results.
 pub(super) struct Names<'p> {
     module: &'p Module,
     compiled: Option<&'p CompiledSource>,
     layouts: Layouts,
 }
 
-/// The numbers of a data symbol.
+/// A function that returns the numbers of a data symbol.
 type Numbers<'a> = &'a dyn Fn(&str) -> Option<Vec<Number>>;
 
 impl<'p> Names<'p> {
@@ -219,7 +220,7 @@ impl<'p> Names<'p> {
         out
     }
 
-    /// The arguments of a program in Nil.
+    /// The arguments of a Nil program.
     fn parameters(&self, numbers: Numbers<'_>, derivative: bool) -> Vec<(String, Value)> {
         let Some(nil) = self.compiled else { return Vec::new() };
         let named = nil.parameters.iter().zip(&nil.types).filter_map(|(symbols, ty)| {
@@ -229,9 +230,9 @@ impl<'p> Names<'p> {
         named.collect()
     }
 
-    /// The value of a type that goes by a name, as the compiler names its parts.
+    /// The value of a type and a name; the compiler derives the names of the parts from it.
     fn value(&self, ty: &Type, name: &str, numbers: Numbers<'_>, derivative: bool) -> Option<Value> {
-        // A name that a register has is another one for data.
+        // The compiler appends `$` to the data symbols whose names would be those of registers.
         let get = |name: &str| numbers(&format!("{name}$")).or_else(|| numbers(name));
         let word = |name: &str| get(name).and_then(|list| list.first().copied());
         match ty {
@@ -267,7 +268,7 @@ impl<'p> Names<'p> {
                 let field = |(field, ty): &(String, Type)| {
                     Some((field.clone(), self.value(ty, &format!("{name}.{field}"), numbers, derivative)?))
                 };
-                // Of a derivative those fields that have one.
+                // In a derivative, only the fields that have one.
                 let fields: Vec<(String, Value)> = s.fields.iter().filter_map(field).collect();
                 (!fields.is_empty()).then(|| Value::Struct(s.name.clone(), fields))
             }
@@ -280,7 +281,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// A named part of the state.
+    /// The value of a named part of the state.
     fn place(&self, machine: &Machine<'_>, place: &Place) -> Value {
         let words = values::words(machine, place);
         let words = place.variable.as_ref().map_or_else(|| words.to_vec(), |v| v.words(&words));
@@ -288,7 +289,7 @@ impl<'p> Names<'p> {
         shaped(place, numbers)
     }
 
-    /// Derivatives by name.
+    /// The derivatives by name.
     pub(super) fn gradients(&self, report: Report, env: Env) -> Gradients {
         let mut all: Vec<Gradients> = report
             .losses
@@ -327,7 +328,7 @@ impl<'p> Names<'p> {
         };
         let numbers = |name: &str| gradients.iter().find(|g| g.input.name == name).map(of);
         let mut out = self.parameters(&numbers, true);
-        // What is no whole parameter: elements, registers, data of other languages.
+        // Inputs that are not whole parameters: elements, registers, data of other languages.
         let whole = |g: &&Gradient| {
             !self.compiled.is_some_and(|nil| nil.parameters.iter().flatten().any(|s| *s == g.input.name))
         };
@@ -336,7 +337,7 @@ impl<'p> Names<'p> {
     }
 }
 
-/// The numbers of a place as a value: a number, or an array of the shape that it has in Janus.
+/// The numbers of a place as a value: a number, or an array in the shape that it has in Janus.
 fn shaped(place: &Place, numbers: Vec<Number>) -> Value {
     use crate::values::Location;
     use pendula_compiler::janus::store::Shape;

@@ -12,7 +12,8 @@ use crate::arrays;
 
 use super::Error;
 
-/// A number of a program: an integer, or one of fixed point, floating point or by its logarithm. It is shown as the program's language writes it, exactly.
+/// A number of a program: an integer, a fixed-point, floating-point or logarithmic number. It is displayed exactly, in
+/// the notation of the program's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
     word: u64,
@@ -21,12 +22,12 @@ pub struct Number {
 }
 
 impl Number {
-    /// A word that is read as a number of a type.
+    /// A word that is interpreted as a number of a type.
     pub fn new(word: u64, ty: Ty, format: Format) -> Number {
         Number { word, ty, format }
     }
 
-    /// How its word is read.
+    /// The type of its word.
     pub fn ty(self) -> Ty {
         self.ty
     }
@@ -36,7 +37,7 @@ impl Number {
         self.word
     }
 
-    /// As a double, rounded where it has more digits.
+    /// As a double, rounded if it has more digits.
     pub fn to_f64(self) -> f64 {
         to_f64(Env { format: self.format, ..Env::default() }, self.ty, self.word)
     }
@@ -81,7 +82,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array of these lengths with its elements row by row; `None` if there are more or fewer elements.
+    /// An array of these lengths with its elements in row-major order; `None` if the number of elements does not match.
     pub fn new(shape: Vec<usize>, elements: Vec<Value>) -> Option<Array> {
         (shape.iter().product::<usize>() == elements.len()).then_some(Array { shape, elements })
     }
@@ -91,7 +92,7 @@ impl Array {
         &self.shape
     }
 
-    /// Its elements, row by row.
+    /// Its elements in row-major order.
     pub fn elements(&self) -> &[Value] {
         &self.elements
     }
@@ -103,14 +104,15 @@ impl Array {
         self.elements.get(at).filter(|_| inside)
     }
 
-    /// The rows of a matrix; of an array of one dimension its elements, one in each.
+    /// The rows of a matrix. For an array of one dimension, each row is one element.
     pub fn rows(&self) -> impl Iterator<Item = &[Value]> {
         let size = self.shape.iter().skip(1).product::<usize>();
         let rows = self.shape.first().copied().unwrap_or(0);
         (0..rows).map(move |n| self.elements.get(n * size..(n + 1) * size).unwrap_or(&[]))
     }
 
-    /// Array elements become the rows of an array with one dimension more, if all have one shape.
+    /// An array of the elements. If these are arrays of one shape, they become the rows of an array with one more
+    /// dimension.
     fn of(elements: Vec<Value>) -> Array {
         let inner = |v: &Value| match v {
             Value::Array(a) => Some(a.shape.clone()),
@@ -128,7 +130,7 @@ impl Array {
         Array { shape, elements: parts.collect() }
     }
 
-    /// The places of the elements, the first index running fastest.
+    /// The elements in column-major order.
     fn by_column(&self) -> impl Iterator<Item = &Value> {
         let strides = arrays::strides(&self.shape, false);
         let places = arrays::places(&self.shape, &strides, true);
@@ -145,11 +147,11 @@ pub enum Value {
     Number(Number),
     /// A complex number: real and imaginary part.
     Complex(Number, Number),
-    /// A number by the natural logarithm of its magnitude, a double.
+    /// A number given by the natural logarithm of its magnitude, a double.
     Logarithm {
         /// The logarithm.
         log: f64,
-        /// Whether the number is negative.
+        /// True if the number is negative.
         negative: bool,
     },
     /// An array.
@@ -161,7 +163,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// A number as a double.
+    /// The value as a double, if it is a number.
     pub fn to_f64(&self) -> Option<f64> {
         match self {
             Value::Number(n) => Some(n.to_f64()),
@@ -170,17 +172,17 @@ impl Value {
         }
     }
 
-    /// An integer.
+    /// The value as an integer, if it is one.
     pub fn to_i64(&self) -> Option<i64> {
         if let Value::Number(n) = self { n.to_i64() } else { None }
     }
 
-    /// An array.
+    /// The array, if it is one.
     pub fn as_array(&self) -> Option<&Array> {
         if let Value::Array(a) = self { Some(a) } else { None }
     }
 
-    /// A field of a struct; `re` or `im` of a complex number; of a tuple its parts by number, from 1.
+    /// A field of a struct; `re` or `im` of a complex number; a part of a tuple by its number, from 1.
     pub fn field(&self, name: &str) -> Option<Value> {
         match self {
             Value::Struct(_, fields) => fields.iter().find(|(field, _)| field == name).map(|(_, v)| v.clone()),
@@ -194,7 +196,7 @@ impl Value {
         }
     }
 
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     fn kind(&self) -> &'static str {
         match self {
             Value::Bool(_) => "a truth value",
@@ -207,7 +209,7 @@ impl Value {
         }
     }
 
-    /// As an argument of a program in Nil.
+    /// Converts it to an argument of a Nil program.
     pub(super) fn argument(&self) -> Result<Argument, Error> {
         Ok(match self {
             Value::Array(a) => {
@@ -228,7 +230,7 @@ impl Value {
         })
     }
 
-    /// The numbers of an array's element.
+    /// Appends the numbers of an array's element.
     fn parts(&self, out: &mut Vec<Given>) -> Result<(), Error> {
         match self {
             Value::Bool(b) => out.push(Given::Text(b.to_string())),
@@ -244,7 +246,7 @@ impl Value {
         Ok(())
     }
 
-    /// Its numbers row by row, for data of programs that are not in Nil.
+    /// Its numbers in row-major order, for data of programs in other languages than Nil.
     pub(super) fn numbers(&self) -> Result<Vec<arrays::Number>, Error> {
         let mut parts = Vec::new();
         match self {
@@ -355,7 +357,7 @@ impl<A: Into<Value>, B: Into<Value>> From<(A, B)> for Value {
     }
 }
 
-/// Why a value is not what is wanted.
+/// The error for a value of another type than expected.
 fn other(v: &Value, wanted: &str) -> Error {
     Error::value(format!("{} is wanted, and this is {}: {v}", wanted, v.kind()))
 }
@@ -384,7 +386,7 @@ impl TryFrom<&Value> for bool {
     }
 }
 
-/// The elements of an array row by row.
+/// The elements of an array in row-major order.
 fn vector<'v, T: TryFrom<&'v Value, Error = Error>>(v: &'v Value) -> Result<Vec<T>, Error> {
     let array = v.as_array().ok_or_else(|| other(v, "an array"))?;
     array.elements.iter().map(T::try_from).collect()

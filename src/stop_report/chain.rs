@@ -1,10 +1,10 @@
-//! The chain of calls under way, as text.
+//! The chain of active calls, as text.
 
 use pendula_asm::diagnostic::plural;
 
 use super::ActiveCall;
 
-/// How many calls are shown from either end of a long chain.
+/// The number of calls shown from each end of a long chain.
 const CALLS: usize = 8;
 
 /// Variables with their values.
@@ -13,14 +13,14 @@ pub(super) fn listed(variables: &[(String, String)]) -> String {
     values.join(", ")
 }
 
-/// The chain of calls, a line each; of a long one from either end.
+/// The chain of calls, a line each; only both ends of a long chain.
 pub(crate) fn chain(calls: &[ActiveCall]) -> Vec<String> {
     let lines = calls.iter().zip(calls.iter().skip(1)).map(|(call, by)| {
         let there = call.called.as_ref().map_or(String::new(), |(file, line)| format!(", at {file}:{line}"));
-        // Undone by one that is undone, it was called; and the other way round.
+        // A call that runs in the same direction as its caller is a call in the source, otherwise an uncall.
         let how = if call.backward == by.backward { "called" } else { "uncalled" };
         let running = if by.backward { ", which is undone" } else { "" };
-        // Parameters are the caller's variables: where all are, that is said already.
+        // Parameters are the caller's variables. If the two lists are equal, the values have been shown already.
         let said = by.variables.is_empty() || by.variables == call.variables;
         let values = if said { String::new() } else { format!(": {}", listed(&by.variables)) };
         format!("`{}` {how} by `{}`{running}{there}{values}", call.name, by.name)
@@ -35,7 +35,7 @@ pub(crate) fn chain(calls: &[ActiveCall]) -> Vec<String> {
     lines[..CALLS].iter().cloned().chain([more]).chain(last).collect()
 }
 
-/// The lines, with equal lines that follow one another as one line that says how many they are.
+/// Merges equal consecutive lines into one line that gives their number.
 fn repeated(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut out: Vec<(String, usize)> = Vec::new();
     for line in lines {

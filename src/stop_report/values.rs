@@ -8,7 +8,7 @@ use pendula_isa::text::number;
 
 use super::{Language, Teller};
 
-/// How many elements of an array are shown.
+/// The maximum number of elements shown of an array.
 const ELEMENTS: usize = 8;
 
 impl Teller<'_> {
@@ -74,7 +74,7 @@ impl Teller<'_> {
         variables.iter().map(|v| (v.name.clone(), self.text(&v.held))).collect()
     }
 
-    /// The values of these variables: `num = 1, acc = 5`.
+    /// The values of the variables with these names: `num = 1, acc = 5`.
     pub(super) fn values(&self, names: &[String], variables: &[Value]) -> String {
         let mut seen: Vec<&str> = Vec::new();
         let mut out = Vec::new();
@@ -88,7 +88,7 @@ impl Teller<'_> {
     }
 }
 
-/// The variable of this name, or the part of one: `z.re`.
+/// Finds the variable of this name, or a part of one: `z.re`.
 pub(super) fn named<'v>(variables: &'v [Value], name: &str) -> Option<&'v Value> {
     variables.iter().find_map(|v| match (name.strip_prefix(v.name.as_str())?.strip_prefix('.'), &v.held) {
         (None, _) => (v.name == name).then_some(v),
@@ -106,7 +106,7 @@ pub(crate) fn number_text(how: Number, word: u64, format: Format) -> String {
     }
 }
 
-/// The indices of an element, the first of which is `first`: `[1][2]`, in Nil `[1, 2]`.
+/// The indices of an element, with `first` as the lowest index: `[1][2]`, in Nil `[1, 2]`.
 pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
     let mut rest = at;
     let mut out = vec![0; dims.len()];

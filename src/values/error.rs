@@ -1,4 +1,4 @@
-//! Why a value cannot be set or shown.
+//! Errors in values that are set or shown.
 
 use pendula_isa::diagnostic::plural;
 use pendula_isa::types::Ty;
@@ -8,18 +8,18 @@ use crate::arrays;
 /// Why a value cannot be set or shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ValueError {
-    /// Not `name=value`.
+    /// The text is not `name=value`.
     #[error("`{0}` is not `name=value`")]
     Syntax(String),
-    /// No such register or data symbol.
+    /// There is no such register or data symbol.
     #[error("there is no register or data symbol `{name}`{}", nearest(.known))]
     Unknown {
         /// The name.
         name: String,
-        /// The data symbols that there are.
+        /// The data symbols that exist.
         known: Vec<String>,
     },
-    /// An index past the end.
+    /// The index is past the end.
     #[error("`{name}` has {len} {}, counted from 0; there is no `{name}[{index}]`", if *.len == 1 { "word" } else { "words" })]
     Index {
         /// The symbol.
@@ -29,20 +29,20 @@ pub enum ValueError {
         /// The index.
         index: u64,
     },
-    /// Something else than an index in brackets.
+    /// The brackets hold something other than an index.
     #[error("`{0}`: an index is a whole number, such as 0")]
     NoIndex(String),
-    /// Another number of values than words.
+    /// The number of values differs from the number of words.
     #[error("`{name}` has {}, {found} {} given", plural(*.len, "word"), if *.found == 1 { "value is" } else { "values are" })]
     Length {
         /// The symbol.
         name: String,
         /// Its length.
         len: u64,
-        /// How many values.
+        /// The number of values.
         found: usize,
     },
-    /// A file with more values than words.
+    /// The file has more values than there are words.
     #[error("`{name}` has {}, {path} holds more values", plural(*.len, "word"))]
     TooMany {
         /// The symbol.
@@ -52,7 +52,7 @@ pub enum ValueError {
         /// The file.
         path: String,
     },
-    /// No number of the type.
+    /// The value is not a number of the type.
     #[error("`{text}` is no value for `{name}`, which is read as {}{}", .ty.name(), .why)]
     Number {
         /// The symbol or register.
@@ -61,27 +61,27 @@ pub enum ValueError {
         text: String,
         /// The type.
         ty: Ty,
-        /// Why not, if more can be said.
+        /// The reason, if more can be said.
         why: String,
     },
-    /// `r0`.
+    /// The place is `r0`, which cannot be set.
     #[error("r0 always reads 0")]
     Zero,
-    /// An address beyond those of PISA.
+    /// The address is beyond the address space of PISA.
     #[error("there is no cell [{0}]: addresses are 0 to 2^32-1")]
     NoCell(u64),
-    /// A cell of PISA that holds an instruction.
+    /// The cell of PISA holds an instruction.
     #[error("there is an instruction at [{0}]")]
     Instruction(u32),
-    /// What is no variable of a program in Janus.
+    /// The name is not a variable of the Janus program.
     #[error("there is no variable `{name}`{}", variables(.known))]
     NoVariable {
         /// The name.
         name: String,
-        /// The variables that there are.
+        /// The variables that exist.
         known: Vec<String>,
     },
-    /// A value that does not fit a variable with parts of its own.
+    /// The value does not fit a variable with named parts.
     #[error("`{name}` has the parts {}: {why}", .parts.join(", "))]
     NotParts {
         /// The variable.
@@ -91,7 +91,7 @@ pub enum ValueError {
         /// What is wrong.
         why: String,
     },
-    /// Indices that lead nowhere.
+    /// The indices are outside the array.
     #[error("there is no `{name}`: it is `{head}`, counted from 0")]
     Outside {
         /// The variable with the indices.
@@ -99,18 +99,18 @@ pub enum ValueError {
         /// The variable with its sizes.
         head: String,
     },
-    /// An element that an array does not have, where they are counted from 1.
+    /// The array has no such element; its elements are counted from 1.
     #[error("there is no `{name}`: {why}")]
     NoElement {
         /// The element.
         name: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// The same where they are counted from 1.
+    /// The brackets hold something other than an index, in a source that counts elements from 1.
     #[error("`{0}`: an index is a whole number, such as 1, of a matrix one for each dimension, `[1,1]`")]
     NoIndexFromOne(String),
-    /// What has several words with names of their own.
+    /// The name stands for several words that have names of their own.
     #[error("`{name}` has several parts: name one of {}", .parts.join(", "))]
     Parts {
         /// The name.
@@ -118,10 +118,10 @@ pub enum ValueError {
         /// The parts.
         parts: Vec<String>,
     },
-    /// A number on a stack.
+    /// The name is that of a number on a stack.
     #[error("`{0}` is a stack, which has no elements by number: it is set and shown as a whole, `{0}=<2, 1]`")]
     OnStack(String),
-    /// A bad array file.
+    /// The array file is invalid.
     #[error(transparent)]
     Array(#[from] arrays::ArrayError),
 }
@@ -134,7 +134,7 @@ fn variables(known: &[String]) -> String {
     if known.is_empty() { String::new() } else { format!("; the variables are {}", known.join(", ")) }
 }
 
-/// The error of a text that is not a number of the type.
+/// The error for a text that is not a number of the type.
 pub(super) fn bad(name: &str, text: String, ty: Ty, why: String) -> ValueError {
     ValueError::Number { name: name.to_string(), text, ty, why }
 }

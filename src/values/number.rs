@@ -1,4 +1,4 @@
-//! Numbers as words: the text, integer or double that a user gives, and the word of the type that it becomes.
+//! Converts the text, integer or double that a user gives to a word of the required type.
 
 use pendula_isa::num::{Env, Format, convert, decimal};
 use pendula_isa::types::Ty;
@@ -7,7 +7,8 @@ use super::error::{ValueError, bad};
 use super::place::{TRUTH, WORDS};
 use crate::arrays::Number;
 
-/// A number as a word of a type, integers of a range; else the number as text, and why not.
+/// Converts a number to a word of a type; an integer must lie in a range. The error is the number as text, and the
+/// reason.
 pub(super) fn word(n: &Number, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, (String, String)> {
     let env = Env { format, ieee: false };
     let no = |text: String, why: &str| (text, if why.is_empty() { String::new() } else { format!(": {why}") });
@@ -30,7 +31,7 @@ pub(super) fn word(n: &Number, ty: Ty, format: Format, range: (i128, i128)) -> R
     }
 }
 
-/// An integer of a range as a word.
+/// Converts an integer to a word if it lies in a range.
 fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     if k < least || k > greatest {
         if (least, greatest) == TRUTH {
@@ -47,13 +48,15 @@ fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     Ok(k as u64)
 }
 
-/// Like [`in_range`] for the bits of a word: where the range has negative numbers, the bits of one stand for it.
+/// Like [`in_range`] for the bits of a word: if the range has negative numbers, their unsigned bit patterns are
+/// accepted, too.
 fn word_in_range(k: i128, range: (i128, i128)) -> Result<u64, String> {
     let signed = u64::try_from(k).ok().map(|word| i128::from(word.cast_signed()));
     in_range(k, range).or_else(|why| in_range(signed.ok_or_else(|| why.clone())?, range).map_err(|_| why))
 }
 
-/// A number's text as a word of a type. Integers in decimal, hex, octal or binary; raw words of any type as `0x…w`.
+/// Parses a number as a word of a type. Integers may be decimal, hexadecimal, octal or binary; `0x…w` is a raw word of
+/// any type.
 fn parse(text: &str, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, String> {
     let range = if ty == Ty::Int { range } else { WORDS };
     if let Some(raw) = text.strip_suffix('w') {
@@ -61,7 +64,7 @@ fn parse(text: &str, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64,
         return word_in_range(k, range);
     }
     match ty {
-        // As they are printed with `--hex`, too.
+        // Bit patterns, as `--hex` prints them, are accepted here, too.
         Ty::Int if text.starts_with("0x") => word_in_range(integer(text).ok_or_else(String::new)?, range),
         Ty::Int => in_range(integer(text).ok_or_else(String::new)?, range),
         Ty::Q => decimal::parse_q(text, format).map_err(|e| e.to_string()),
@@ -70,7 +73,7 @@ fn parse(text: &str, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64,
     }
 }
 
-/// The value of an integer's text; one beyond all words where it has more digits than there are bits to count them.
+/// The value of an integer's text. If it has too many digits, the result is a value beyond all words.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -88,10 +91,10 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// A number's text as a word of a type, for what goes by `name`.
+/// Parses a number as a word of a type; errors refer to it as `name`.
 ///
 /// # Errors
-/// Text that is no number of the type.
+/// The text is not a number of the type.
 pub fn parse_number(name: &str, text: &str, ty: Ty, format: Format) -> Result<u64, ValueError> {
     let no = |why: String| bad(name, text.to_string(), ty, if why.is_empty() { why } else { format!(": {why}") });
     parse(text.trim(), ty, format, WORDS).map_err(no)

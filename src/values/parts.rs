@@ -1,4 +1,4 @@
-//! Variables of Nil that have parts with names of their own: complex numbers, structs.
+//! Variables of Nil whose parts have names of their own: complex numbers and structs.
 
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::plural;
@@ -9,7 +9,7 @@ use crate::arguments;
 use crate::arrays::Number;
 use crate::values;
 
-/// Sets all parts of one: `z=(1.0,2.0)`.
+/// Sets all parts of such a variable: `z=(1.0,2.0)`.
 pub(super) fn put(
     machine: &mut Machine<'_>,
     (name, parts): (String, Vec<String>),

@@ -9,30 +9,30 @@ use pendula_isa::types::{Reg, Ty};
 pub struct Place {
     /// The name, as the user wrote it.
     pub name: String,
-    /// How the words are read.
+    /// The type of the words.
     pub ty: Ty,
-    /// Where they are.
+    /// Their location.
     pub at: Location,
-    /// The least and the greatest integer that it takes.
+    /// The least and the greatest integer that it can hold.
     pub range: (i128, i128),
-    /// The variable of a program in Janus whose words they are: it says what they mean.
+    /// The variable of a Janus program that these words hold; it determines their meaning.
     pub variable: Option<Box<Variable>>,
-    /// What the words are in a source that counts elements from 1; `None` of a single word.
+    /// The variable that the words hold in a source that counts elements from 1; `None` for a single word.
     pub source: Option<Box<module::Variable>>,
 }
 
 impl Place {
-    /// Words of 64 bits.
+    /// A place of 64-bit words.
     pub fn new(name: impl Into<String>, ty: Ty, at: Location) -> Place {
         Place { name: name.into(), ty, at, range: WORDS, variable: None, source: None }
     }
 
-    /// Words of the profile `pisa`.
+    /// A place of words of the profile `pisa`.
     pub fn narrow(name: impl Into<String>, at: Location) -> Place {
         Place { range: NARROW, ..Place::new(name, Ty::Int, at) }
     }
 
-    /// The name as it stands before the value: with the sizes of an array of Janus.
+    /// The name as printed before the value: with the sizes if it is an array of Janus.
     pub fn head(&self) -> String {
         self.variable.as_ref().map_or_else(|| self.name.clone(), |v| v.head())
     }
@@ -48,17 +48,17 @@ impl Place {
         }
     }
 
-    /// Whether word number `n`, counted from 0, is true or false.
+    /// True if word number `n`, counted from 0, is a truth value.
     pub fn is_truth(&self, n: usize) -> bool {
         self.ty == Ty::Int && self.source.as_ref().is_some_and(|v| v.is_truth(n as u64))
     }
 
-    /// Whether it is a stack of Janus.
+    /// True if it is a stack of Janus.
     pub fn is_stack(&self) -> bool {
         self.variable.as_ref().is_some_and(|v| v.shape == Shape::Stack)
     }
 
-    /// How many words it has.
+    /// The number of its words.
     pub fn count(&self) -> u64 {
         match self.at {
             Location::Register(_) | Location::Cell(_) => 1,
@@ -78,18 +78,18 @@ pub enum Location {
     Memory {
         /// The first address.
         start: u64,
-        /// How many words.
+        /// The number of words.
         len: u64,
-        /// Whether it is an array, or one element of it or a single word.
+        /// True for an array, false for a single word or one element.
         array: bool,
     },
 }
 
-/// What integers lie between where words have 64 bits: they may be meant with or without a sign.
+/// The range of integers in 64-bit words, which may be meant with or without a sign.
 pub(super) const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
 
-/// The same where they have 32.
+/// The range of integers in 32-bit words.
 pub(super) const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
 
-/// The words of true and false.
+/// The range of truth values.
 pub(super) const TRUTH: (i128, i128) = (0, 1);

@@ -5,7 +5,7 @@ use pendula_isa::types::Ty;
 
 use super::{Location, Place, ValueError};
 
-/// The place that goes by this name; `None` if it is none of a variable.
+/// Finds the place with this name; `None` if the name is not that of a variable.
 pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueError> {
     let (base, inner, end) = match name.split_once('[') {
         None => (name, None, ""),
@@ -17,7 +17,7 @@ pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueEr
     let by_name = |name: &str| module.variables.iter().find(|v| v.name == name);
     let (v, forced) = match (by_name(base), base.rsplit_once('.')) {
         (Some(v), _) => (v, None),
-        // `x.q`: read as another type.
+        // `x.q` reads the variable as another type.
         (None, Some((plain, letter))) if inner.is_none() => match (by_name(plain), type_of(letter)) {
             (Some(v), Some(ty)) => (v, Some(ty)),
             (Some(_) | None, _) => return several(module, name),
@@ -37,13 +37,13 @@ pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueEr
     Ok(Some(Place { name: name.to_string(), ty: forced.unwrap_or(place.ty), ..place }))
 }
 
-/// A variable as a place: words of this type from an address on.
+/// The place of a variable: words of this type, beginning at an address.
 pub(super) fn place(v: &Variable, start: u64, (ty, len): (Ty, u64)) -> Place {
     let at = Location::Memory { start, len, array: !v.dims.is_empty() };
     Place { source: Some(Box::new(v.clone())), ..Place::new(v.name.clone(), ty, at) }
 }
 
-/// What is no variable may be what several are parts of.
+/// A name that is not a variable may be the common prefix of the names of several parts.
 fn several(module: &Module, name: &str) -> Result<Option<Place>, ValueError> {
     let of = |v: &&Variable| v.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     let parts: Vec<String> = module.variables.iter().filter(of).map(|v| v.name.clone()).collect();
@@ -81,12 +81,13 @@ fn number(v: &Variable, name: &str, inner: &str) -> Result<u64, ValueError> {
     Ok(indices.iter().zip(steps).map(|(i, step)| (*i as u64 - 1) * step).sum())
 }
 
-/// Element number `n` of an array; what stands behind the bracket is one of its parts, or a type.
+/// The place of element number `n` of an array. `end`, the text after the bracket, names a part of the element or a
+/// type.
 fn element(whole: &Place, v: &Variable, name: &str, n: u64, end: &str) -> Result<Place, ValueError> {
     let Location::Memory { start, .. } = whole.at else { return Err(no_index(name)) };
     let (first, width) = (start + n * v.width(), v.width());
     let one = |at: u64| Location::Memory { start: at, len: 1, array: false };
-    // A single word is a variable only where that says that it is true or false.
+    // For a single word, the variable is recorded only if it says that the word is a truth value.
     let source = |part: u64| {
         let own = || Variable { dims: Vec::new(), parts: Vec::new(), truths: vec![true], ..v.clone() };
         v.is_truth(part).then(|| Box::new(own()))

@@ -1,4 +1,4 @@
-//! Parses values of the command line: a number, a list, and in a program in Nil all that an argument may be.
+//! Parses values of the command line: a number or a list; in a Nil program, everything that an argument may be.
 
 use nom::Parser as _;
 use nom::branch::alt;
@@ -21,7 +21,7 @@ use crate::arrays::Number;
 pub(super) fn list(value: &str) -> Result<Vec<Number>, ValueError> {
     let items = |ends: &'static [char]| separated_list1(char(','), take_while(move |c| !ends.contains(&c)));
     let bracketed = map(all_consuming(delimited(char('['), items(&[',', '[', ']']), char(']'))), |items| (items, true));
-    // What is no number is told by whoever reads it as one.
+    // Text that is not a number is reported later, when it is converted.
     let plain = map(all_consuming(items(&[','])), |items| (items, false));
     let read = alt((bracketed, plain)).parse(value);
     let (_, (items, in_brackets)) = read.map_err(|_: nom::Err<Error<&str>>| ValueError::Syntax(value.to_string()))?;
@@ -32,8 +32,8 @@ pub(super) fn list(value: &str) -> Result<Vec<Number>, ValueError> {
     }
 }
 
-/// The numbers of a value of a variable in Nil, which is written as an argument is: `5`, `[1 2; 3 4]`, `(1.0, 2.0)`, `zeros(3)`, `1:3`. The brackets around a list
-/// of numbers may be left out.
+/// Parses a value of a Nil variable, which is written like an argument: `5`, `[1 2; 3 4]`, `(1.0, 2.0)`, `zeros(3)`,
+/// `1:3`. The brackets around a list of numbers may be left out.
 pub(super) fn argument(place: &Place, source: &Variable, value: &str) -> Result<Vec<Number>, ValueError> {
     let budget = Budget { words: place.count().saturating_add(1), ..Budget::default() };
     let wrong = |why: String| bad(&place.name, value.chars().take(40).collect(), place.ty, format!(": {why}"));

@@ -67,19 +67,19 @@ passes! {
     Cancel "cancel" 1 cancel;
     /// Joins neighbours that compute and uncompute the same.
     Merge "merge" 2 merge;
-    /// Computes before a loop what is the same in each turn.
+    /// Computes before a loop what is the same in each iteration.
     Hoist "hoist" 2 hoist;
-    /// Exchanges a word of memory that a loop uses in each turn with a variable, before the loop and back after it.
+    /// Keeps a word of memory that a loop uses in each iteration in a variable for the time of the loop.
     Keep "keep" 2 keep;
-    /// Steps addresses from turn to turn instead of multiplying.
+    /// Steps addresses from iteration to iteration instead of multiplying.
     Strength "strength" 2 strength;
-    /// In C: forgets what has been computed where undoing it comes to the same.
+    /// In C: drops computed values instead of uncomputing them, where the result is the same.
     Forget "forget" 1 in_c;
-    /// In C: checks addresses and indices before a loop, not in each turn.
+    /// In C: checks addresses and indices before a loop, not in each iteration.
     Bounds "bounds" 1 in_c;
     /// In C: keeps words of memory that stay where they are in variables during a loop.
     Scalars "scalars" 1 in_c;
-    /// In C: takes gradients there and back at once, not undoing at the end of the one what is done again at the beginning of the other.
+    /// In C: takes gradients forward and back in one pass, without undoing what the backward half would compute again.
     Turn "turn" 1 in_c;
 }
 

@@ -1,4 +1,4 @@
-//! What the batches of `run` and `grad` collect, and the end of a batch: all items have been run, or Ctrl-C came before that.
+//! The data that the batches of `run` and `grad` collect, and the end of a batch, after all items or after Ctrl-C.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,21 +18,21 @@ use crate::report::{Reporter, print};
 use crate::stats::{counts_json, counts_text};
 use crate::{Status, answer};
 
-/// What has come of the items of a batch so far.
+/// The results of a batch's items so far.
 pub(crate) struct Collected {
     pub(crate) table: Table,
     pub(crate) json: JsonItems,
     pub(crate) notes: Notes,
     pub(crate) report: BatchReport,
     pub(crate) writers: Writers,
-    /// The number of items that have been run to where they end.
+    /// The number of items that have run to where they end.
     pub(crate) done: usize,
     /// The number of items of the batch.
     pub(crate) count: usize,
 }
 
 impl Collected {
-    /// Nothing yet, of a batch of so many items.
+    /// The initial value for a batch of `count` items.
     pub(crate) fn new(count: usize, writers: Writers) -> Collected {
         Collected {
             table: Table::new(count),
@@ -46,7 +46,7 @@ impl Collected {
     }
 }
 
-/// Runs an item and counts it, unless Ctrl-C came before.
+/// Runs an item and counts it, unless Ctrl-C was pressed before.
 pub(crate) fn run_unless_interrupted<T>(
     progress: &Progress,
     room: &mut MemoryBudget,
@@ -62,10 +62,11 @@ pub(crate) fn run_unless_interrupted<T>(
     Some(out)
 }
 
-/// Hands on the items that have been run, which begin with number `start`, each piece with the number of its first.
+/// Calls `part` for each contiguous group of completed items, with the number of the group's first item. The items
+/// begin with number `start`.
 ///
 /// # Errors
-/// Those of `part`; [`Interrupted`] if Ctrl-C came.
+/// Those of `part`; [`Interrupted`] if Ctrl-C was pressed.
 pub(crate) fn collect<T, E: From<Interrupted>>(
     start: usize,
     items: Vec<Option<T>>,
@@ -77,26 +78,26 @@ pub(crate) fn collect<T, E: From<Interrupted>>(
     if interrupt::is_requested() { Err(Interrupted.into()) } else { Ok(()) }
 }
 
-/// The end of a batch: what is reported when its items have been run, and how.
+/// The end of a batch: what is reported after its items, and how.
 pub(crate) struct Close<'a> {
     pub(crate) collected: Collected,
-    /// The files that results go to.
+    /// The files for results.
     pub(crate) files: &'a Files,
-    /// What a JSON object begins with, if one is asked for.
+    /// The beginning of the JSON object, if JSON is requested.
     pub(crate) first: Option<&'a [(&'a str, Value)]>,
     pub(crate) totals: &'a Mutex<Totals>,
-    /// The technology that gives latencies, if `--stats` asks for what was counted.
+    /// The technology that gives latencies, if `--stats` requests the counts.
     pub(crate) stats: Option<Technology>,
-    /// True if the rests of rounding are asked for.
+    /// True if the rounding residues are requested.
     pub(crate) drift: bool,
-    /// True if Ctrl-C came before all items were run.
+    /// True if Ctrl-C was pressed before all items had run.
     pub(crate) cut: bool,
     pub(crate) elapsed: Duration,
     pub(crate) engine: Engine,
 }
 
 impl Close<'_> {
-    /// Completes the files, unless Ctrl-C came, and reports.
+    /// Completes the files, unless Ctrl-C was pressed, and reports.
     pub(crate) fn finish(
         self,
         (module, sources): (&Module, &Sources),
@@ -110,7 +111,7 @@ impl Close<'_> {
         let Totals { counts, ran } = &*self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = (self.engine, *ran);
         if let Some(first) = self.first {
-            // Nothing has been printed if there are no items.
+            // If there are no items, nothing has been printed yet.
             json.part(first, std::iter::empty())?;
             let stats = self.stats.as_ref();
             let stats = stats.map(|t| ("stats", counts_json(counts, &module.code, t, self.elapsed, ran)));
@@ -134,12 +135,13 @@ impl Close<'_> {
     }
 }
 
-/// Why a batch ends before all items have been run: Ctrl-C.
+/// The batch ends early because of Ctrl-C.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
 pub(crate) struct Interrupted;
 
-/// The items that have been run, by the number of the first: those that Ctrl-C came before are `None`, and lie anywhere.
+/// Groups completed items by the number of each group's first. Items that Ctrl-C prevented are `None` and may be
+/// anywhere.
 fn ran<T>(start: usize, items: Vec<Option<T>>) -> Vec<(usize, Vec<T>)> {
     let mut out: Vec<(usize, Vec<T>)> = Vec::new();
     let mut goes_on = false;
@@ -164,7 +166,7 @@ fn report_cut((done, count): (usize, usize), saves: bool, reporter: &Reporter) {
     reporter.diagnostic(&d, &Sources::default());
 }
 
-/// The same as JSON: the outcome of the batch.
+/// The same as JSON: the batch's outcome.
 fn cut_json((done, count): (usize, usize)) -> Value {
     json!({ "kind": "interrupted", "code": interrupt::CODE, "done": done, "of": count })
 }

@@ -35,36 +35,36 @@ use crate::rerun::there;
 use crate::session;
 use crate::{Status, answer};
 
-/// What one item gives.
+/// The results of one item.
 #[derive(Default)]
 struct Item {
-    /// An error in the request, which holds for every item.
+    /// An error in the request, which would occur for every item.
     error: Option<GradError<Stop>>,
     failure: Option<Failure>,
-    /// The names of the loss and of the derivatives, and what they are.
+    /// The names of the loss and of the derivatives; `cells` are their values.
     names: Vec<String>,
     cells: Vec<String>,
-    /// What would be printed of the item alone, where a line is too little.
+    /// The output for the item alone, if it needs more than a line.
     block: String,
     notes: Vec<String>,
     noticed: Noticed,
     wrong: bool,
     json: String,
-    /// The JSON of a program that stopped. Its reason is added later, in the order of items.
+    /// The JSON of a program that stopped. The reason is added later, in the order of items.
     stopped: Map<String, Value>,
     words: Words,
 }
 
-/// What is the same for all items.
+/// The settings that all items share.
 struct Common<'a> {
     args: &'a Grad,
     options: Options,
     layouts: Layouts,
     files: Files,
     floats: bool,
-    /// Whether the program is in Nil or Janus.
+    /// True if the program is in Nil or Janus.
     compiled: bool,
-    /// Whether an item takes more than a line.
+    /// True if an item needs more than a line.
     blocks: bool,
     totals: Mutex<Totals>,
 }
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
 
-/// Why a batch ended before its end.
+/// Why a batch ended early.
 enum Ended {
     /// The request is wrong for every item.
     Refused(GradError<Stop>),
@@ -173,7 +173,7 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Prints and saves what came of the items from number `begin` on; a JSON object begins with `first`.
+    /// Prints and saves the results of the items from number `begin` on; a JSON object begins with `first`.
     fn part(
         &mut self,
         begin: usize,
@@ -211,10 +211,10 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// A line for each item.
+    /// The output with a line for each item.
     fn lines_text(&mut self, begin: usize, mut items: Vec<Item>) -> String {
         let names = items.iter_mut().find(|item| item.failure.is_none()).map(|item| std::mem::take(&mut item.names));
-        // Where all is saved nothing is left, and why items failed stands in the files, too.
+        // If everything is saved, nothing is left to print, and the files also say why items failed.
         let none = !self.common.files.is_empty() && items.iter().all(|item| item.cells.is_empty());
         let mut rows = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
@@ -227,12 +227,12 @@ impl Output<'_> {
     }
 }
 
-/// What can be saved: the loss, the derivatives, and second derivatives.
+/// The results that can be saved: the loss, the derivatives, and second derivatives.
 pub(crate) fn results(loss: &Place, wrt: &[Place], options: &Options, layouts: &Layouts) -> Vec<Saved> {
     let mut out = vec![Saved::of(loss, layouts)];
     for input in wrt {
         let names_of = vec![format!("∂/∂{}", input.name), format!("d/d{}", input.name), input.name.clone()];
-        // As `pendula::grad` gives derivatives: those of logarithms are doubles.
+        // The types are those of `pendula::grad`: derivatives with logarithms are doubles.
         let ty =
             if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
         let one = Saved::of(input, layouts).derivative(names_of, ty);
@@ -245,7 +245,7 @@ pub(crate) fn results(loss: &Place, wrt: &[Place], options: &Options, layouts: &
     out
 }
 
-/// What would be printed of each item alone.
+/// The output with a block for each item, as it would be printed for the item alone.
 fn blocks_text(begin: usize, items: &[Item]) -> String {
     let mut out = String::new();
     for (n, item) in (begin..).zip(items) {
@@ -262,7 +262,7 @@ fn blocks_text(begin: usize, items: &[Item]) -> String {
 }
 
 impl Common<'_> {
-    /// Differentiates for an item as would be done alone.
+    /// Differentiates for one item, as if it were alone.
     fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
@@ -281,7 +281,7 @@ impl Common<'_> {
         if args.stats {
             self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
         }
-        // A comparison that ran out of steps says nothing.
+        // A comparison that ran out of steps proves nothing.
         let stop = match found {
             Ok(_) if seen.limit => Outcome::Limit,
             Ok(found) => return self.results(machine, &found, item),
@@ -294,10 +294,10 @@ impl Common<'_> {
                 let json = Value::Object(self.failed(machine, &seen, item, outcome)).to_string();
                 return Item { failure: Some(Failure::Refused(why)), json, ..Item::default() };
             }
-            // What is wrong with what is asked for is so for every item.
+            // An error in the request concerns every item.
             Err(error) => return Item { error: Some(error), ..Item::default() },
         };
-        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+        // In compiled code, words may temporarily be elsewhere than at the end.
         let state = (args.json && !self.compiled).then(|| State::of(machine, &before, &self.wanted()));
         let outcome = outcome_json(&stop, machine, (args.given.max_steps, None));
         let mut object = self.failed(machine, &seen, item, outcome);
@@ -315,7 +315,7 @@ impl Common<'_> {
         StateOptions { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
     }
 
-    /// Why an item stopped, in the source's terms, and its state there, if that is known.
+    /// Why an item stopped, in terms of the source, and its state there, if known.
     fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize)) -> Option<rerun::Found> {
         let loaded = alone.loaded;
         let run = |run: &mut rerun::Run<'_, '_>| {
@@ -333,7 +333,7 @@ impl Common<'_> {
         alone.tell(item, run, &self.wanted())
     }
 
-    /// What JSON tells of an item that gives nothing.
+    /// The JSON of an item that has no results.
     fn failed(&self, machine: &Machine<'_>, seen: &Seen, item: usize, outcome: Value) -> Map<String, Value> {
         let mut object = Map::new();
         if !self.args.json {
@@ -351,7 +351,7 @@ impl Common<'_> {
         let module = machine.program().module();
         let format = module.flags.format;
         let drift = found.drift.as_ref().map(|(a, b)| drift(module, a, b));
-        // Fixed-point and logarithmic numbers and integers come back; only rounding may stay.
+        // Fixed-point and logarithmic numbers and integers are restored exactly; only rounding may remain.
         let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !self.floats);
         let kept = found.kept.is_none_or(|(_, back)| back || self.floats);
         let failure = found.wrong.map(Failure::Wrong);
@@ -384,7 +384,7 @@ impl Common<'_> {
                     out.names.push(loss.name.clone());
                     out.cells.push(if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
                 }
-                // What is saved is not printed, too.
+                // Saved results are not printed.
                 let printed = (1..).zip(&loss.gradients).filter(|(n, _)| !self.files.has(*n));
                 for (_, g) in printed {
                     out.names.push(format!("∂/∂{}", g.input.name));

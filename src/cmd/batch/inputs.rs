@@ -1,4 +1,4 @@
-//! The files of `--batch`, and the arguments or data symbols that their items are the values of.
+//! The files of `--batch`, and the arguments or data symbols that their items give values to.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,15 +27,15 @@ struct File {
     items: Rc<Items>,
 }
 
-/// Which file gives what.
+/// Which file gives which input.
 struct Plan {
-    /// For each parameter of a program in Nil.
+    /// The source of each parameter of a Nil program.
     parameters: Vec<Option<From>>,
-    /// By the names of other places.
+    /// The sources of other places, by name.
     places: Vec<(String, From)>,
 }
 
-/// Loads a program and the inputs of its runs. What is wrong with the program is reported; then the result is the status to end with.
+/// Loads a program and the inputs of its runs. Errors of the program are reported; the result is then the exit status.
 pub(crate) fn load(
     batch: &[String],
     source: &Source,
@@ -77,11 +77,11 @@ pub(crate) fn load(
     Ok(Ok((program, Inputs { count, files: paths, feeds, format })))
 }
 
-/// Reads the files, and sees that they have as many items each.
+/// Opens the files, and checks that all have the same number of items.
 fn files(batch: &[String]) -> anyhow::Result<Vec<File>> {
     let mut out: Vec<File> = Vec::new();
     for text in batch {
-        // A path may have a `=` in it, too.
+        // A path may also contain `=`.
         let named = text.split_once('=').filter(|(name, _)| !name.is_empty() && !name.contains(['/', '\\']));
         let (name, path) = named.map_or((None, text.as_str()), |(name, path)| (Some(name.trim()), path.trim()));
         let items = Items::read(path.strip_prefix('@').unwrap_or(path)).with_context(|| format!("--batch {text}"))?;
@@ -107,7 +107,7 @@ fn files(batch: &[String]) -> anyhow::Result<Vec<File>> {
     Ok(out)
 }
 
-/// The names and files that are given: those of a named file, of a file that names its columns, and files without a name.
+/// The named inputs, from named files and from files with named columns; and the files without a name.
 fn given(files: &[File]) -> (Vec<(String, From)>, Vec<&File>) {
     let (mut named, mut unnamed) = (Vec::new(), Vec::new());
     for file in files {
@@ -123,8 +123,9 @@ fn given(files: &[File]) -> (Vec<(String, From)>, Vec<&File>) {
     (named, unnamed)
 }
 
-/// Gives files without a name to what has none yet: `free`, of which `single` tells how many are single numbers. A file whose items have as many numbers
-/// gives each one of them, else it gives the next one whole.
+/// Assigns files without a name to the `free` inputs; `all_single` says whether these are all single numbers. A single
+/// file whose items have one number for each free input gives each of them a column. Otherwise, each file gives the
+/// next input as a whole.
 fn distribute<T: Clone>(unnamed: &[&File], free: &[T], all_single: bool) -> Option<Vec<(T, From)>> {
     if let ([file], [_, _, ..]) = (unnamed, free)
         && all_single
@@ -142,7 +143,7 @@ fn distribute<T: Clone>(unnamed: &[&File], free: &[T], all_single: bool) -> Opti
     (unnamed.len() <= free.len()).then(|| unnamed.iter().zip(free).map(one).collect())
 }
 
-/// For a program in assembly or an object: which file gives which symbol; for one in Janus, which variable.
+/// For a program in assembly or an object, which file gives which symbol; for a Janus program, which variable.
 fn assembled(program: &cmd::Program, files: &[File], reverse: bool) -> anyhow::Result<Plan> {
     let (named, unnamed) = given(files);
     let mut places = named;
@@ -165,7 +166,8 @@ fn assembled(program: &cmd::Program, files: &[File], reverse: bool) -> anyhow::R
     Ok(Plan { parameters: Vec::new(), places })
 }
 
-/// For a program in Nil: compiled once, for arguments of the shape of an item's. Also tells whether items of a single element count as numbers.
+/// A Nil program compiled once for arguments of the shape of an item, and the plan. The flag says whether items of a
+/// single element count as numbers.
 type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
 
 fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::Result<Compiled> {
@@ -173,7 +175,7 @@ fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::
     let text = given.nil.args.take();
     let budget = cmd::budget(&given);
     let options = cmd::compiler_options(&given, cmd::wants_c(Some(run)))?;
-    // Without arguments, every parameter is to be given by a file.
+    // Without arguments, the files must give every parameter.
     let arguments = text.map(|text| arguments::parse_within(&text, &budget)).transpose().context("--args")?;
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
     let bytes = load::read_source(&source.file, &budget)?;
@@ -181,7 +183,7 @@ fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::
     let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program, &budget);
     let entries = entries(&inputs, given.nil.entry.as_deref());
     let Some(parameters) = chosen(&entries, arguments.as_deref(), files) else {
-        // There is nothing to run, and the compiler says why.
+        // There is nothing to run; the compiler's messages say why.
         let plan = Plan { parameters: Vec::new(), places: Vec::new() };
         return Ok((load_with(source, &options, Some(run))?, plan, false));
     };
@@ -205,16 +207,16 @@ fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::
     Ok((loaded, plan, false))
 }
 
-/// How items are read where there is a choice.
+/// How to read items whose type is ambiguous.
 #[derive(Clone, Copy)]
 struct ReadAs {
-    /// An item of one element is a number, no array.
+    /// Items of one element are numbers, not arrays.
     scalar: bool,
-    /// A column of doubles that are whole, one of several columns, is of integers.
+    /// A column of whole doubles, one of several columns, has integers.
     whole: bool,
 }
 
-/// In which ways the items may be meant, the likeliest first.
+/// The possible readings of the items, the likeliest first.
 fn ways(plan: &Plan) -> anyhow::Result<Vec<ReadAs>> {
     let froms = || plan.parameters.iter().flatten();
     let one = froms().any(|from| from.column.is_none() && *from.items.shape() == [1]);
@@ -229,7 +231,7 @@ fn ways(plan: &Plan) -> anyhow::Result<Vec<ReadAs>> {
 }
 
 impl ReadAs {
-    /// The argument that tells the compiler what items are.
+    /// The argument from which the compiler infers the items' type.
     fn argument(self, from: &From) -> anyhow::Result<Argument> {
         let item = from.items.telling(from.column)?;
         let argument = from.items.part(item..item + 1)?.argument(item, from.column, self.scalar);
@@ -242,25 +244,26 @@ impl ReadAs {
     }
 }
 
-/// Whether an argument is left to a file: `_`.
+/// True if an argument is left to a file: `_`.
 fn is_open(argument: &Argument) -> bool {
     matches!(argument, Argument::Number(Number::Text(text)) if text == "_")
 }
 
-/// The parameters of the definitions where a run may begin.
+/// The parameters of the possible entry functions.
 fn entries(inputs: &[Input], entry: Option<&str>) -> Vec<Vec<String>> {
     let names = |(_, f): (&Input, &ast::Function)| f.params.iter().map(|p| p.name.text.clone()).collect();
     usage::entries(inputs, entry).into_iter().map(names).collect()
 }
 
-/// The number of a parameter by its name, or by its position from 1.
+/// The number of a parameter, given by its name or by its position from 1.
 fn position(parameters: &[String], name: &str) -> Option<usize> {
     let by_name = parameters.iter().position(|p| p == name);
     let number = || name.parse::<usize>().ok()?.checked_sub(1).filter(|n| *n < parameters.len());
     by_name.or_else(number)
 }
 
-/// Of several definitions the first that has as many parameters as there are arguments, and most of the names.
+/// Chooses among several definitions: those whose number of parameters fits come first, then those with the most of the
+/// given names; of equals, the first one.
 fn chosen<'e>(
     entries: &'e [Vec<String>],
     arguments: Option<&[Option<Argument>]>,
@@ -275,11 +278,11 @@ fn chosen<'e>(
             left == unnamed.len() || matches!(&unnamed[..], [file] if *file.items.shape() == [left])
         }
     };
-    // The first of the best.
+    // `max_by_key` returns the last maximum, so the order is reversed.
     entries.iter().rev().max_by_key(|p| (fits(p), known(p)))
 }
 
-/// Which file gives which parameter.
+/// Determines which file gives which parameter.
 fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: &[File]) -> anyhow::Result<Plan> {
     let list = parameters.join(", ");
     if let Some(arguments) = arguments {
@@ -305,7 +308,7 @@ fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: 
     let open = |n: &usize| arguments.is_none_or(|list| list[*n].is_none());
     let mut free: Vec<usize> = left.iter().copied().filter(open).collect();
     if free.is_empty() && !unnamed.is_empty() {
-        // All are given: a file takes the place of the first.
+        // If all parameters have values already, a file replaces the first one.
         free.extend(left.first());
     }
     let Some(more) = distribute(&unnamed, &free, true) else {
@@ -329,7 +332,7 @@ fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: 
     Ok(plan)
 }
 
-/// A parameter of a program in Nil.
+/// The feed of a parameter of a Nil program.
 fn parameter(module: &Module, nil: &CompiledSource, n: usize, from: &From, scalar: bool) -> anyhow::Result<Feed> {
     let (Some(names), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else {
         bail!("the program has no parameter {}", n + 1);
@@ -339,7 +342,7 @@ fn parameter(module: &Module, nil: &CompiledSource, n: usize, from: &From, scala
     Ok(Feed { name, places, from: from.clone(), kind: Kind::Parameter { ty: ty.clone(), scalar } })
 }
 
-/// A data symbol or a variable, an element or a register.
+/// The feed of a data symbol, a variable, an element or a register.
 fn place(program: &cmd::Program, name: &str, from: &From) -> anyhow::Result<Feed> {
     let place = store::find(&program.module, program.variables(), name);
     let place = place.with_context(|| format!("--batch {}", from.items.path()))?;

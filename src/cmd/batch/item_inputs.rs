@@ -1,4 +1,4 @@
-//! The inputs of the items of a batch: files that are read part by part, and the words that are made of them.
+//! The inputs of a batch's items: files that are read part by part, and the words made from them.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -15,17 +15,17 @@ use pendula::items::{Items, Part};
 use pendula::values::{self, Location, Place};
 use pendula::vm::Machine;
 
-/// What runs begin with: files, and what their items are the words of.
+/// The inputs of all items: files, and the words that their items give.
 pub(crate) struct Inputs {
-    /// How many items there are.
+    /// The number of items.
     pub(crate) count: usize,
-    /// The files that were read, the program among them.
+    /// The files that were read, including the program.
     pub(crate) files: Vec<String>,
     pub(super) feeds: Vec<Feed>,
     pub(super) format: Format,
 }
 
-/// How an input comes from its file.
+/// How an input is made from its file.
 pub(super) struct Feed {
     pub(super) name: String,
     pub(super) places: Arc<[Place]>,
@@ -34,18 +34,18 @@ pub(super) struct Feed {
 }
 
 pub(super) enum Kind {
-    /// A parameter of a program in Nil, of this type; with `scalar`, an item of one element is a number.
+    /// A parameter of a Nil program, of this type; with `scalar`, an item of one element is a number.
     Parameter { ty: Type, scalar: bool },
     /// The words of a place.
     Words,
 }
 
-/// The words that some items begin with.
+/// The input words of some items.
 pub(crate) struct ItemInputs {
     /// The number of the first item.
     first: usize,
     count: usize,
-    /// The words of each input, of all items one after the other.
+    /// For each input, its places and the words of all items in order.
     feeds: Vec<(Arc<[Place]>, Vec<u64>)>,
 }
 
@@ -62,7 +62,7 @@ impl ItemInputs {
         }
     }
 
-    /// What a register of an item is set to.
+    /// The input value of a register for an item.
     pub(crate) fn register(&self, item: usize, reg: Reg) -> Option<u64> {
         let at = |place: &Place| place.at == Location::Register(reg);
         let feed = self.feeds.iter().rev().find(|(places, _)| places.iter().any(at));
@@ -70,26 +70,26 @@ impl ItemInputs {
     }
 }
 
-/// How many words the inputs and results of a part have, about.
+/// The approximate number of words in the inputs and results of a part.
 const PART: usize = 1 << 20;
 
-/// How many items a part has at most.
+/// The maximum number of items of a part.
 const MOST: usize = 1 << 14;
 
-/// How many items a part has at least, so that all cores have something to do.
+/// The minimum number of items of a part, so that all cores are busy.
 const LEAST: usize = 64;
 
 impl Inputs {
-    /// How many items are taken at a time, if each has so many words of results.
+    /// The number of items that run at a time, if each has this many words of results.
     pub(crate) fn part_size(&self, results: usize) -> NonZeroUsize {
         let words = |feed: &Feed| feed.places.iter().map(|p| p.count() as usize).sum::<usize>();
         let each = self.feeds.iter().map(words).fold(results, usize::saturating_add).max(1);
         NonZeroUsize::new((PART / each).clamp(LEAST, MOST)).unwrap_or(NonZeroUsize::MIN)
     }
 
-    /// The words of some items.
+    /// Reads the input words of some items.
     pub(crate) fn part(&self, items: Range<usize>) -> anyhow::Result<ItemInputs> {
-        // Several inputs may be columns of one file, which is read once.
+        // Several inputs may be columns of one file, which is then read only once.
         let mut parts: Vec<(&Rc<Items>, Part)> = Vec::new();
         let mut feeds = Vec::new();
         for feed in &self.feeds {
@@ -139,22 +139,22 @@ impl Feed {
     }
 }
 
-/// Where an input comes from: a file, or one column of it.
+/// The source of an input: a file, or one column of it.
 #[derive(Clone)]
 pub(super) struct From {
     pub(super) items: Rc<Items>,
     pub(super) column: Option<usize>,
-    /// Whether it was said what this is.
+    /// True if the user named the input.
     pub(super) named: bool,
 }
 
 impl From {
-    /// Whether it is a column of doubles that are whole.
+    /// True if it is a column of whole doubles.
     pub(super) fn is_whole(&self) -> anyhow::Result<bool> {
         Ok(self.column.map(|column| self.items.is_whole(column)).transpose()?.unwrap_or(false))
     }
 
-    /// What is wrong with the words of `name`.
+    /// An error in the words of `name`.
     fn error(&self, name: &str, what: String) -> anyhow::Error {
         if self.named {
             return anyhow::anyhow!(what);
@@ -165,7 +165,7 @@ impl From {
 }
 
 impl From {
-    /// What is wrong with a place that has another number of words than an item has.
+    /// The error for a place whose number of words differs from an item's.
     fn misfit(&self, name: &str, place: &Place) -> anyhow::Error {
         let has = match place.at {
             Location::Memory { array: true, .. } => plural(place.count() as usize, "word"),

@@ -1,4 +1,4 @@
-//! `run` and `grad` over many inputs, `--batch`: shared parts.
+//! Shared parts of `run` and `grad` over many inputs, `--batch`.
 
 mod close;
 pub(crate) mod grad;
@@ -26,7 +26,7 @@ use crate::report::print_exact;
 use crate::session::part;
 use crate::{Status, answer};
 
-/// What all items together have run.
+/// The counts of all items together.
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) counts: Counts,
@@ -43,7 +43,7 @@ impl Totals {
     }
 }
 
-/// How many instructions an item may still run.
+/// The number of instructions that an item may still run.
 pub(crate) struct Steps {
     left: Option<u64>,
 }
@@ -53,7 +53,7 @@ impl Steps {
         Steps { left: max_steps }
     }
 
-    /// Runs until the end, a trap, the step limit or Ctrl-C; the latter two are one outcome.
+    /// Runs until the end, a trap, the step limit or Ctrl-C; the last two have the same outcome.
     pub(crate) fn go(&mut self, machine: &mut Machine<'_>, room: &mut MemoryBudget) -> Outcome {
         if self.left.is_none() && machine.run_as_whole() {
             return Outcome::Finished;
@@ -69,7 +69,7 @@ impl Steps {
     }
 }
 
-/// A bar of items done, on a terminal and of a batch that takes long.
+/// A progress bar of items, for long batches on a terminal.
 pub(crate) struct Progress {
     started: Instant,
     count: usize,
@@ -83,7 +83,7 @@ impl Progress {
         Progress { started: Instant::now(), count, done: AtomicUsize::new(0), bar }
     }
 
-    /// An item is done.
+    /// Counts an item as done.
     pub(crate) fn one(&self) {
         let Some(bar) = &self.bar else { return };
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -100,7 +100,7 @@ impl Progress {
         bar.set_position(done as u64);
     }
 
-    /// Takes the bar away, and tells how long it took.
+    /// Removes the bar, and returns the time since its start.
     pub(crate) fn finish(self) -> Duration {
         if let Some(bar) = self.bar.and_then(OnceLock::into_inner) {
             bar.finish_and_clear();
@@ -109,14 +109,14 @@ impl Progress {
     }
 }
 
-/// How much room a column is given; a longer text takes what it needs.
+/// The maximum width of a column; longer texts exceed it.
 const COLUMN: usize = 100;
 
-/// How much of a text a table on a terminal shows.
+/// The maximum length of a text in a table on a terminal.
 const SHOWN: usize = 60;
 
-/// A table that is printed part by part: a line of names, and one for each item. A part that has other columns than the one before has a line
-/// of names again.
+/// A table that is printed part by part: a line of names, and a line for each item. If a part's columns differ from
+/// those of the previous part, the line of names is repeated.
 pub(crate) struct Table {
     names: Vec<String>,
     widths: Vec<usize>,
@@ -126,14 +126,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Of so many items.
+    /// A table for this many items.
     pub(crate) fn new(count: usize) -> Table {
         let first = length("item").max(length(&count.saturating_sub(1).to_string()));
         Table { names: Vec::new(), widths: Vec::new(), first, terminal: std::io::stdout().is_terminal() }
     }
 
-    /// The lines of some items, beginning with number `begin`; `Err` is what stands in the place of all cells. Without names, they are those
-    /// of the part before.
+    /// The lines of some items, beginning with number `begin`; `Err` is the text that replaces all cells of a line.
+    /// Without `names`, those of the previous part apply.
     pub(crate) fn part(
         &mut self,
         begin: usize,
@@ -180,15 +180,15 @@ impl Table {
     }
 }
 
-/// One JSON object that is printed as its items come, a line for each.
+/// A JSON object that is printed while its items arrive, a line for each.
 #[derive(Default)]
 pub(crate) struct JsonItems {
     begun: bool,
-    /// Whether there is an item.
+    /// True if an item has been printed.
     any: bool,
 }
 
-/// How a batch ends whose object of JSON has begun: with why there are no more items, if it did not come to its end. Else what it gives.
+/// Handles the end of a batch. If it failed after its JSON object had begun, the object is completed with the error.
 pub(crate) fn ended(json: &mut JsonItems, result: anyhow::Result<()>) -> anyhow::Result<Option<Status>> {
     match result {
         Err(error) if json.begun => {
@@ -201,7 +201,7 @@ pub(crate) fn ended(json: &mut JsonItems, result: anyhow::Result<()>) -> anyhow:
 }
 
 impl JsonItems {
-    /// Prints some items; before the first, what the object begins with.
+    /// Prints some items; before the first one, the beginning of the object.
     pub(crate) fn part(
         &mut self,
         first: &[(&str, serde_json::Value)],
@@ -231,7 +231,7 @@ impl JsonItems {
         print_exact(&out)
     }
 
-    /// Ends the object with what is known when all items are done.
+    /// Completes the object with the entries that are known at the end.
     pub(crate) fn end(
         self,
         last: &[(&str, serde_json::Value)],

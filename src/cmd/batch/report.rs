@@ -1,4 +1,5 @@
-//! Failures and notes of many items: each message once, with the items that it concerns. The memory that they take does not grow with the number of items.
+//! Failures and notes of many items. Each message appears once, with the items that it concerns. The memory for them
+//! does not grow with the number of items.
 
 use std::fmt::Write as _;
 
@@ -12,16 +13,16 @@ use crate::interrupt;
 use crate::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
 use crate::report::Reporter;
 
-/// How many kinds of failure are told in full.
+/// The maximum number of kinds of failures that are reported in full.
 const FULL: usize = 8;
 
-/// How many ranges of items a message lists.
+/// The maximum number of ranges of items in a message.
 const RANGES: usize = 8;
 
-/// How many different notes are kept until they are told.
+/// The maximum number of different notes that are held before they are printed.
 const NOTES: usize = 1000;
 
-/// Items by number, in their order: how many they are, and the first ranges of them.
+/// Items by number, in ascending order: their count, and the first ranges of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     count: usize,
@@ -68,7 +69,7 @@ impl Notes {
         }
     }
 
-    /// True if there are so many that they should be printed now.
+    /// True if there are so many notes that they should be printed now.
     pub(crate) fn are_many(&self) -> bool {
         self.0.len() > NOTES
     }
@@ -92,19 +93,19 @@ impl Notes {
 /// Why an item failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// Its run did not come to its end: why, and in the source's terms, if that is known.
+    /// Its run stopped early: the stop, and the reason in terms of the source, if known.
     Stopped(Stopped, Option<Box<AssertKind>>),
-    /// It gives nothing, for this reason.
+    /// It has no results, for this reason.
     Refused(String),
-    /// What it gives is wrong, since gradient words overflowed here.
+    /// Its results are wrong because gradient words overflowed here.
     Wrong((u32, AdMode)),
 }
 
-/// What failures have in common that are told together.
+/// The common part of failures that are reported together.
 type Kind = (Option<&'static str>, Option<u32>, String);
 
 impl Failure {
-    /// What is known at a glance: the code, if there is one, and the title.
+    /// A short description: the code, if there is one, and the title.
     pub(crate) fn title(&self) -> String {
         match self {
             Failure::Stopped(Stopped { told: Some((code, title)), reason, .. }, _) => {
@@ -119,7 +120,7 @@ impl Failure {
         }
     }
 
-    /// Whether Ctrl-C came while it ran.
+    /// True if Ctrl-C interrupted it.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self, Failure::Stopped(Stopped { interrupted: true, .. }, _))
     }
@@ -135,27 +136,28 @@ impl Failure {
     }
 }
 
-/// Where a fixed-point number overflowed first, with what words carried then, and where `zero.f` first cleared a rest of rounding, and all of these.
+/// Where a fixed-point number first overflowed, with what words carried then; and where `zero.f` first cleared a
+/// rounding residue, with the totals.
 pub(crate) type Noticed = (Option<(u32, AdMode)>, Option<(u32, RoundingResidues)>);
 
-/// What a run of values alone noticed.
+/// The observations of a run that computed only values.
 pub(crate) fn of_values(flags: Flags) -> Noticed {
     (flags.overflow.map(|at| (at, AdMode::Plain)), rests_of(flags))
 }
 
-/// The rests of rounding that a run cleared.
+/// The rounding residues that a run cleared.
 pub(crate) fn rests_of(flags: Flags) -> Option<(u32, RoundingResidues)> {
     flags.inexact.map(|at| (at, flags.rests))
 }
 
-/// What is to be told of a batch when it is done.
+/// The report at the end of a batch.
 #[derive(Default)]
 pub(crate) struct BatchReport {
-    /// Of each kind of failure the first, with its item, and the items that fail likewise.
+    /// For each kind of failure, the first one with its item, and the other items that failed likewise.
     failures: Vec<(Kind, Failure, usize, Numbers)>,
-    /// How many items failed in other ways.
+    /// The number of items that failed in other ways.
     others: usize,
-    /// Whether anything is wrong with any item.
+    /// True if any item failed.
     pub(crate) failed: bool,
     overflows: Vec<((u32, AdMode), Numbers)>,
     rests: Option<(u32, RoundingResidues)>,
@@ -163,7 +165,7 @@ pub(crate) struct BatchReport {
 }
 
 impl BatchReport {
-    /// Notes that an item failed; `why` says more of one that stopped, and is asked where that will be told.
+    /// Records that an item failed. `why` explains a stop further; it is called only if the explanation will be shown.
     pub(crate) fn failure(&mut self, item: usize, failure: &mut Failure, why: impl FnOnce() -> Option<AssertKind>) {
         self.failed = true;
         let (kind, room) = (failure.kind(), self.failures.len() < FULL);
@@ -194,7 +196,7 @@ impl BatchReport {
         }
     }
 
-    /// Tells all of it. The rests of rounding, a line, are given if they are `asked` for, else logged.
+    /// Reports everything. The line on rounding residues is returned if `asked` is set, and logged otherwise.
     pub(crate) fn tell(
         &self,
         module: &Module,

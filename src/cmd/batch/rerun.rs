@@ -1,4 +1,5 @@
-//! Items that stopped are run once more by themselves, so that a stop of a program in Nil or Janus is explained as that of a single run.
+//! Runs stopped items again, each by itself, so that a stop of a program in Nil or Janus is explained as for a single
+//! run.
 
 use std::time::{Duration, Instant};
 
@@ -19,24 +20,24 @@ use crate::rerun::{Ways, in_source_from};
 use crate::session::{self, part};
 use crate::stop_state::{at_stop, put_state};
 
-/// How items are run once more.
+/// The program and the settings for such runs.
 pub(crate) struct ItemRerun<'a> {
     pub(crate) loaded: &'a cmd::Program,
     pub(crate) program: &'a Program,
     pub(crate) conditions: &'a Conditions,
-    /// How much time there is for that, over all items.
+    /// The time left for such runs, for all items together.
     left: Duration,
 }
 
-/// An item that is run once more.
+/// An item that runs again.
 pub(crate) struct Run<'m, 'p> {
-    /// The machine, as the item began with it.
+    /// The machine, in the item's initial state.
     pub(crate) machine: &'m mut Machine<'p>,
     pub(crate) steps: Option<u64>,
     pub(crate) until: Instant,
 }
 
-/// Runs a machine on for so many steps; `None` where that takes too long.
+/// Continues a machine for this many steps; `None` if that takes too long.
 pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Instant) -> Option<Outcome> {
     loop {
         let outcome = part(machine, steps);
@@ -49,7 +50,7 @@ pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Inst
     }
 }
 
-/// Where an item stopped: why, in the source's terms, and its state there as JSON has it.
+/// The explanation of a stop in terms of the source, and the state there for JSON.
 pub(crate) type Found = (StopReport, Option<State>);
 
 impl<'a> ItemRerun<'a> {
@@ -57,8 +58,8 @@ impl<'a> ItemRerun<'a> {
         ItemRerun { loaded, program, conditions, left: AGAIN }
     }
 
-    /// Tells of an item that did not come to its end. `run` runs it up to there, and says in which directions and, if the last of them carried gradient words,
-    /// with which it began.
+    /// Explains why an item stopped. `run` runs the item up to its stop, and returns the directions of its runs and, if
+    /// the last run had gradients, the gradient words with which it began.
     pub(crate) fn tell(
         &mut self,
         (given, item): (&ItemInputs, usize),
@@ -87,7 +88,7 @@ impl<'a> ItemRerun<'a> {
         given.set(&mut machine, item);
         let data = machine.memory().get(..loaded.module.data.len())?.to_vec();
         let before: [u64; Reg::COUNT] = *machine.registers();
-        // Its steps are counted.
+        // The explanation requires that steps are counted.
         machine.allow_whole(false);
         let (outcome, ways) = run(&mut Run { machine: &mut machine, steps: conditions.max_steps, until })?;
         let time = until.saturating_duration_since(Instant::now());
@@ -97,14 +98,15 @@ impl<'a> ItemRerun<'a> {
     }
 }
 
-/// How the JSON of an item that failed is made: what there is of it if it stopped, and whether it holds results.
+/// The parts of the JSON of a failed item: its entries if it stopped, and whether it has results.
 pub(crate) struct Unfinished<'j> {
     pub(crate) json: &'j mut String,
     pub(crate) stopped: Map<String, Value>,
     pub(crate) results: bool,
 }
 
-/// Notes that an item failed. Of one that stopped `why` says more: in its JSON if that is wanted, else where it is told.
+/// Records that an item failed. `why` explains a stop further: in the item's JSON if JSON is requested, else in the
+/// report.
 pub(crate) fn failed(
     told: &mut report::BatchReport,
     (item, failure): (usize, &mut Failure),
@@ -120,7 +122,7 @@ pub(crate) fn failed(
     told.failure(item, failure, || None);
 }
 
-/// The JSON of an item that stopped, with what is known of that.
+/// The JSON of an item that stopped, with the explanation of the stop.
 fn completed(mut object: Map<String, Value>, found: Option<Found>, results: bool) -> String {
     if let Some((told, state)) = found {
         if let Some(outcome) = object.get_mut("outcome") {

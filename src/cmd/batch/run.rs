@@ -38,11 +38,11 @@ use crate::session::{self, EVENTS, event_text};
 use crate::stop_state::put_state;
 use crate::{Status, answer};
 
-/// What one item gives.
+/// The results of one item.
 #[derive(Default)]
 struct Item {
     failure: Option<Failure>,
-    /// Whether the run forward ended, so that there are results.
+    /// True if the run forward finished, so that there are results.
     ended: bool,
     cells: Vec<String>,
     changed: Vec<(Reg, u64)>,
@@ -52,25 +52,25 @@ struct Item {
     wrong: bool,
     flags: Flags,
     json: String,
-    /// The JSON of a compiled program that stopped. Its reason is added later, in the order of items.
+    /// The JSON of a compiled program that stopped. The reason is added later, in the order of items.
     stopped: Map<String, Value>,
     words: Words,
 }
 
-/// What is the same for all items.
+/// The settings that all items share.
 struct Common<'a> {
     args: &'a Run,
-    /// The variables of a program in Janus, and the arrays of one in Nil.
+    /// The variables of a Janus program, and the array layouts of a Nil program.
     program: (Option<&'a [Variable]>, Layouts),
-    /// Whether it is in one of these languages.
+    /// True if the program is in one of these languages.
     compiled: bool,
-    /// How many items there are.
+    /// The number of items.
     count: usize,
     places: Vec<Place>,
-    /// Which of them are printed.
+    /// The indices of the results that are printed.
     printed: Vec<usize>,
     files: Files,
-    /// The module's texts, if the program shows anything on the way.
+    /// The module's texts, if the program shows anything.
     texts: Option<Arc<[String]>>,
     totals: Mutex<Totals>,
 }
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let layouts = Layouts::of(loaded.compiled.as_ref());
     let asked = SaveOptions::of_run(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, &layouts)).collect())?;
-    // What is saved is not printed, too.
+    // Saved results are not printed.
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
     let texts = shows(module).then(|| module.texts.clone().into());
     let count = inputs.count;
@@ -166,21 +166,21 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
 
-/// Whether a program may show anything on the way.
+/// True if a program may show anything.
 fn shows(module: &Module) -> bool {
     let is = |kind: Kind| matches!(kind, Kind::Row { row: Row::Show | Row::Print, .. });
     module.code.iter().any(|i| is(i.kind))
 }
 
-/// What a program has shown.
+/// The output that a program has shown.
 #[derive(Default)]
 struct CapturedEvents {
     events: Vec<String>,
-    /// How many lines were left out.
+    /// The number of lines that were left out.
     more: usize,
 }
 
-/// Collects what the program shows, `most` lines of it.
+/// Collects what the program shows, up to `most` lines.
 fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<Mutex<CapturedEvents>> {
     let heard = Arc::new(Mutex::new(CapturedEvents::default()));
     let (list, texts) = (Arc::clone(&heard), Arc::clone(texts));
@@ -200,14 +200,14 @@ fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<
 struct Output<'a> {
     common: &'a Common<'a>,
     alone: ItemRerun<'a>,
-    /// What the registers of every run begin with.
+    /// The initial registers of every run.
     start: [u64; Reg::COUNT],
     module: &'a Module,
     collected: Collected,
 }
 
 impl Output<'_> {
-    /// Prints and saves what came of the items from number `begin` on; a JSON object begins with `first`.
+    /// Prints and saves the results of the items from number `begin` on; a JSON object begins with `first`.
     fn part(
         &mut self,
         begin: usize,
@@ -247,7 +247,7 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// What was shown, and the table of results.
+    /// The shown output, and the table of results.
     fn text(&mut self, begin: usize, given: &ItemInputs, items: Vec<Item>) -> String {
         let Common { args, places, printed, files, .. } = self.common;
         let mut out = String::new();
@@ -283,7 +283,7 @@ impl Output<'_> {
             }
             rows.push(Ok(cells));
         }
-        // Why items failed stands in the files, too.
+        // If there are files, they also say why items failed.
         if !names.is_empty() || (files.is_empty() && rows.iter().any(Result::is_err)) {
             out.push_str(&self.collected.table.part(begin, Some(names), rows));
         }
@@ -292,7 +292,7 @@ impl Output<'_> {
 }
 
 impl Common<'_> {
-    /// Runs an item as it would be run alone.
+    /// Runs one item, as if it were alone.
     fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
@@ -327,7 +327,7 @@ impl Common<'_> {
         let drift = copy.map(|copy| drift(module, &copy, &machine.snapshot()));
         out.wrong = restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding);
         out.flags = machine.flags();
-        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+        // In compiled code, words may temporarily be elsewhere than at the end.
         if outcome != Outcome::Finished && args.json && !self.compiled {
             put_state(&mut json, self.state(machine, &before).json, None, out.ended);
         }
@@ -376,7 +376,7 @@ impl Common<'_> {
         out
     }
 
-    /// Why an item stopped, in the source's terms, and its state there, if that is known.
+    /// Why an item stopped, in terms of the source, and its state there, if known.
     fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize), turned: bool) -> Option<rerun::Found> {
         let first = if self.args.reverse { Direction::Backward } else { Direction::Forward };
         let run = |run: &mut rerun::Run<'_, '_>| {
@@ -391,7 +391,7 @@ impl Common<'_> {
         alone.tell(item, run, &self.wanted())
     }
 
-    /// The results as they are now.
+    /// The current results.
     fn state(&self, machine: &Machine<'_>, before: &[u64; Reg::COUNT]) -> State {
         State::of(machine, before, &self.wanted())
     }
@@ -403,7 +403,7 @@ impl Common<'_> {
         StateOptions { shown, store: *store, layouts, printed: None, hex, reverse }
     }
 
-    /// Takes down the results of a run.
+    /// Records the results of a run.
     fn results(
         &self,
         machine: &Machine<'_>,

@@ -1,4 +1,5 @@
-//! Results in files, `--save`. The items of a batch lie along the first axis; the results of a single run have their own shape.
+//! Saves results to files, `--save`. In a batch, the first axis counts the items; the results of a single run have
+//! their own shape.
 
 use anyhow::{Context, bail, ensure};
 use pendula::arrays::{Column, NpyOutput};
@@ -13,34 +14,34 @@ use pendula::values::Place;
 
 use crate::cli::{Grad, Run};
 
-/// What stands for an integer, or for a raw word, of an item that has none.
+/// The word that replaces a missing integer or raw word of an item.
 const MISSING: u64 = 1 << 63;
 
 /// A result that every item has.
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
-    /// Its names, any of which may be given; the first heads its column.
+    /// The accepted names; the first one is the column's heading.
     pub(crate) names: Vec<String>,
-    /// How its words are read.
+    /// The type of its words.
     pub(crate) ty: Ty,
     /// The names of its words.
     labels: Vec<String>,
     /// The lengths of its dimensions.
     shape: Vec<usize>,
-    /// Which word comes at which place of an array in row-major order.
+    /// The position of each word of the array in row-major order.
     order: Vec<usize>,
-    /// Whether its words are real and imaginary parts by turns.
+    /// True if its words are alternately real and imaginary parts.
     complex: bool,
-    /// Whether it is a stack of Janus.
+    /// True if it is a stack of Janus.
     stack: bool,
 }
 
 impl Saved {
-    /// A place of a program, as an array of the shape that its argument has.
+    /// A place of a program, as an array with the shape of its argument.
     pub(crate) fn of(place: &Place, layouts: &Layouts) -> Saved {
         let count = place.count() as usize;
         let labels = place.words();
-        // A single word is no array.
+        // A single word is not an array.
         let shape = if labels.len() == 1 && labels[0] == place.name { Vec::new() } else { vec![count] };
         let mut out = Saved {
             names: vec![place.name.clone()],
@@ -66,7 +67,7 @@ impl Saved {
         out
     }
 
-    /// The same shape under other names and of another type: a gradient.
+    /// The same shape under other names and with another type: a gradient.
     pub(crate) fn derivative(mut self, names: Vec<String>, ty: Ty) -> Saved {
         let own = std::mem::replace(&mut self.names, names);
         let (first, own) = (self.names.first().cloned().unwrap_or_default(), own.first().cloned().unwrap_or_default());
@@ -77,7 +78,7 @@ impl Saved {
         self
     }
 
-    /// A matrix of doubles with a row and a column for each of these.
+    /// A matrix of doubles with a row and a column for each of these words.
     pub(crate) fn square(name: &str, words: &[String]) -> Saved {
         let labels = words.iter().flat_map(|a| words.iter().map(move |b| format!("{name}[{a},{b}]"))).collect();
         let order = (0..words.len() * words.len()).collect();
@@ -85,7 +86,7 @@ impl Saved {
         Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false, stack: false }
     }
 
-    /// With a further axis before its own, one place of which for each of the names that come before.
+    /// Adds a new first axis, with one position for each of these names.
     pub(crate) fn times(mut self, outer: &[String]) -> Saved {
         let words = self.labels.len();
         self.order = (0..outer.len()).flat_map(|n| self.order.iter().map(move |at| n * words + at)).collect();
@@ -95,7 +96,7 @@ impl Saved {
     }
 }
 
-/// The elements of an array of Janus by name, in their order: `m[0][0]`, `m[0][1]`.
+/// The names of a Janus array's elements, in their order: `m[0][0]`, `m[0][1]`.
 fn elements(name: &str, dims: &[u64]) -> Vec<String> {
     match dims.split_first() {
         None => vec![name.to_string()],
@@ -103,17 +104,17 @@ fn elements(name: &str, dims: &[u64]) -> Vec<String> {
     }
 }
 
-/// A result of an item: the words of each of the results.
+/// The words of each result of an item.
 pub(crate) type Words = Vec<Vec<u64>>;
 
-/// What is saved, and where.
+/// Which results are saved, and where.
 pub(crate) struct Files {
     results: Vec<Saved>,
-    /// Each with the results that it gets.
+    /// Each file with the indices of its results.
     files: Vec<(String, Vec<usize>)>,
     raw: bool,
     format: Format,
-    /// How many items there are; none of a single run.
+    /// The number of items; none for a single run.
     items: Option<usize>,
 }
 
@@ -123,13 +124,13 @@ fn list(results: &[Saved]) -> String {
 }
 
 impl<'a> SaveOptions<'a> {
-    /// Those of `pendula run`, which reads these files.
+    /// The options of `pendula run`, which reads these files.
     pub(crate) fn of_run(args: &'a Run, module: &Module, read: &'a [String], items: Option<usize>) -> SaveOptions<'a> {
         let (save, format) = (&args.many.save, module.flags.format);
         SaveOptions { save, raw: args.hex, json: args.json, format, read, items, names: "--show" }
     }
 
-    /// Those of `pendula grad`, which reads these files.
+    /// The options of `pendula grad`, which reads these files.
     pub(crate) fn of_grad(
         args: &'a Grad,
         module: &Module,
@@ -140,7 +141,7 @@ impl<'a> SaveOptions<'a> {
         SaveOptions { save, raw: args.hex, json: args.json, format, read, items, names: "--wrt" }
     }
 
-    /// Whether a file can hold these results.
+    /// Checks that a file can hold these results.
     fn fits(&self, text: &str, path: &str, which: &[usize], results: &[Saved]) -> anyhow::Result<()> {
         let extension = std::path::Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
         let nothing = || format!("--save {text}: the program has no results; name some with --show");
@@ -186,7 +187,7 @@ impl<'a> SaveOptions<'a> {
     }
 }
 
-/// The files that are being written. They get their names in the end.
+/// The files being written. They get their names at the end.
 pub(crate) struct Writers(Vec<Writer>);
 
 enum Writer {
@@ -194,30 +195,30 @@ enum Writer {
     Npy(NpyOutput),
 }
 
-/// What the command line says of the files of results.
+/// The command line's options for files of results.
 pub(crate) struct SaveOptions<'a> {
     /// The values of `--save`.
     pub(crate) save: &'a [String],
-    /// Whether words are wanted as they are.
+    /// True if raw words are requested.
     pub(crate) raw: bool,
-    /// Whether an object of JSON goes to standard output.
+    /// True if a JSON object goes to standard output.
     pub(crate) json: bool,
     pub(crate) format: Format,
-    /// The files that are read.
+    /// The files that are being read.
     pub(crate) read: &'a [String],
-    /// How many items there are; none of a single run.
+    /// The number of items; none for a single run.
     pub(crate) items: Option<usize>,
-    /// The option that names other results.
+    /// The option that would name other results.
     pub(crate) names: &'static str,
 }
 
 impl Files {
-    /// What `--save` asks for, of these results; the places that they come from have as many. Sees that the files can be written before anything is run.
+    /// Parses `--save` for these results. Opens the files, so that errors in them appear before anything runs.
     pub(crate) fn new(asked: &SaveOptions<'_>, results: Vec<Saved>) -> anyhow::Result<(Files, Writers)> {
         let mut files: Vec<(String, Vec<usize>)> = Vec::new();
         for text in asked.save {
             let named = text.split_once('=').filter(|(name, _)| {
-                // Names of gradients have a slash, and so have paths.
+                // Names of gradients contain a slash, and so do paths.
                 !name.is_empty() && (!name.contains('/') || results.iter().any(|r| r.names.iter().any(|n| n == name)))
             });
             let (which, path) = match named {
@@ -242,17 +243,17 @@ impl Files {
         Ok((files, Writers(writers)))
     }
 
-    /// Whether there is anything to write.
+    /// True if there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Whether a result goes to a file.
+    /// True if a result goes to a file.
     pub(crate) fn has(&self, n: usize) -> bool {
         self.files.iter().any(|(_, which)| which.contains(&n))
     }
 
-    /// How many words the results of an item have.
+    /// The number of words of an item's results.
     pub(crate) fn words(&self) -> usize {
         self.results.iter().map(|r| r.order.len()).sum()
     }
@@ -266,7 +267,7 @@ impl Files {
             let header: Vec<&str> = match self.items {
                 Some(_) => std::iter::once("item").chain(labels).chain(["error"]).collect(),
                 None if which.len() > 1 => labels.collect(),
-                // An array by itself, which is read again as it was.
+                // A single array has no header, so that it can be read back unchanged.
                 None => Vec::new(),
             };
             if !header.is_empty() {
@@ -287,7 +288,7 @@ impl Files {
         if self.raw { format!("{word:#018x}") } else { number(word, ty, self.format) }
     }
 
-    /// The elements of a result of some items.
+    /// The elements of a result, for some items.
     fn column(&self, n: usize, items: &[Result<&Words, String>]) -> Column {
         let Saved { ty, order, complex, .. } = &self.results[n];
         let all = || items.iter().flat_map(|item| order.iter().map(|at| item.as_ref().ok().map(|words| words[n][*at])));
@@ -304,7 +305,7 @@ impl Files {
 }
 
 impl Writers {
-    /// Writes the results of the items from number `begin` on, of each either its words or why it failed.
+    /// Writes the results of the items from number `begin` on; for each item, either its words or why it failed.
     pub(crate) fn part(&mut self, files: &Files, begin: usize, items: &[Result<&Words, String>]) -> anyhow::Result<()> {
         for (writer, (path, which)) in self.0.iter_mut().zip(&files.files) {
             match writer {
@@ -317,7 +318,7 @@ impl Writers {
         Ok(())
     }
 
-    /// Ends the files, which have their names then.
+    /// Completes the files and gives them their names.
     pub(crate) fn finish(self, files: &Files) -> anyhow::Result<()> {
         for (writer, (path, _)) in self.0.into_iter().zip(&files.files) {
             match writer {
@@ -346,7 +347,7 @@ fn rows(
     let text = |words: &Words, n: usize, at: usize| files.text(words[n][at], files.results[n].ty);
     if let (None, [Ok(words)]) = (files.items, items) {
         let Saved { shape, order, complex, .. } = &files.results[which[0]];
-        // Of several results a single row, as an item of a batch has.
+        // Several results form a single row, like an item of a batch.
         let width = match (which.len(), &shape[..]) {
             (1, [_]) => 1,
             (1, [_, columns, ..]) => *columns,

@@ -15,7 +15,7 @@ use crate::answer::{array, finished};
 use crate::columns::{blanks, left, length, right};
 use crate::drift::Drift;
 
-/// A derivative as text; what does not exist says why.
+/// A derivative as text; for one that does not exist, the reason.
 fn derivative_text(d: Option<(u64, Ty)>, format: Format) -> String {
     d.map_or_else(|| "undefined (the number is a logarithmic zero)".to_string(), |(w, ty)| number(w, ty, format))
 }
@@ -36,7 +36,8 @@ pub(crate) fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usiz
     }
 }
 
-/// What was found, as text. Results are printed that `shown` lets through: the loss is number 0, then come the derivatives and the Hessian.
+/// The gradients as text. `shown` selects the results to print: the loss is number 0, followed by the derivatives and
+/// the Hessian.
 pub(crate) fn text(found: &Report, format: Format, hex: bool, limit: usize, shown: &dyn Fn(usize) -> bool) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     for loss in &found.losses {
@@ -66,14 +67,15 @@ pub(crate) fn text(found: &Report, format: Format, hex: bool, limit: usize, show
     out
 }
 
-/// For each input word, the format of second derivatives that are numbers of it; `None` where they are doubles.
+/// For each input word, the fixed-point format of its second derivatives; `None` if they are doubles.
 fn formats(found: &Report, format: Format) -> Vec<Option<Format>> {
     let Some(loss) = found.losses.first() else { return Vec::new() };
     let of = |g: &Gradient| (loss.variable.ty == Ty::Q && g.input.ty == Ty::Q).then_some(format);
     loss.gradients.iter().flat_map(|g| std::iter::repeat_n(of(g), g.words.len())).collect()
 }
 
-/// A second derivative: of fixed-point numbers with the digits that tell it from its neighbours, else as a double.
+/// A second derivative as text: for fixed-point numbers with the digits that distinguish it from its neighbours, else
+/// as a double.
 fn second_text(x: f64, format: Option<Format>) -> String {
     let fixed = format.and_then(|format| f_to_q(Env { format, ieee: false }, x.to_bits()).ok().map(|w| (w, format)));
     match fixed {
@@ -82,7 +84,7 @@ fn second_text(x: f64, format: Option<Format>) -> String {
     }
 }
 
-/// A double that is easy to read: with an exponent where it is large or small.
+/// A readable double: with an exponent if it is large or small.
 fn double_text(x: f64) -> String {
     if x == 0.0 || !x.is_finite() || (1e-6..1e6).contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
 }
@@ -96,7 +98,7 @@ fn hessian_text(hessian: &[Vec<Option<f64>>], names: &[String], formats: &[Optio
             row.first().map(|x| one(x, formats.first().copied().flatten())).unwrap_or_default()
         );
     }
-    // A number is in a format if both inputs are.
+    // A second derivative is fixed point only if both inputs are.
     let show = |row: usize, column: usize, x: &Option<f64>| one(x, formats[row].and(formats[column]));
     let mut out = String::from("∂²/∂…∂…\n");
     let cells: Vec<Vec<String>> = hessian
@@ -145,7 +147,7 @@ fn checks_text(checks: &[Check], found: &Report) -> String {
     out
 }
 
-/// What became of the state.
+/// A report on whether the state was restored.
 pub(crate) fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, broken: bool, floats: bool) -> String {
     let mut out = String::new();
     if let Some((words, back)) = found.kept {
@@ -185,12 +187,12 @@ fn double_json(x: f64) -> Value {
     }
 }
 
-/// A double, or `null` where there is none.
+/// A double as JSON, or `null` if there is none.
 fn some_json(x: Option<f64>) -> Value {
     x.map_or(Value::Null, double_json)
 }
 
-/// How it ended, as JSON.
+/// The outcome as JSON.
 pub(crate) fn ended_json(found: &Report) -> Value {
     if found.wrong.is_none() {
         return finished();
