@@ -35,17 +35,17 @@ use crate::load::{self, FileKind, Loaded};
 use crate::report::Reporter;
 use crate::{store, values};
 
+mod arguments;
 mod error;
-mod given;
 mod results;
 mod value;
 
+pub use arguments::Arguments;
 pub use error::{Error, ErrorKind};
-pub use given::Arguments;
 pub use results::{Gradients, Run};
 pub use value::{Array, Number, Value};
 
-use given::Kind;
+use arguments::Kind;
 use results::Names;
 
 /// A program and the settings for its runs. Settings that are not given have the defaults of the command line. The

@@ -12,11 +12,11 @@ use crate::arrays::{self, Number};
 use crate::pisa;
 
 mod error;
+mod members;
 mod number;
-mod parts;
+mod parse;
 mod place;
 mod variables;
-mod written;
 
 pub use error::ValueError;
 use error::bad;
@@ -96,7 +96,7 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
         Ok(place) => put_text(machine, &place, value.trim()),
         // The part of a logarithmic number is its logarithm; arguments are not written that way.
         Err(ValueError::Parts { name, parts }) if !parts.iter().any(|part| part.ends_with(".log")) => {
-            parts::put(machine, (name, parts), value.trim())
+            members::put(machine, (name, parts), value.trim())
         }
         Err(error) => Err(error),
     }
@@ -106,8 +106,8 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
 pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) -> Result<(), ValueError> {
     let format = machine.program().module().flags.format;
     let words = match (&place.source, value.strip_prefix('@')) {
-        (Some(source), None) => words_of(place, &written::argument(place, source, value)?, format)?,
-        (None, None) => words_of(place, &written::list(value)?, format)?,
+        (Some(source), None) => words_of(place, &parse::argument(place, source, value)?, format)?,
+        (None, None) => words_of(place, &parse::list(value)?, format)?,
         (source, Some(path)) => {
             let most = place.count();
             let numbers = arrays::read(path, usize::try_from(most).unwrap_or(usize::MAX))?;
@@ -197,7 +197,7 @@ pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
     let range = if pisa::is_pisa(module) { NARROW } else { WORDS };
     let numbers = match value.strip_prefix('@') {
         Some(path) => arrays::read(path, arrays::MOST)?,
-        None => written::list(value)?,
+        None => parse::list(value)?,
     };
     if numbers.len() > arrays::MOST {
         let (name, path) = ("the tape".to_string(), value.trim_start_matches('@').to_string());

@@ -55,10 +55,9 @@ impl Code {
         let len = memory.len();
         assert!(lanes.iter().all(|l| l.is_empty() || l.len() == len), "lanes are as long as the memory");
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
-        // SAFETY: the function has this signature. It only accesses the words below `len` of the memory and of the lanes of its
-        // AD mode, all of which exist. Missing lanes are null, and code for AD modes with more lanes is not called without them.
-        // Code that runs forward and back has room for what it writes to `midpoint`; other code does not touch it. Its calls
-        // use at most `stack` bytes of the host's stack, and twice as many remain.
+        // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
+        // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
+        // `stack` bytes of the host's stack; twice as many remain.
         let status = unsafe {
             let entry = std::mem::transmute::<usize, Entry>(self.entry);
             entry(

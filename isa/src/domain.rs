@@ -143,6 +143,31 @@ pub trait Domain {
     fn print(&mut self, n: usize);
 }
 
+/// The methods of [`Domain`] for tapes and output, for implementations without any whose `V` is `u64` and whose `Stop` is [`Fault`]: reading
+/// and writing tapes is a fault, and nothing is shown. To be invoked inside the `impl`.
+#[macro_export]
+macro_rules! no_tapes {
+    () => {
+        fn emit(&mut self, _: u64) -> $crate::num::Word {
+            Err($crate::Fault::TapeFull)
+        }
+        fn last_emitted(&mut self) -> $crate::num::Word {
+            Err($crate::Fault::NoOutput)
+        }
+        fn unemit(&mut self, _: u64) {}
+        fn next_input(&mut self) -> $crate::num::Word {
+            Err($crate::Fault::NoInput)
+        }
+        fn advance_input(&mut self) {}
+        fn last_input(&mut self) -> $crate::num::Word {
+            Err($crate::Fault::NothingRead)
+        }
+        fn rewind_input(&mut self) {}
+        fn show(&mut self, _: $crate::Ty, _: u64) {}
+        fn print(&mut self, _: usize) {}
+    };
+}
+
 /// The arithmetic methods of [`Domain`], for implementations whose `V` is `u64` and whose `Stop` is [`Fault`]. To be invoked inside the
 /// `impl`.
 #[macro_export]

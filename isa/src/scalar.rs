@@ -3,7 +3,6 @@
 use crate::domain::Domain;
 use crate::num::Word;
 use crate::table::{ARITY, Function, FunctionVisitor, TableFn};
-use crate::types::Ty;
 use crate::{Env, Fault};
 
 /// A domain without memory, tapes or stack, and with four operands. It evaluates a row of the table outside a machine.
@@ -112,21 +111,5 @@ impl Domain for ScalarDomain {
     }
     fn lose(&mut self, _: u64) {}
     fn lose_inexact(&mut self, _: u64) {}
-    fn emit(&mut self, _: u64) -> Word {
-        Err(Fault::TapeFull)
-    }
-    fn last_emitted(&mut self) -> Word {
-        Err(Fault::NoOutput)
-    }
-    fn unemit(&mut self, _: u64) {}
-    fn next_input(&mut self) -> Word {
-        Err(Fault::NoInput)
-    }
-    fn advance_input(&mut self) {}
-    fn last_input(&mut self) -> Word {
-        Err(Fault::NothingRead)
-    }
-    fn rewind_input(&mut self) {}
-    fn show(&mut self, _: Ty, _: u64) {}
-    fn print(&mut self, _: usize) {}
+    crate::no_tapes!();
 }

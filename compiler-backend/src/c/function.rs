@@ -10,7 +10,7 @@ use pendula_isa::{Acc, Ty};
 use super::body::Spot;
 use super::text::{Ex, Names, Prec, Text};
 use super::{Refused, Sweep, Variant, Writer};
-use crate::ir::effects::{walk, written_operands};
+use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Place, Program, Stmt, Var};
 
 /// The prefixes of names for each lane.
@@ -139,27 +139,7 @@ fn counters(f: &IrFunction) -> HashSet<Var> {
 /// Whether a function's body changes a variable itself. A parameter that a callee does not write is none of them.
 pub(super) fn is_touched(program: &Program, f: &IrFunction, var: Var) -> bool {
     let mut touched = false;
-    walk(&f.body, &mut |s| match &s.stmt {
-        Stmt::Update { dst: Place::Var(v), .. }
-        | Stmt::Ancilla { var: v, .. }
-        | Stmt::Array { base: v, .. }
-        | Stmt::For { var: v, .. } => touched |= *v == var,
-        Stmt::Permute { row, args, .. } => {
-            touched |= args.iter().take(written_operands(*row)).any(|a| *a == Operand::Var(var));
-        }
-        Stmt::Call { func, args, .. } => {
-            let params = program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
-            touched |= args.iter().zip(params).any(|(a, p)| p.written && *a == Operand::Var(var));
-        }
-        Stmt::Update { dst: Place::Mem(_), .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
-    });
+    walk(&f.body, &mut |s| changed_vars(program, &s.stmt, |v| touched |= v == var));
     touched
 }
 

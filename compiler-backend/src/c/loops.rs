@@ -11,7 +11,7 @@ use super::function::{FunctionWriter, Site};
 use super::induction::{Induction, Sum};
 use super::promote::Kept;
 use super::text::Ex;
-use crate::ir::effects::{walk, written_operands};
+use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
 use crate::passes::Pass;
 
@@ -57,35 +57,7 @@ struct Survey<'s, 'w> {
 fn writes(program: &Program, block: &[LocatedStmt]) -> HashMap<Var, u32> {
     let mut out: HashMap<Var, u32> = HashMap::new();
     let mut add = |v: Var| *out.entry(v).or_default() += 1;
-    walk(block, &mut |s| match &s.stmt {
-        Stmt::Update { dst: Place::Var(v), .. }
-        | Stmt::Ancilla { var: v, .. }
-        | Stmt::Array { base: v, .. }
-        | Stmt::For { var: v, .. } => add(*v),
-        Stmt::Permute { row, args, .. } => {
-            for arg in args.iter().take(written_operands(*row)) {
-                if let Operand::Var(v) = arg {
-                    add(*v);
-                }
-            }
-        }
-        Stmt::Call { func, args, .. } => {
-            let params = program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
-            for (arg, param) in args.iter().zip(params) {
-                if let (Operand::Var(v), true) = (arg, param.written) {
-                    add(*v);
-                }
-            }
-        }
-        Stmt::Update { dst: Place::Mem(_), .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
-    });
+    walk(block, &mut |s| changed_vars(program, &s.stmt, &mut add));
     out
 }
 

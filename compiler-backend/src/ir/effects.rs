@@ -14,7 +14,8 @@ pub use summary::{Summaries, Summary, callees_first};
 pub use traps::{is_inexact, update_traps};
 
 use super::{
-    AncillaChecks, Block, Condition, FunctionId, LocatedStmt, Mem, Operand, Place, Region, Step, Stmt, Test, Var,
+    AncillaChecks, Block, Condition, FunctionId, LocatedStmt, Mem, Operand, Place, Program, Region, Step, Stmt, Test,
+    Var,
 };
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
@@ -321,6 +322,40 @@ impl Operand {
 pub fn written_operands(row: Row) -> usize {
     use pendula_isa::operand::OperandKind::{Memory, Target, TargetOrMemory};
     row.info().operands.iter().take_while(|k| matches!(k, Target | Memory | TargetOrMemory)).count()
+}
+
+/// Calls `visit` with each variable that a statement itself changes, without those that its blocks change. An argument of a parameter
+/// that the callee does not write is not among them.
+pub fn changed_vars(program: &Program, stmt: &Stmt, mut visit: impl FnMut(Var)) {
+    match stmt {
+        Stmt::Update { dst: Place::Var(v), .. }
+        | Stmt::Ancilla { var: v, .. }
+        | Stmt::Array { base: v, .. }
+        | Stmt::For { var: v, .. } => visit(*v),
+        Stmt::Permute { row, args, .. } => {
+            for arg in args.iter().take(written_operands(*row)) {
+                if let Operand::Var(v) = arg {
+                    visit(*v);
+                }
+            }
+        }
+        Stmt::Call { func, args, .. } => {
+            let params = program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
+            for (arg, param) in args.iter().zip(params) {
+                if let (Operand::Var(v), true) = (arg, param.written) {
+                    visit(*v);
+                }
+            }
+        }
+        Stmt::Update { dst: Place::Mem(_), .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::With { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => {}
+    }
 }
 
 /// The number of iterations of a `for`, if it is known. `None` also if the loop traps because it misses its last value.

@@ -11,8 +11,8 @@ use super::lifetimes::Life;
 use super::state::{Location, OperandDomain, State};
 use super::trace::Tracer;
 use super::{Config, Evaluation, MAX_CALLS, Shown, StopPoint};
-use crate::ir::effects::{walk, written_operands};
-use crate::ir::{FunctionId, IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Program, Stmt, TOLERANCE, Var};
+use crate::ir::effects::{changed_vars, walk};
+use crate::ir::{FunctionId, IrFunction, Loc, LocatedStmt, Mem, Operand, Program, Stmt, TOLERANCE, Var};
 
 /// The greatest nesting depth of blocks, over all calls.
 const MAX_BLOCKS: usize = 500_000;
@@ -386,34 +386,6 @@ fn modified(program: &Program, function: &IrFunction) -> Vec<bool> {
             *modified = true;
         }
     };
-    walk(&function.body, &mut |s| match &s.stmt {
-        Stmt::Update { dst: Place::Var(v), .. }
-        | Stmt::Ancilla { var: v, .. }
-        | Stmt::Array { base: v, .. }
-        | Stmt::For { var: v, .. } => mark(*v),
-        Stmt::Permute { row, args, .. } => {
-            for arg in args.iter().take(written_operands(*row)) {
-                if let Operand::Var(v) = arg {
-                    mark(*v);
-                }
-            }
-        }
-        Stmt::Call { func, args, .. } => {
-            let params = program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
-            for (arg, param) in args.iter().zip(params) {
-                if let (Operand::Var(v), true) = (arg, param.written) {
-                    mark(*v);
-                }
-            }
-        }
-        Stmt::Update { dst: Place::Mem(_), .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
-    });
+    walk(&function.body, &mut |s| changed_vars(program, &s.stmt, &mut mark));
     modified
 }

@@ -4,7 +4,7 @@ use pendula_isa::adjoint::{Carrier, GRADIENT, VALUE};
 use pendula_isa::domain::Domain;
 use pendula_isa::num::Word;
 use pendula_isa::table::{Instruction, Variant};
-use pendula_isa::{Env, Fault, Ty};
+use pendula_isa::{Env, Fault};
 
 /// Where a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,23 +191,7 @@ impl Domain for OperandDomain<'_> {
         Err(Fault::Memory)
     }
 
-    fn emit(&mut self, _: u64) -> Word {
-        Err(Fault::TapeFull)
-    }
-    fn last_emitted(&mut self) -> Word {
-        Err(Fault::NoOutput)
-    }
-    fn unemit(&mut self, _: u64) {}
-    fn next_input(&mut self) -> Word {
-        Err(Fault::NoInput)
-    }
-    fn advance_input(&mut self) {}
-    fn last_input(&mut self) -> Word {
-        Err(Fault::NothingRead)
-    }
-    fn rewind_input(&mut self) {}
-    fn show(&mut self, _: Ty, _: u64) {}
-    fn print(&mut self, _: usize) {}
+    pendula_isa::no_tapes!();
 }
 
 impl Carrier for OperandDomain<'_> {
