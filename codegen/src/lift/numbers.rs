@@ -99,8 +99,8 @@ impl Lifter<'_> {
             KnownKernel::FloatMul => self.float(Float::Mul, a, b),
             KnownKernel::FloatDiv => self.float(Float::Div, a, b),
             KnownKernel::FloatInv => {
-                let finish_statement = self.word(1f64.to_bits());
-                self.float(Float::Div, finish_statement, a)
+                let one = self.word(1f64.to_bits());
+                self.float(Float::Div, one, a)
             }
             KnownKernel::FloatSqrt => {
                 // The root of a negative number is NaN, that of infinity is infinity.
