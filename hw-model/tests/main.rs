@@ -3,5 +3,6 @@
 
 mod circuits;
 mod energy;
+mod gate_counts;
 mod kernels;
 mod report;
