@@ -271,7 +271,7 @@ pub struct Body {
 /// A kernel that compiled code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The name of its type, which is the same in every build from the same sources.
+    /// The name, an identifier.
     pub name: &'static str,
     /// The address of its entry point (see [`super::kernel`]).
     pub address: usize,

@@ -21,7 +21,7 @@ mod rotation;
 
 use crate::calculus::{Calculus, Dual, argument_type, pull, push_one, some, value_type};
 use crate::domain::Domain;
-use crate::num::{fixed, int};
+use crate::kernels::{fixed, int};
 use crate::table::{self, ARITY, Adjoint, Function, Instruction, Variant, accumulate};
 use crate::types::{Acc, Ty};
 
@@ -316,7 +316,7 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
                     Ty::Int | Ty::L => g,
                     Ty::Q => {
                         let zero = d.word(0);
-                        d.wrapping2(fixed::sub, zero, g)?
+                        d.kernel2::<fixed::Sub>(zero, g)?
                     }
                     Ty::F => {
                         let sign = d.word(1 << 63);
@@ -344,7 +344,7 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
                     AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == MIXED,
                 };
                 let (num, den) = if as_value == back { (den, num) } else { (num, den) };
-                new[lane] = d.kernel_pair(int::scale, [x, buf, num, den])?;
+                new[lane] = d.kernel_pair::<int::Scale>([x, buf, num, den])?;
             }
             body(d)?;
             for &lane in ad_mode.lanes() {

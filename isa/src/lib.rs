@@ -5,6 +5,7 @@
 //! beyond a single instruction nor machine state.
 
 pub mod adjoint;
+pub mod arith;
 pub mod budget;
 pub mod calculus;
 pub mod class;
@@ -14,6 +15,7 @@ pub mod domain;
 pub mod encode;
 pub mod fault;
 pub mod inst;
+pub mod kernels;
 pub mod manual;
 pub mod mnemonic;
 pub mod module;

@@ -1,5 +1,6 @@
 //! [`ScalarDomain`]: the functions of the table and instructions without a machine.
 
+use crate::arith::Arith;
 use crate::domain::Domain;
 use crate::num::Word;
 use crate::table::{ARITY, Function, FunctionVisitor, TableFn};
@@ -23,11 +24,6 @@ impl ScalarDomain {
     pub fn new(env: Env) -> ScalarDomain {
         ScalarDomain { env, ..ScalarDomain::default() }
     }
-
-    fn note<T>(&mut self, (result, overflowed): (T, bool)) -> Result<T, Fault> {
-        self.overflowed |= overflowed;
-        Ok(result)
-    }
 }
 
 /// The value of a function.
@@ -45,11 +41,29 @@ pub fn value(env: Env, func: TableFn, x: [u64; ARITY]) -> Word {
     func.visit(Value(env, x))
 }
 
-impl Domain for ScalarDomain {
+impl Arith for ScalarDomain {
     type V = u64;
     type Stop = Fault;
 
     crate::plain_arithmetic!();
+
+    #[inline(always)]
+    fn env(&self) -> Env {
+        self.env
+    }
+    #[inline(always)]
+    fn overflow(&mut self, wrapped: u64) -> Result<(), Fault> {
+        self.overflowed |= wrapped != 0;
+        Ok(())
+    }
+    #[inline(always)]
+    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        if ok == 0 { Err(fault) } else { Ok(()) }
+    }
+}
+
+impl Domain for ScalarDomain {
+    crate::plain_guard!();
 
     fn operand(&mut self, n: usize) -> Word {
         Ok(self.operands[n])
@@ -75,33 +89,8 @@ impl Domain for ScalarDomain {
         0
     }
     fn set_sp(&mut self, _: u64) {}
-    fn env(&self) -> Env {
-        self.env
-    }
-    fn wrapping2<K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static>(&mut self, k: K, a: u64, b: u64) -> Word {
-        self.note(k(self.env, a, b))
-    }
-    fn wrapping3<K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static>(
-        &mut self,
-        k: K,
-        a: u64,
-        b: u64,
-        c: u64,
-    ) -> Word {
-        self.note(k(self.env, a, b, c))
-    }
-    fn wrapping_pair<K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static>(
-        &mut self,
-        k: K,
-        x: [u64; 4],
-    ) -> Result<[u64; 2], Fault> {
-        self.note(k(self.env, x))
-    }
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
-        if ok == 0 { Err(fault) } else { Ok(()) }
-    }
-    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
-        self.check(ok, fault)
+        self.require(ok, fault)
     }
     fn cell(&mut self, _: u64) -> Word {
         Err(Fault::Memory)

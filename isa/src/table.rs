@@ -19,7 +19,7 @@ use crate::calculus::{Calculus, Constant};
 use crate::class::GateClass;
 use crate::domain::Domain;
 use crate::fault::Fault;
-use crate::num::{convert, fixed, float, gauss, int, log};
+use crate::kernels::{convert, fixed, float, int, log};
 use crate::operand::OperandKind;
 use crate::types::{Acc, Cond, Profile, Ty};
 
@@ -318,7 +318,7 @@ macro_rules! table {
             pub mod $mod {
                 use super::*;
                 #[allow(unused_imports, reason = "not every type has kernels of its own")]
-                use crate::num::$own as own;
+                use crate::kernels::$own as own;
 
                 /// The type of the result.
                 #[allow(dead_code, reason = "not every type has partial derivatives")]
@@ -523,13 +523,13 @@ table! {
             /// The product, modulo 2^64.
             1 Mul "mul" (a, b) class Multiply |d| { Ok(d.mul(a, b)) }
             /// The quotient of signed integers, rounded toward zero. Division by zero traps; the smallest integer divided by -1 wraps.
-            2 Quot "quot" (a, b) class Divide |d| { d.kernel2(int::quot, a, b) }
+            2 Quot "quot" (a, b) class Divide |d| { d.kernel2::<int::Quot>(a, b) }
             /// The remainder that belongs to `quot`: it has the sign of `a`. Division by zero traps.
-            3 Rem "rem" (a, b) class Divide |d| { d.kernel2(int::rem, a, b) }
+            3 Rem "rem" (a, b) class Divide |d| { d.kernel2::<int::Rem>(a, b) }
             /// The quotient of signed integers, rounded down. Division by zero traps; the smallest integer divided by -1 wraps.
-            4 Div "div" (a, b) class Divide |d| { d.kernel2(int::div, a, b) }
+            4 Div "div" (a, b) class Divide |d| { d.kernel2::<int::Div>(a, b) }
             /// The remainder that belongs to `div`: it has the sign of `b`. Division by zero traps.
-            5 Mod "mod" (a, b) class Divide |d| { d.kernel2(int::modulo, a, b) }
+            5 Mod "mod" (a, b) class Divide |d| { d.kernel2::<int::Mod>(a, b) }
             /// Bitwise and.
             6 And "and" (a, b) class Logic in Both |d| { Ok(d.and(a, b)) }
             /// Bitwise or.
@@ -553,11 +553,11 @@ table! {
             /// The larger of two signed integers.
             16 Max "max" (a, b) class Select in Both |d| { let c = d.lt(a, b); Ok(d.select(c, b, a)) }
             /// A fixed-point number as an integer, rounded down.
-            17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1(convert::q_to_int, a) }
+            17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1::<convert::FixedToInt>(a) }
             /// A logarithmic number as an integer, rounded to the nearest, ties to even. Traps if it does not fit an integer.
-            18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_int, a) }
+            18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1::<convert::LogToInt>(a) }
             /// A floating-point number as an integer, rounded down. Traps if it does not fit an integer.
-            19 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_int, a) }
+            19 CvtF "cvt" (a) from F class Convert |d| { d.kernel1::<convert::FloatToInt>(a) }
             /// The sum, modulo 2^64.
             20 Plus "plus" (a, b) class Add |d| { accumulate(d, Acc::Add, false, T, a, b) }
             /// The difference, modulo 2^64.
@@ -581,50 +581,50 @@ table! {
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, copies of their sign bit coming in.
             31 Sar32 "sar32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = signed(d, 32, a); Ok(d.sar(low, n)) }
             /// The quotient of unsigned integers. Division by zero traps.
-            32 Udiv "udiv" (a, b) class Divide |d| { d.kernel2(int::udiv, a, b) }
+            32 Udiv "udiv" (a, b) class Divide |d| { d.kernel2::<int::Udiv>(a, b) }
             /// The remainder that belongs to `udiv`. Division by zero traps.
-            33 Umod "umod" (a, b) class Divide |d| { d.kernel2(int::umod, a, b) }
+            33 Umod "umod" (a, b) class Divide |d| { d.kernel2::<int::Umod>(a, b) }
             /// `a` to the power of an unsigned integer, modulo 2^64.
-            34 Pow "pow" (a, b) class Power |d| { d.kernel2(int::pow, a, b) }
+            34 Pow "pow" (a, b) class Power |d| { d.kernel2::<int::Pow>(a, b) }
         }
         Q q_fn fixed {
             /// The operand itself.
             0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// The product, rounded down. Wraps on overflow and raises the overflow flag.
-            1 Mul "mul" (a, b) class FixedMultiply |d| { d.wrapping2(fixed::mul, a, b) } partials |c, y| [{ Ok(b) }, { Ok(a) }]
+            1 Mul "mul" (a, b) class FixedMultiply |d| { d.kernel2::<fixed::Mul>(a, b) } partials |c, y| [{ Ok(b) }, { Ok(a) }]
             /// The quotient, rounded toward zero. Division by zero traps, and so does a quotient that the format cannot hold.
-            2 Div "div" (a, b) class FixedDivide |d| { d.kernel2(fixed::div, a, b) }
+            2 Div "div" (a, b) class FixedDivide |d| { d.kernel2::<fixed::Div>(a, b) }
                 partials |c, y| [{ c.of1::<Inv>(b) }, { let q = c.of2::<Div>(y, b)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
             /// `a`·`b` + `c`: the product, rounded down, and an exact sum. Wraps on overflow and raises the overflow flag.
-            3 Muladd "muladd" (a, b, c) class FixedMultiply |d| { d.wrapping3(fixed::muladd, a, b, c) }
+            3 Muladd "muladd" (a, b, c) class FixedMultiply |d| { d.kernel3::<fixed::Muladd>(a, b, c) }
                 partials |k, y| [{ Ok(b) }, { Ok(a) }, { Ok(k.constant(T, Constant::ONE)) }]
             /// The product of integers, as an integer. Wraps on overflow and raises the overflow flag, as the sum that it is added to does.
-            40 Prod "prod" (a, b) from Int class Multiply |d| { d.wrapping2(int::prod, a, b) }
+            40 Prod "prod" (a, b) from Int class Multiply |d| { d.kernel2::<int::Prod>(a, b) }
             /// An integer to the power of an unsigned one, as an integer. Wraps on overflow and raises the overflow flag.
-            41 IntPow "ipow" (a, b) from Int class Power |d| { d.wrapping2(int::ipow, a, b) }
+            41 IntPow "ipow" (a, b) from Int class Power |d| { d.kernel2::<int::IntPow>(a, b) }
             /// An integer as a fixed-point number. Traps if it does not fit the format.
-            16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1(convert::int_to_q, a) }
+            16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1::<convert::IntToFixed>(a) }
             /// A logarithmic number as a fixed-point number, rounded to the nearest. Traps if it does not fit the format.
-            17 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_q, a) } partials |c, y| [{ Ok(y) }]
+            17 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1::<convert::LogToFixed>(a) } partials |c, y| [{ Ok(y) }]
             /// A floating-point number as a fixed-point number, rounded to the nearest, ties to even. Traps if it does not fit the format.
-            18 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_q, a) } partials |c, y| [{ Ok(c.constant(Ty::F, Constant::ONE)) }]
+            18 CvtF "cvt" (a) from F class Convert |d| { d.kernel1::<convert::FloatToFixed>(a) } partials |c, y| [{ Ok(c.constant(Ty::F, Constant::ONE)) }]
             /// The natural logarithm of the magnitude of a logarithmic number, rounded to the nearest. Zero has none, and traps.
-            19 LogL "log" (a) from L class LogConvert |d| { d.kernel1(gauss::ln, a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
+            19 LogL "log" (a) from L class LogConvert |d| { d.kernel1::<log::Ln>(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
         }
         L l_fn log {
             /// The operand itself.
             0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }]
             /// The product, exact in the logarithm. Traps where the logarithm overflows.
-            1 Mul "mul" (a, b) class LogAdd |d| { d.kernel2(|_, a, b| log::product(a, b), a, b) }
+            1 Mul "mul" (a, b) class LogAdd |d| { d.kernel2::<log::Mul>(a, b) }
                 partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }, { Ok(c.constant(Ty::Q, Constant::ONE)) }]
             /// The quotient, exact in the logarithm. Division by zero traps, and so does an overflow of the logarithm.
-            2 Div "div" (a, b) class LogAdd |d| { d.kernel2(|_, a, b| log::quotient(a, b), a, b) }
+            2 Div "div" (a, b) class LogAdd |d| { d.kernel2::<log::Div>(a, b) }
                 partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }, { Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
             /// The reciprocal, exact in the logarithm. That of zero traps.
-            3 Inv "inv" (a) class LogAdd |d| { d.kernel1(gauss::inv, a) } partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
+            3 Inv "inv" (a) class LogAdd |d| { d.kernel1::<log::Inv>(a) } partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
             /// `a` to the power of a fixed-point number, the logarithm rounded to the nearest. A negative `a` needs a whole exponent, or it traps;
             /// so do zero with a negative exponent, and an overflow of the logarithm.
-            4 Pow "pow" (a, b: Q) class FixedMultiply |d| { d.kernel2(gauss::pow, a, b) }
+            4 Pow "pow" (a, b: Q) class FixedMultiply |d| { d.kernel2::<log::Pow>(a, b) }
                 partials |c, y| [{ Ok(b) }, {
                     // Where `a` is zero so is the value, whatever the exponent.
                     let (zero, one) = (c.constant(T, Constant::ZERO), c.constant(T, Constant::ONE));
@@ -632,48 +632,48 @@ table! {
                     c.of1::<q_fn::LogL>(some)
                 }]
             /// The sum, its logarithm rounded to the nearest. Traps where the logarithm overflows.
-            5 Plus "plus" (a, b) class LogSum |d| { d.kernel2(gauss::plus, a, b) }
+            5 Plus "plus" (a, b) class LogSum |d| { d.kernel2::<log::Plus>(a, b) }
                 partials |c, y| [{ let r = c.of2::<Div>(a, y)?; c.of1::<q_fn::CvtL>(r) }, { let r = c.of2::<Div>(b, y)?; c.of1::<q_fn::CvtL>(r) }]
             /// The difference, its logarithm rounded to the nearest. Traps where the logarithm overflows.
-            6 Minus "minus" (a, b) class LogSum |d| { d.kernel2(gauss::minus, a, b) }
+            6 Minus "minus" (a, b) class LogSum |d| { d.kernel2::<log::Minus>(a, b) }
                 partials |c, y| [{ let r = c.of2::<Div>(a, y)?; c.of1::<q_fn::CvtL>(r) }, {
                     let r = c.of2::<Div>(b, y)?;
                     let r = c.of1::<q_fn::CvtL>(r)?;
                     c.times::<q_fn::Mul>(Ty::Q, Constant::MINUS_ONE, r)
                 }]
             /// An integer as a logarithmic number, its logarithm rounded to the nearest.
-            16 CvtI "cvt" (a) from Int class LogConvert |d| { d.kernel1(convert::int_to_l, a) }
+            16 CvtI "cvt" (a) from Int class LogConvert |d| { d.kernel1::<convert::IntToLog>(a) }
             /// A fixed-point number as a logarithmic number, its logarithm rounded to the nearest.
-            17 CvtQ "cvt" (a) from Q class LogConvert |d| { d.kernel1(convert::q_to_l, a) } partials |c, y| [{ c.of1::<q_fn::Inv>(a) }]
+            17 CvtQ "cvt" (a) from Q class LogConvert |d| { d.kernel1::<convert::FixedToLog>(a) } partials |c, y| [{ c.of1::<q_fn::Inv>(a) }]
             /// A floating-point number as a logarithmic number, its logarithm rounded to the nearest. Traps below 2^-1024.
-            18 CvtF "cvt" (a) from F class LogConvert |d| { d.kernel1(convert::f_to_l, a) } partials |c, y| [{ c.of1::<f_fn::Inv>(a) }]
+            18 CvtF "cvt" (a) from F class LogConvert |d| { d.kernel1::<convert::FloatToLog>(a) } partials |c, y| [{ c.of1::<f_fn::Inv>(a) }]
         }
         F f_fn float {
             /// The operand itself.
             0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// The product.
-            1 Mul "mul" (a, b) class FloatMultiply |d| { d.kernel2(float::mul, a, b) } partials |c, y| [{ Ok(b) }, { Ok(a) }]
+            1 Mul "mul" (a, b) class FloatMultiply |d| { d.float_mul(a, b) } partials |c, y| [{ Ok(b) }, { Ok(a) }]
             /// The quotient. Division by zero traps.
-            2 Div "div" (a, b) class FloatDivide |d| { d.kernel2(float::div, a, b) }
+            2 Div "div" (a, b) class FloatDivide |d| { d.float_div(a, b) }
                 partials |c, y| [{ c.of1::<Inv>(b) }, { let q = c.of2::<Div>(y, b)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
             /// `a`·`b` + `c`, rounded once.
-            3 Muladd "muladd" (a, b, c) class FloatMultiply |d| { d.kernel3(float::muladd, a, b, c) }
+            3 Muladd "muladd" (a, b, c) class FloatMultiply |d| { d.kernel3::<float::Muladd>(a, b, c) }
                 partials |k, y| [{ Ok(b) }, { Ok(a) }, { Ok(k.constant(T, Constant::ONE)) }]
             /// An integer as a floating-point number, rounded to the nearest, ties to even.
-            16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1(convert::int_to_f, a) }
+            16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1::<convert::IntToFloat>(a) }
             /// A fixed-point number as a floating-point number, rounded to the nearest, ties to even.
-            17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1(convert::q_to_f, a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
+            17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1::<convert::FixedToFloat>(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// A logarithmic number as a floating-point number, rounded to the nearest.
-            18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_f, a) } partials |c, y| [{ Ok(y) }]
+            18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1::<convert::LogToFloat>(a) } partials |c, y| [{ Ok(y) }]
         }
     }
     real {
         /// The reciprocal. That of zero traps.
-        4 Inv "inv" (a) class FixedDivide / FloatDivide |d| { d.kernel1(own::inv, a) }
+        4 Inv "inv" (a) class FixedDivide / FloatDivide |d| { d.kernel1::<own::Inv>(a) }
             partials |c, y| [{ let q = c.of2::<Mul>(y, y)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
         /// `a` to the power `b`. A negative `a` needs a whole exponent, or it traps; so does zero with a negative exponent. The derivative with
         /// respect to the exponent is taken as 0 where `a` is not positive.
-        5 Pow "pow" (a, b) class Power / FloatElementary |d| { d.kernel2(own::pow, a, b) }
+        5 Pow "pow" (a, b) class Power / FloatElementary |d| { d.kernel2::<own::Pow>(a, b) }
             partials |c, y| [{
                 // b·a^(b − 1), and 0 for b = 0 where `a` is 0, too. Of a negative `a` the exponent is whole, and a constant.
                 let (zero, one) = (c.constant(T, Constant::ZERO), c.constant(T, Constant::ONE));
@@ -692,7 +692,7 @@ table! {
                 c.of2::<Mul>(y, log)
             }]
         /// `a` to the power of an integer. Zero with a negative exponent traps.
-        6 Powi "powi" (a, n: Int) class Power / FloatElementary |d| { d.kernel2(own::powi, a, n) }
+        6 Powi "powi" (a, n: Int) class Power / FloatElementary |d| { d.kernel2::<own::Powi>(a, n) }
             partials |c, y| [{
                 let zero = c.constant(Ty::Int, Constant::ZERO);
                 let less = c.offset(n, -1);
@@ -702,34 +702,34 @@ table! {
                 c.of2::<Mul>(n, power)
             }]
         /// The exponential.
-        7 Exp "exp" (a) class Elementary / FloatElementary |d| { d.kernel1(own::exp, a) } partials |c, y| [{ Ok(y) }]
+        7 Exp "exp" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Exp>(a) } partials |c, y| [{ Ok(y) }]
         /// The natural logarithm. Only positive numbers have one; others trap.
-        8 Log "log" (a) class Elementary / FloatElementary |d| { d.kernel1(own::log, a) } partials |c, y| [{ c.of1::<Inv>(a) }]
+        8 Log "log" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Log>(a) } partials |c, y| [{ c.of1::<Inv>(a) }]
         /// The logarithm to base 2. Only positive numbers have one; others trap.
-        9 Log2 "log2" (a) class Elementary / FloatElementary |d| { d.kernel1(own::log2, a) }
+        9 Log2 "log2" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Log2>(a) }
             partials |c, y| [{ let k = c.constant(T, Constant::LOG2_E); c.of2::<Div>(k, a) }]
         /// The square root. That of a negative number traps.
-        10 Sqrt "sqrt" (a) class Root / FloatElementary |d| { d.kernel1(own::sqrt, a) }
+        10 Sqrt "sqrt" (a) class Root / FloatElementary |d| { d.kernel1::<own::Sqrt>(a) }
             partials |c, y| [{ let h = c.constant(T, Constant::HALF); c.of2::<Div>(h, y) }]
         /// The sine of an angle in radians.
-        11 Sin "sin" (a) class Elementary / FloatElementary |d| { d.kernel1(own::sin, a) } partials |c, y| [{ c.of1::<Cos>(a) }]
+        11 Sin "sin" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Sin>(a) } partials |c, y| [{ c.of1::<Cos>(a) }]
         /// The cosine of an angle in radians.
-        12 Cos "cos" (a) class Elementary / FloatElementary |d| { d.kernel1(own::cos, a) }
+        12 Cos "cos" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Cos>(a) }
             partials |c, y| [{ let s = c.of1::<Sin>(a)?; c.times::<Mul>(T, Constant::MINUS_ONE, s) }]
         /// The tangent of an angle in radians. Traps if it does not fit the type.
-        13 Tan "tan" (a) class Elementary / FloatElementary |d| { d.kernel1(own::tan, a) }
+        13 Tan "tan" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Tan>(a) }
             partials |c, y| [{ let one = c.constant(T, Constant::ONE); c.of3::<Muladd>(y, y, one) }]
         /// The arc sine, from -π/2 to π/2. Traps beyond ±1.
-        14 Asin "asin" (a) class Elementary / FloatElementary |d| { d.kernel1(own::asin, a) }
+        14 Asin "asin" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Asin>(a) }
             partials |c, y| [{ inverse_cosine::<C, Muladd, Sqrt, Inv, Div>(c, T, a) }]
         /// The arc cosine, from 0 to π. Traps beyond ±1.
-        15 Acos "acos" (a) class Elementary / FloatElementary |d| { d.kernel1(own::acos, a) }
+        15 Acos "acos" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Acos>(a) }
             partials |c, y| [{
                 let i = inverse_cosine::<C, Muladd, Sqrt, Inv, Div>(c, T, a)?;
                 c.times::<Mul>(T, Constant::MINUS_ONE, i)
             }]
         /// The arc tangent, from -π/2 to π/2.
-        20 Atan "atan" (a) class Elementary / FloatElementary |d| { d.kernel1(own::atan, a) }
+        20 Atan "atan" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Atan>(a) }
             partials |c, y| [{
                 // 1/(1 + a²) without the square, which may overflow.
                 let one = c.constant(T, Constant::ONE);
@@ -738,7 +738,7 @@ table! {
                 c.of2::<Mul>(i, i)
             }]
         /// The angle of the point (`b`, `a`), from -π to π; 0 for the origin.
-        21 Atan2 "atan2" (a, b) class Elementary / FloatElementary |d| { d.kernel2(own::atan2, a, b) }
+        21 Atan2 "atan2" (a, b) class Elementary / FloatElementary |d| { d.kernel2::<own::Atan2>(a, b) }
             partials |c, y| [{
                 let h = c.of2::<Hypot>(a, b)?;
                 let q = c.of2::<Div>(b, h)?;
@@ -750,29 +750,29 @@ table! {
                 c.times::<Mul>(T, Constant::MINUS_ONE, q)
             }]
         /// The hyperbolic sine.
-        22 Sinh "sinh" (a) class Elementary / FloatElementary |d| { d.kernel1(own::sinh, a) } partials |c, y| [{ c.of1::<Cosh>(a) }]
+        22 Sinh "sinh" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Sinh>(a) } partials |c, y| [{ c.of1::<Cosh>(a) }]
         /// The hyperbolic cosine.
-        23 Cosh "cosh" (a) class Elementary / FloatElementary |d| { d.kernel1(own::cosh, a) } partials |c, y| [{ c.of1::<Sinh>(a) }]
+        23 Cosh "cosh" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Cosh>(a) } partials |c, y| [{ c.of1::<Sinh>(a) }]
         /// The hyperbolic tangent.
-        24 Tanh "tanh" (a) class Elementary / FloatElementary |d| { d.kernel1(own::tanh, a) }
+        24 Tanh "tanh" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Tanh>(a) }
             partials |c, y| [{ one_less_square::<C, Mul, Muladd>(c, T, y) }]
         /// The magnitude. Its derivative at 0 is taken as 0.
-        25 Abs "abs" (a) class Select |d| { d.kernel1(own::abs, a) } partials |c, y| [{ c.of1::<Sign>(a) }]
+        25 Abs "abs" (a) class Select |d| { d.kernel1::<own::Abs>(a) } partials |c, y| [{ c.of1::<Sign>(a) }]
         /// -1, 0 or 1, by the sign.
-        26 Sign "sign" (a) class Select |d| { d.kernel1(own::sign, a) }
+        26 Sign "sign" (a) class Select |d| { d.kernel1::<own::Sign>(a) }
         /// The smaller number. Where they are equal, the derivative is that of `a`.
-        27 Min "min" (a, b) class Select |d| { d.kernel2(own::min, a, b) }
+        27 Min "min" (a, b) class Select |d| { d.kernel2::<own::Min>(a, b) }
             partials |c, y| [{ c.choose(T, a, b, [Constant::ONE, Constant::ZERO]) }, { c.choose(T, a, b, [Constant::ZERO, Constant::ONE]) }]
         /// The larger number. Where they are equal, the derivative is that of `a`.
-        28 Max "max" (a, b) class Select |d| { d.kernel2(own::max, a, b) }
+        28 Max "max" (a, b) class Select |d| { d.kernel2::<own::Max>(a, b) }
             partials |c, y| [{ c.choose(T, b, a, [Constant::ONE, Constant::ZERO]) }, { c.choose(T, b, a, [Constant::ZERO, Constant::ONE]) }]
         /// `a` if it is positive, else 0. Its derivative at 0 is taken as 0.
-        29 Relu "relu" (a) class Select |d| { d.kernel1(own::relu, a) }
+        29 Relu "relu" (a) class Select |d| { d.kernel1::<own::Relu>(a) }
             partials |c, y| [{ let zero = c.constant(T, Constant::ZERO); c.choose(T, a, zero, [Constant::ZERO, Constant::ONE]) }]
         /// The greatest whole number that is not greater.
-        30 Floor "floor" (a) class Select |d| { d.kernel1(own::floor, a) }
+        30 Floor "floor" (a) class Select |d| { d.kernel1::<own::Floor>(a) }
         /// √(`a`² + `b`²), without overflow on the way.
-        31 Hypot "hypot" (a, b) class Root / FloatElementary |d| { d.kernel2(own::hypot, a, b) }
+        31 Hypot "hypot" (a, b) class Root / FloatElementary |d| { d.kernel2::<own::Hypot>(a, b) }
             partials |c, y| [{ c.of2::<Div>(a, y) }, { c.of2::<Div>(b, y) }]
         /// The sum, as the accumulator makes it: in fixed point it wraps on overflow and raises the overflow flag; in floating point it is rounded.
         32 Plus "plus" (a, b) class Add / FloatAdd |d| { accumulate(d, Acc::Add, false, T, a, b) }
@@ -800,8 +800,8 @@ table! {
             let a = d.operand(0)?;
             let n = match v.ty {
                 Ty::Int => { let z = d.word(0); d.sub(z, a) }
-                Ty::Q => { let z = d.word(0); d.wrapping2(fixed::sub, z, a)? }
-                Ty::L => d.kernel1(|_, a| log::neg(a), a)?,
+                Ty::Q => { let z = d.word(0); d.kernel2::<fixed::Sub>(z, a)? }
+                Ty::L => d.kernel1::<log::Neg>(a)?,
                 Ty::F => { let s = d.word(1 << 63); d.xor(a, s) }
             };
             d.set(0, n)
@@ -888,7 +888,7 @@ table! {
             let r = d.operand(0)?;
             let zero = d.word(0);
             let tol = if v.form { d.operand(1)? } else { zero };
-            let near = d.kernel2(float::within, r, tol)?;
+            let near = d.kernel2::<float::Within>(r, tol)?;
             d.require(near, Fault::NotZero)?;
             d.lose_inexact(r);
             d.set(0, zero)
@@ -1074,18 +1074,18 @@ pub(crate) fn rotate<D: Domain>(d: &mut D, ty: Ty, back: bool, [a, b, angle]: [D
     let zero = d.word(0);
     let x = [a, b, angle, zero];
     match (ty, back) {
-        (Ty::Q, false) => d.wrapping_pair(|env, [a, b, t, _]| fixed::rot(env, a, b, t), x),
-        (Ty::Q, true) => d.wrapping_pair(|env, [a, b, t, _]| fixed::irot(env, a, b, t), x),
+        (Ty::Q, false) => d.kernel_pair::<fixed::Rot>(x),
+        (Ty::Q, true) => d.kernel_pair::<fixed::Irot>(x),
         // The table has no rotation of other types. Sine and cosine stand for themselves: they serve for every lane, and for every
         // point that is turned by the same angle.
         (Ty::F | Ty::Int | Ty::L, _) => {
-            let (sin, cos) = (d.kernel1(float::sin, angle)?, d.kernel1(float::cos, angle)?);
-            let (from_a, from_b) = (d.kernel2(float::mul, a, cos)?, d.kernel2(float::mul, b, sin)?);
-            let (to_b, stays) = (d.kernel2(float::mul, a, sin)?, d.kernel2(float::mul, b, cos)?);
+            let (sin, cos) = (d.kernel1::<float::Sin>(angle)?, d.kernel1::<float::Cos>(angle)?);
+            let (from_a, from_b) = (d.float_mul(a, cos)?, d.float_mul(b, sin)?);
+            let (to_b, stays) = (d.float_mul(a, sin)?, d.float_mul(b, cos)?);
             Ok(if back {
-                [d.kernel2(float::add, from_a, from_b)?, d.kernel2(float::sub, stays, to_b)?]
+                [d.float_add(from_a, from_b)?, d.float_sub(stays, to_b)?]
             } else {
-                [d.kernel2(float::sub, from_a, from_b)?, d.kernel2(float::add, to_b, stays)?]
+                [d.float_sub(from_a, from_b)?, d.float_add(to_b, stays)?]
             })
         }
     }
@@ -1159,7 +1159,7 @@ fn rotate32<D: Domain>(d: &mut D, back: bool) -> Result<(), D::Stop> {
 /// `rmul`'s meaning; `rdiv`'s with the factors exchanged.
 #[inline(always)]
 fn scale<D: Domain>(d: &mut D, words: [D::V; 4]) -> Result<(), D::Stop> {
-    let [x, buf] = d.kernel_pair(int::scale, words)?;
+    let [x, buf] = d.kernel_pair::<int::Scale>(words)?;
     d.set(0, x)?;
     d.set(1, buf)
 }
@@ -1169,15 +1169,15 @@ fn scale<D: Domain>(d: &mut D, words: [D::V; 4]) -> Result<(), D::Stop> {
 pub fn accumulate<D: Domain>(d: &mut D, acc: Acc, inverse: bool, ty: Ty, y: D::V, x: D::V) -> Result<D::V, D::Stop> {
     match (acc, ty, inverse) {
         (Acc::Xor, Ty::Int | Ty::Q | Ty::L | Ty::F, _) => Ok(d.xor(y, x)),
-        (Acc::Add, Ty::Q, false) => d.wrapping2(fixed::add, y, x),
-        (Acc::Add, Ty::Q, true) => d.wrapping2(fixed::sub, y, x),
-        (Acc::Add, Ty::F, false) => d.kernel2(float::add, y, x),
-        (Acc::Add, Ty::F, true) => d.kernel2(float::sub, y, x),
+        (Acc::Add, Ty::Q, false) => d.kernel2::<fixed::Add>(y, x),
+        (Acc::Add, Ty::Q, true) => d.kernel2::<fixed::Sub>(y, x),
+        (Acc::Add, Ty::F, false) => d.float_add(y, x),
+        (Acc::Add, Ty::F, true) => d.float_sub(y, x),
         // The table gives `.l` no additive accumulator and the other types no multiplicative one.
         (Acc::Add, Ty::Int | Ty::L, false) => Ok(d.add(y, x)),
         (Acc::Add, Ty::Int | Ty::L, true) => Ok(d.sub(y, x)),
-        (Acc::Mul, Ty::Int | Ty::Q | Ty::L | Ty::F, false) => d.kernel2(|_, a, b| log::mul(a, b), y, x),
-        (Acc::Mul, Ty::Int | Ty::Q | Ty::L | Ty::F, true) => d.kernel2(|_, a, b| log::div(a, b), y, x),
+        (Acc::Mul, Ty::Int | Ty::Q | Ty::L | Ty::F, false) => d.kernel2::<log::Scale>(y, x),
+        (Acc::Mul, Ty::Int | Ty::Q | Ty::L | Ty::F, true) => d.kernel2::<log::Unscale>(y, x),
     }
 }
 

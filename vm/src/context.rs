@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use pendula_isa::adjoint::{Carrier, GRADIENT, VALUE};
+use pendula_isa::arith::Arith;
 use pendula_isa::domain::Domain;
 use pendula_isa::num::Word;
 use pendula_isa::operand::Slot;
@@ -100,11 +101,30 @@ impl<'a, O: Operands> Ctx<'a, O> {
     }
 }
 
-impl<O: Operands> Domain for Ctx<'_, O> {
+impl<O: Operands> Arith for Ctx<'_, O> {
     type V = u64;
     type Stop = Fault;
 
     pendula_isa::plain_arithmetic!();
+
+    #[inline(always)]
+    fn env(&self) -> Env {
+        self.core.env
+    }
+
+    #[inline(always)]
+    fn overflow(&mut self, wrapped: u64) -> Result<(), Fault> {
+        if wrapped != 0 { self.core.overflowed(self.op, self.derived) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        if ok == 0 && self.on_value() { Err(fault) } else { Ok(()) }
+    }
+}
+
+impl<O: Operands> Domain for Ctx<'_, O> {
+    pendula_isa::plain_guard!();
 
     #[inline(always)]
     fn operand(&mut self, n: usize) -> Word {
@@ -194,54 +214,8 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     #[inline(always)]
-    fn env(&self) -> Env {
-        self.core.env
-    }
-
-    #[inline(always)]
-    fn wrapping2<K>(&mut self, k: K, a: u64, b: u64) -> Word
-    where
-        K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static,
-    {
-        let (word, overflow) = k(self.core.env, a, b);
-        if overflow {
-            self.core.overflowed(self.op, self.derived)?;
-        }
-        Ok(word)
-    }
-
-    #[inline(always)]
-    fn wrapping3<K>(&mut self, k: K, a: u64, b: u64, c: u64) -> Word
-    where
-        K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static,
-    {
-        let (word, overflow) = k(self.core.env, a, b, c);
-        if overflow {
-            self.core.overflowed(self.op, self.derived)?;
-        }
-        Ok(word)
-    }
-
-    #[inline(always)]
-    fn wrapping_pair<K>(&mut self, k: K, x: [u64; 4]) -> Result<[u64; 2], Fault>
-    where
-        K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static,
-    {
-        let (words, overflow) = k(self.core.env, x);
-        if overflow {
-            self.core.overflowed(self.op, self.derived)?;
-        }
-        Ok(words)
-    }
-
-    #[inline(always)]
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         if ok == 0 && self.core.checks && self.on_value() { Err(fault) } else { Ok(()) }
-    }
-
-    #[inline(always)]
-    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
-        if ok == 0 && self.on_value() { Err(fault) } else { Ok(()) }
     }
 
     fn lose(&mut self, _: u64) {

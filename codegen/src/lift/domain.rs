@@ -1,16 +1,18 @@
 //! The lifter as the domain of the table's bodies.
 
 use pendula_isa::adjoint::{Carrier, LANES, VALUE};
+use pendula_isa::arith::Arith;
 use pendula_isa::domain::Domain;
-use pendula_isa::num::{Word, log};
+use pendula_isa::kernels::log::Order;
+use pendula_isa::kernels::{Kernel, KernelInfo};
+use pendula_isa::num::float;
 use pendula_isa::operand::Slot;
 use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
 use super::{Lifted, Lifter, Unsupported};
-use crate::kernel::{EntryOf, known};
-use crate::ops::{Bin, Op, V};
+use crate::ops::{Bin, Float, Op, V};
 
 /// Implements methods by integer operations of two words.
 macro_rules! words {
@@ -21,12 +23,169 @@ macro_rules! words {
     )+ };
 }
 
-impl Domain for Lifter<'_> {
+impl Arith for Lifter<'_> {
     type V = V;
     type Stop = Unsupported;
 
     words!(add Add sub Sub mul Mul and And or Or xor Xor shl Shl shr Shr sar Sar rol Rol ror Ror);
 
+    fn env(&self) -> Env {
+        self.env
+    }
+
+    fn word(&mut self, k: u64) -> V {
+        self.fixed(k)
+    }
+
+    fn not(&mut self, a: V) -> V {
+        match self.constant(a) {
+            Some(k) => self.word(!k),
+            None => self.pure(Op::Not(a)),
+        }
+    }
+
+    fn eq(&mut self, a: V, b: V) -> V {
+        self.compare_integers(Cond::Eq, a, b)
+    }
+
+    fn ne(&mut self, a: V, b: V) -> V {
+        self.compare_integers(Cond::Ne, a, b)
+    }
+
+    fn lt(&mut self, a: V, b: V) -> V {
+        self.compare_integers(Cond::Lt, a, b)
+    }
+
+    fn ltu(&mut self, a: V, b: V) -> V {
+        self.compare_integers(Cond::Ltu, a, b)
+    }
+
+    fn select(&mut self, c: V, a: V, b: V) -> V {
+        match self.constant(c) {
+            Some(0) => b,
+            Some(_) => a,
+            None => self.pure(Op::Select(c, a, b)),
+        }
+    }
+
+    fn wide_mul(&mut self, a: V, b: V) -> [V; 2] {
+        [self.bin(Bin::Mul, a, b), self.bin(Bin::MulHigh, a, b)]
+    }
+
+    fn overflowing_add(&mut self, a: V, b: V) -> [V; 2] {
+        let sum = self.bin(Bin::Add, a, b);
+        if self.constant(a) == Some(0) || self.constant(b) == Some(0) {
+            return [sum, self.word(0)];
+        }
+        // The sum's sign is neither operand's.
+        [sum, self.signs_differ([[a, sum], [b, sum]])]
+    }
+
+    fn overflowing_sub(&mut self, a: V, b: V) -> [V; 2] {
+        let difference = self.bin(Bin::Sub, a, b);
+        if self.constant(b) == Some(0) {
+            return [difference, self.word(0)];
+        }
+        // The operands' signs differ, and the difference's is not the first's.
+        [difference, self.signs_differ([[a, difference], [b, a]])]
+    }
+
+    fn float_add(&mut self, a: V, b: V) -> Lifted {
+        Ok(self.float(Float::Add, a, b))
+    }
+
+    fn float_sub(&mut self, a: V, b: V) -> Lifted {
+        Ok(self.float(Float::Sub, a, b))
+    }
+
+    fn float_mul(&mut self, a: V, b: V) -> Lifted {
+        Ok(self.float(Float::Mul, a, b))
+    }
+
+    fn float_div(&mut self, a: V, b: V) -> Lifted {
+        Ok(self.float(Float::Div, a, b))
+    }
+
+    fn float_sqrt(&mut self, a: V) -> Lifted {
+        if let Some(Ok(word)) = self.constant(a).map(|a| float::sqrt(self.env, a)) {
+            return Ok(self.word(word));
+        }
+        // The root of a negative number is NaN, that of infinity is infinity.
+        let v = self.pure(Op::Sqrt(a));
+        Ok(self.settle(v))
+    }
+
+    fn float_abs(&mut self, a: V) -> Lifted {
+        if let Some(Ok(word)) = self.constant(a).map(|a| float::abs(self.env, a)) {
+            return Ok(self.word(word));
+        }
+        let v = self.pure(Op::Abs(a));
+        Ok(self.settle(v))
+    }
+
+    fn float_from(&mut self, a: V, frac: u32) -> V {
+        if let Some(a) = self.constant(a) {
+            return self.word(float::from_scaled(a, frac));
+        }
+        let v = self.pure(Op::FromInt(a));
+        if frac == 0 {
+            return v;
+        }
+        // Scaling by a power of two is exact.
+        let scale = self.word((1.0 / (1u64 << frac) as f64).to_bits());
+        self.pure(Op::Float(Float::Mul, v, scale))
+    }
+
+    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Lifted {
+        if c == Cond::Always {
+            return Ok(self.word(1));
+        }
+        match ty {
+            Ty::Int | Ty::Q => Ok(self.compare_integers(c, a, b)),
+            Ty::L => {
+                let order = self.kernel2::<Order>(a, b)?;
+                let zero = self.word(0);
+                Ok(self.compare_integers(c, order, zero))
+            }
+            Ty::F => {
+                if !(self.setting.ieee || self.is_finite(a) && self.is_finite(b)) {
+                    self.push(Op::Ordered(a, b));
+                }
+                Ok(self.pure(Op::CompareFloat(c, a, b)))
+            }
+        }
+    }
+
+    fn overflow(&mut self, wrapped: V) -> Result<(), Unsupported> {
+        if (self.setting.trap_overflow || self.setting.checks) && self.constant(wrapped) != Some(0) {
+            self.push(Op::Overflow(wrapped));
+        }
+        Ok(())
+    }
+
+    fn require(&mut self, ok: V, _: Fault) -> Result<(), Unsupported> {
+        if self.on_value() && self.constant(ok).is_none_or(|k| k == 0) {
+            self.push(Op::Require(ok));
+        }
+        Ok(())
+    }
+
+    fn call<K: Kernel>(&mut self, x: [V; 4]) -> Result<[V; 2], Unsupported> {
+        let KernelInfo { arity, results, wraps, .. } = K::INFO;
+        let constants = x.map(|v| self.constant(v));
+        if results == 1
+            && !wraps
+            && constants[..arity].iter().all(Option::is_some)
+            && let Ok(([word, _], _)) = K::words(self.env, constants.map(Option::unwrap_or_default))
+        {
+            return Ok([self.word(word); 2]);
+        }
+        let first = self.call_kernel::<K>(x);
+        Ok([first, if results == 2 { self.push(Op::Second(first)) } else { first }])
+    }
+}
+
+impl Domain for Lifter<'_> {
     fn operand(&mut self, n: usize) -> Lifted {
         Ok(self.operand_in(self.lane, n))
     }
@@ -68,137 +227,6 @@ impl Domain for Lifter<'_> {
         }
     }
 
-    fn env(&self) -> Env {
-        self.env
-    }
-
-    fn word(&mut self, k: u64) -> V {
-        self.fixed(k)
-    }
-
-    fn not(&mut self, a: V) -> V {
-        match self.constant(a) {
-            Some(k) => self.word(!k),
-            None => self.pure(Op::Not(a)),
-        }
-    }
-
-    fn eq(&mut self, a: V, b: V) -> V {
-        self.compare_integers(Cond::Eq, a, b)
-    }
-
-    fn lt(&mut self, a: V, b: V) -> V {
-        self.compare_integers(Cond::Lt, a, b)
-    }
-
-    fn ltu(&mut self, a: V, b: V) -> V {
-        self.compare_integers(Cond::Ltu, a, b)
-    }
-
-    fn select(&mut self, c: V, a: V, b: V) -> V {
-        match self.constant(c) {
-            Some(0) => b,
-            Some(_) => a,
-            None => self.pure(Op::Select(c, a, b)),
-        }
-    }
-
-    fn kernel1<K>(&mut self, k: K, a: V) -> Lifted
-    where
-        K: Fn(Env, u64) -> Word + Copy + 'static,
-    {
-        if let Some(x) = self.constant(a)
-            && let Ok(y) = k(self.env, x)
-        {
-            return Ok(self.word(y));
-        }
-        Ok(match known::<K>() {
-            Some(kernel) => self.inline(kernel, [a; 3]),
-            None => self.call(EntryOf::call1(k), false, &[a]),
-        })
-    }
-
-    fn kernel2<K>(&mut self, k: K, a: V, b: V) -> Lifted
-    where
-        K: Fn(Env, u64, u64) -> Word + Copy + 'static,
-    {
-        if let (Some(x), Some(y)) = (self.constant(a), self.constant(b))
-            && let Ok(z) = k(self.env, x, y)
-        {
-            return Ok(self.word(z));
-        }
-        Ok(match known::<K>() {
-            Some(kernel) => self.inline(kernel, [a, b, b]),
-            None => self.call(EntryOf::call2(k), false, &[a, b]),
-        })
-    }
-
-    fn kernel3<K>(&mut self, k: K, a: V, b: V, c: V) -> Lifted
-    where
-        K: Fn(Env, u64, u64, u64) -> Word + Copy + 'static,
-    {
-        Ok(match known::<K>() {
-            Some(kernel) => self.inline(kernel, [a, b, c]),
-            None => self.call(EntryOf::call3(k), false, &[a, b, c]),
-        })
-    }
-
-    fn kernel_pair<K>(&mut self, k: K, x: [V; 4]) -> Result<[V; 2], Unsupported>
-    where
-        K: Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault> + Copy + 'static,
-    {
-        let first = self.call(EntryOf::call_pair(k), false, &x);
-        Ok([first, self.push(Op::Second(first))])
-    }
-
-    fn wrapping2<K>(&mut self, k: K, a: V, b: V) -> Lifted
-    where
-        K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static,
-    {
-        Ok(match known::<K>() {
-            Some(kernel) => self.inline(kernel, [a, b, b]),
-            None => self.call(EntryOf::wrap2(k), true, &[a, b]),
-        })
-    }
-
-    fn wrapping3<K>(&mut self, k: K, a: V, b: V, c: V) -> Lifted
-    where
-        K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static,
-    {
-        Ok(match known::<K>() {
-            Some(kernel) => self.inline(kernel, [a, b, c]),
-            None => self.call(EntryOf::wrap3(k), true, &[a, b, c]),
-        })
-    }
-
-    fn wrapping_pair<K>(&mut self, k: K, x: [V; 4]) -> Result<[V; 2], Unsupported>
-    where
-        K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static,
-    {
-        let first = self.call(EntryOf::wrap_pair(k), true, &x);
-        Ok([first, self.push(Op::Second(first))])
-    }
-
-    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Lifted {
-        if c == Cond::Always {
-            return Ok(self.word(1));
-        }
-        match ty {
-            Ty::Int | Ty::Q => Ok(self.compare_integers(c, a, b)),
-            Ty::L => {
-                let order = self.kernel2(|_, a, b| log::compare(a, b).map(|o| (o as i64).cast_unsigned()), a, b)?;
-                let zero = self.word(0);
-                Ok(self.compare_integers(c, order, zero))
-            }
-            Ty::F => {
-                if !(self.setting.ieee || self.is_finite(a) && self.is_finite(b)) {
-                    self.push(Op::Ordered(a, b));
-                }
-                Ok(self.pure(Op::CompareFloat(c, a, b)))
-            }
-        }
-    }
-
     fn guarded(&mut self, c: V, zero: V, f: impl FnOnce(&mut Self) -> Lifted) -> Lifted {
         match self.constant(c) {
             Some(0) => return Ok(zero),
@@ -213,13 +241,6 @@ impl Domain for Lifter<'_> {
 
     fn check(&mut self, ok: V, fault: Fault) -> Result<(), Unsupported> {
         if self.setting.checks { self.require(ok, fault) } else { Ok(()) }
-    }
-
-    fn require(&mut self, ok: V, _: Fault) -> Result<(), Unsupported> {
-        if self.on_value() && self.constant(ok).is_none_or(|k| k == 0) {
-            self.push(Op::Require(ok));
-        }
-        Ok(())
     }
 
     fn lose(&mut self, _: V) {

@@ -11,7 +11,7 @@ mod record;
 pub mod symbolic;
 
 use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
-use pendula_isa::domain::Domain;
+use pendula_isa::arith::Arith;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
 use pendula_isa::operand::{Layout, Slot};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Variant};

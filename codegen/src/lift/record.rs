@@ -1,12 +1,13 @@
 //! Records operations of a block, with value numbering, constant folding and forwarding of registers and memory words.
 
 use pendula_isa::adjoint::LANES;
-use pendula_isa::domain::Domain;
+use pendula_isa::arith::Arith;
+use pendula_isa::kernels::{Kernel, KernelInfo};
 use pendula_isa::types::Cond;
 
 use super::{KnownWord, Lifter, Mark};
-use crate::kernel::Entry;
-use crate::ops::{Bin, Kernel, Op, V};
+use crate::kernel::{Entry, EntryOf};
+use crate::ops::{self, Bin, Op, V};
 
 impl Lifter<'_> {
     pub(super) fn mark(&self) -> Mark {
@@ -156,14 +157,16 @@ impl Lifter<'_> {
         self.stored_lanes[lane] = true;
     }
 
-    pub(super) fn call(&mut self, entry: Entry, wraps: bool, x: &[V]) -> V {
-        let Entry { name, address, result } = entry;
-        let n = self.kernels.iter().position(|k| k.address == address).unwrap_or_else(|| {
-            self.kernels.push(Kernel { name, address, result, arity: x.len(), wraps });
+    /// The first result of a call of a kernel.
+    pub(super) fn call_kernel<K: Kernel>(&mut self, x: [V; 4]) -> V {
+        let Entry { address, result } = K::visit_form(EntryOf);
+        let KernelInfo { name, arity, wraps, .. } = K::INFO;
+        let n = self.kernels.iter().position(|k| k.name == name).unwrap_or_else(|| {
+            self.kernels.push(ops::Kernel { name, address, result, arity, wraps });
             self.kernels.len() - 1
         });
         let mut args = [x[0]; 4];
-        args[..x.len()].copy_from_slice(x);
+        args[..arity].copy_from_slice(&x[..arity]);
         self.pure(Op::Kernel(n as u32, args))
     }
 

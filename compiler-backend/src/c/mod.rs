@@ -279,13 +279,10 @@ impl Writer<'_> {
         Setting { ad_mode, checks: true, trap_overflow: true, ieee: false }
     }
 
-    /// Gives new kernels names: the last parts of their paths, and how many arguments they take.
+    /// Gives new kernels names in C, with the number of their arguments.
     fn name_kernels(&mut self) {
         for kernel in &self.kernels[self.kernel_names.len()..] {
-            let path: Vec<&str> =
-                kernel.name.split("::").filter(|p| !p.starts_with('{') && !p.contains(['<', '>', ' '])).collect();
-            let short = path[path.len().saturating_sub(2)..].join("_");
-            let base = self.names.like(&short);
+            let base = self.names.like(kernel.name);
             let results = if kernel.result.is_some() { "" } else { "pair_" };
             self.kernel_names.push(format!("{base}_{results}{}", kernel.arity));
         }

@@ -47,8 +47,7 @@ pub fn int_to_l(_env: Env, a: u64) -> Word {
 /// The integer's double, nearest, ties to even. Exact up to ±2^53. Never fails.
 #[inline]
 pub fn int_to_f(_env: Env, a: u64) -> Word {
-    let (negative, magnitude) = split(a);
-    encode_float(negative, magnitude.into(), 0)
+    Ok(float::from_scaled(a, 0))
 }
 
 /// The greatest integer not above the fixed-point number. Never fails.
@@ -67,8 +66,7 @@ pub fn q_to_l(env: Env, a: u64) -> Word {
 /// The fixed-point number's double, nearest, ties to even. Never fails.
 #[inline]
 pub fn q_to_f(env: Env, a: u64) -> Word {
-    let (negative, magnitude) = split(a);
-    encode_float(negative, magnitude.into(), -(env.format.frac() as i32))
+    Ok(float::from_scaled(a, env.format.frac()))
 }
 
 /// The integer nearest to the logarithmic number, ties to even (only ±2^-1 is a

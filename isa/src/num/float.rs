@@ -59,6 +59,13 @@ fn operands(env: Env, a: u64, b: u64) -> Result<(f64, f64), Fault> {
     }
 }
 
+/// The double nearest to a · 2^-frac for a signed integer a, ties to even; `frac` is at most 63.
+#[inline]
+pub fn from_scaled(a: u64, frac: u32) -> u64 {
+    // Scaling by a power of two is exact.
+    (a.cast_signed() as f64 * (1.0 / (1u64 << frac) as f64)).to_bits()
+}
+
 /// a + b.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! The words that the evaluator works on, and [`OperandDomain`], the [`Domain`] and [`Carrier`] of an instruction's operands.
 
 use pendula_isa::adjoint::{Carrier, GRADIENT, VALUE};
+use pendula_isa::arith::Arith;
 use pendula_isa::domain::Domain;
 use pendula_isa::num::Word;
 use pendula_isa::table::{Instruction, Variant};
@@ -106,18 +107,28 @@ impl<'a> OperandDomain<'a> {
     fn place(&self, n: usize) -> Location {
         self.at.get(n).copied().unwrap_or(Location::Const(0))
     }
-
-    fn note<T>(&mut self, (result, overflowed): (T, bool)) -> Result<T, Fault> {
-        self.state.overflowed |= overflowed;
-        Ok(result)
-    }
 }
 
-impl Domain for OperandDomain<'_> {
+impl Arith for OperandDomain<'_> {
     type V = u64;
     type Stop = Fault;
 
     pendula_isa::plain_arithmetic!();
+
+    fn env(&self) -> Env {
+        self.state.env
+    }
+    fn overflow(&mut self, wrapped: u64) -> Result<(), Fault> {
+        self.state.overflowed |= wrapped != 0;
+        Ok(())
+    }
+    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        self.check(ok, fault)
+    }
+}
+
+impl Domain for OperandDomain<'_> {
+    pendula_isa::plain_guard!();
 
     fn operand(&mut self, n: usize) -> Word {
         let at = self.place(n);
@@ -153,33 +164,8 @@ impl Domain for OperandDomain<'_> {
         0
     }
     fn set_sp(&mut self, _: u64) {}
-    fn env(&self) -> Env {
-        self.state.env
-    }
-    fn wrapping2<K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static>(&mut self, k: K, a: u64, b: u64) -> Word {
-        self.note(k(self.state.env, a, b))
-    }
-    fn wrapping3<K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static>(
-        &mut self,
-        k: K,
-        a: u64,
-        b: u64,
-        c: u64,
-    ) -> Word {
-        self.note(k(self.state.env, a, b, c))
-    }
-    fn wrapping_pair<K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static>(
-        &mut self,
-        k: K,
-        x: [u64; 4],
-    ) -> Result<[u64; 2], Fault> {
-        self.note(k(self.state.env, x))
-    }
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         if ok == 0 && self.lane == VALUE { Err(fault) } else { Ok(()) }
-    }
-    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
-        self.check(ok, fault)
     }
     fn lose(&mut self, _: u64) {}
     fn lose_inexact(&mut self, _: u64) {}

@@ -1,0 +1,163 @@
+//! The kernels: what the rows of the table compute with beyond single operations.
+//!
+//! A kernel is a type. It is declared once, in the file of its number type, with its arguments and one of two bodies:
+//!
+//! - `generic`: operations of [`Arith`]. The interpreter runs them on words, code generators record them.
+//! - `value`, `wrapping`, `pair` or `wrapping_pair`: a function on words. Compiled code calls it.
+//!
+//! | declared as | the function on words gives |
+//! |---|---|
+//! | `value` | a word, or the fault for which there is none |
+//! | `wrapping` | a word modulo 2^64, and whether it wrapped |
+//! | `pair` | two words, or the fault for which there are none |
+//! | `wrapping_pair` | two words, and whether one wrapped |
+
+use crate::arith::Arith;
+use crate::fault::Fault;
+use crate::num::Env;
+
+pub mod convert;
+pub mod fixed;
+pub mod float;
+pub mod int;
+pub mod log;
+
+/// The properties of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// The name, an identifier, unique among kernels.
+    pub name: &'static str,
+    /// The number of arguments, 1 to 4.
+    pub arity: usize,
+    /// The number of results, 1 or 2.
+    pub results: usize,
+    /// Whether the function on words reports that a result has wrapped.
+    pub wraps: bool,
+}
+
+/// A kernel.
+pub trait Kernel: 'static {
+    /// Its properties.
+    const INFO: KernelInfo;
+
+    /// The results on words, and whether one has wrapped. A kernel with one result gives it twice; arguments beyond the arity are
+    /// ignored.
+    ///
+    /// # Errors
+    /// If there are no results.
+    fn words(env: Env, x: [u64; 4]) -> Result<([u64; 2], bool), Fault>;
+
+    /// The results in any arithmetic: by the body's operations, or by [`Arith::call`].
+    ///
+    /// # Errors
+    /// Those of the arithmetic.
+    fn run<A: Arith>(a: &mut A, x: [A::V; 4]) -> Result<[A::V; 2], A::Stop>;
+
+    /// Shows a visitor the kernel as one of its form.
+    fn visit_form<V: FormVisitor>(v: V) -> V::Out;
+}
+
+/// Something done with a kernel's type that depends on its numbers of arguments and results.
+pub trait FormVisitor {
+    /// The result.
+    type Out;
+    /// One argument, one result.
+    fn unary<K: Kernel>(self) -> Self::Out;
+    /// Two arguments, one result.
+    fn binary<K: Kernel>(self) -> Self::Out;
+    /// Three arguments, one result.
+    fn ternary<K: Kernel>(self) -> Self::Out;
+    /// Four arguments, two results.
+    fn pair<K: Kernel>(self) -> Self::Out;
+}
+
+/// Declares kernels.
+macro_rules! kernels {
+    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal ($($x:ident),+) $form:ident |$k:ident| $body:expr; )*) => { $(
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Name;
+
+        impl $crate::kernels::Kernel for $Name {
+            const INFO: $crate::kernels::KernelInfo = $crate::kernels::KernelInfo {
+                name: $name,
+                arity: $crate::kernels::kernels!(@count $($x)+),
+                results: $crate::kernels::kernels!(@results $form),
+                wraps: $crate::kernels::kernels!(@wraps $form),
+            };
+
+            $crate::kernels::kernels!(@body $form |$k, x| [$($x)+] $body);
+
+            fn visit_form<V: $crate::kernels::FormVisitor>(v: V) -> V::Out {
+                $crate::kernels::kernels!(@visit $form v $($x)+)
+            }
+        }
+    )* };
+
+    (@count $a:ident) => { 1 };
+    (@count $a:ident $b:ident) => { 2 };
+    (@count $a:ident $b:ident $c:ident) => { 3 };
+    (@count $a:ident $b:ident $c:ident $d:ident) => { 4 };
+    (@results pair) => { 2 };
+    (@results wrapping_pair) => { 2 };
+    (@results $form:ident) => { 1 };
+    (@wraps wrapping) => { true };
+    (@wraps wrapping_pair) => { true };
+    (@wraps $form:ident) => { false };
+    (@visit pair $v:ident $($x:ident)+) => { $v.pair::<Self>() };
+    (@visit wrapping_pair $v:ident $($x:ident)+) => { $v.pair::<Self>() };
+    (@visit $form:ident $v:ident $a:ident) => { $v.unary::<Self>() };
+    (@visit $form:ident $v:ident $a:ident $b:ident) => { $v.binary::<Self>() };
+    (@visit $form:ident $v:ident $a:ident $b:ident $c:ident) => { $v.ternary::<Self>() };
+
+    (@args $xs:ident $a:ident) => { let [$a, _, _, _] = $xs; };
+    (@args $xs:ident $a:ident $b:ident) => { let [$a, $b, _, _] = $xs; };
+    (@args $xs:ident $a:ident $b:ident $c:ident) => { let [$a, $b, $c, _] = $xs; };
+    (@args $xs:ident $a:ident $b:ident $c:ident $d:ident) => { let [$a, $b, $c, $d] = $xs; };
+
+    (@body generic |$k:ident, $xs:ident| [$($x:ident)+] $body:expr) => {
+        fn words(env: $crate::Env, x: [u64; 4]) -> Result<([u64; 2], bool), $crate::Fault> {
+            let mut words = $crate::scalar::ScalarDomain::new(env);
+            let results = Self::run(&mut words, x)?;
+            Ok((results, words.overflowed))
+        }
+
+        #[inline(always)]
+        fn run<A: $crate::arith::Arith>($k: &mut A, $xs: [A::V; 4]) -> Result<[A::V; 2], A::Stop> {
+            $crate::kernels::kernels!(@args $xs $($x)+);
+            let result: Result<A::V, A::Stop> = $body;
+            Ok([result?; 2])
+        }
+    };
+    (@body $form:ident |$env:ident, $xs:ident| [$($x:ident)+] $body:expr) => {
+        #[inline(always)]
+        fn words($env: $crate::Env, $xs: [u64; 4]) -> Result<([u64; 2], bool), $crate::Fault> {
+            $crate::kernels::kernels!(@args $xs $($x)+);
+            let _ = $env;
+            $crate::kernels::kernels!(@words $form $body)
+        }
+
+        #[inline(always)]
+        fn run<A: $crate::arith::Arith>(a: &mut A, x: [A::V; 4]) -> Result<[A::V; 2], A::Stop> {
+            a.call::<Self>(x)
+        }
+    };
+    (@words value $body:expr) => { {
+        let result: $crate::num::Word = $body;
+        Ok(([result?; 2], false))
+    } };
+    (@words wrapping $body:expr) => { {
+        let (word, wrapped): (u64, bool) = $body;
+        Ok(([word; 2], wrapped))
+    } };
+    (@words pair $body:expr) => { {
+        let result: Result<[u64; 2], $crate::Fault> = $body;
+        Ok((result?, false))
+    } };
+    (@words wrapping_pair $body:expr) => { {
+        let result: ([u64; 2], bool) = $body;
+        Ok(result)
+    } };
+}
+
+pub(crate) use kernels;
