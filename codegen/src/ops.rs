@@ -6,6 +6,7 @@
 //! instruction that it belongs to. The state is then the one before that instruction, and the interpreter continues there: it
 //! runs the instruction or traps at it.
 
+use pendula_isa::kernels::circuits::ValueCircuit;
 use pendula_isa::types::Cond;
 
 /// A value: the index of the operation that defines it.
@@ -281,4 +282,6 @@ pub struct Kernel {
     pub arity: usize,
     /// Whether its status can be [`WRAPPED`](super::kernel::WRAPPED) rather than [`FAULT`](super::kernel::FAULT).
     pub wraps: bool,
+    /// Its circuits.
+    pub circuits: &'static [ValueCircuit],
 }

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
-use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::types::{Acc, Cond, Ty};
 
-use crate::circuit::kernels::{Formats, Kernel};
-use crate::circuit::part::{Accumulator, CircuitFn, Half, InPlace, Part, generate, is_fused as fused, shares};
-use crate::circuit::{Circuit, GateCounts};
+use crate::circuit::GateCounts;
+use crate::circuit::kernels::{self, ValueCircuit};
+use crate::circuit::part::{self, Accumulator, CircuitFn, Half, InPlace, Part, generate, shares};
 use crate::work::CircuitKind;
-use Implementation::{Kernel as K, Part as P};
 
 /// The parameters of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,168 +22,18 @@ pub struct Shape {
     pub memory: u64,
 }
 
-/// How a function of the table is implemented.
-enum Implementation {
-    /// As a part.
-    Part(CircuitFn),
-    /// As a kernel.
-    Kernel(Kernel),
-    /// As several kernels, one after the other. They stand for a function of doubles that has no circuit of its own.
-    Kernels(&'static [Kernel]),
-}
-
 /// Whether a function is computed directly into its target, so that there is no separate accumulator.
 pub(crate) fn is_fused(func: TableFn, xor: bool) -> bool {
-    let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
-    match implementation(func, 0) {
-        Implementation::Part(function) => fused(accumulator, function),
-        Implementation::Kernel(_) | Implementation::Kernels(_) => false,
+    static KNOWN: OnceLock<Mutex<HashMap<(TableFn, bool), bool>>> = OnceLock::new();
+    let fused = || part::is_fused(accumulator(xor), CircuitFn::Table { func, frac: 32 }, 64);
+    match KNOWN.get_or_init(Mutex::default).lock() {
+        Ok(mut known) => *known.entry((func, xor)).or_insert_with(fused),
+        Err(_) => fused(),
     }
 }
 
-fn implementation(func: TableFn, frac: usize) -> Implementation {
-    match func {
-        TableFn::Int(f) => int_implementation(f),
-        TableFn::Q(f) => fixed_implementation(f, frac),
-        TableFn::L(f) => log_implementation(f),
-        TableFn::F(f) => float_implementation(f, frac),
-    }
-}
-
-fn int_implementation(f: int_fn::Name) -> Implementation {
-    match f {
-        int_fn::Name::Id => P(CircuitFn::Wire),
-        int_fn::Name::Plus => P(CircuitFn::Sum),
-        int_fn::Name::Minus => P(CircuitFn::Difference),
-        int_fn::Name::Mul => P(CircuitFn::Multiply),
-        int_fn::Name::Udiv => K(Kernel::UnsignedQuotient),
-        int_fn::Name::Umod => K(Kernel::UnsignedRemainder),
-        int_fn::Name::Pow => K(Kernel::IntPower),
-        int_fn::Name::Quot => P(CircuitFn::Quotient),
-        int_fn::Name::Rem => P(CircuitFn::Remainder),
-        int_fn::Name::Div => P(CircuitFn::QuotientDown),
-        int_fn::Name::Mod => P(CircuitFn::Modulo),
-        int_fn::Name::And => P(CircuitFn::And),
-        int_fn::Name::Or => P(CircuitFn::Or),
-        int_fn::Name::Nor => P(CircuitFn::Nor),
-        int_fn::Name::Shl => P(CircuitFn::ShiftLeft),
-        int_fn::Name::Shr => P(CircuitFn::ShiftRight),
-        int_fn::Name::Sar => P(CircuitFn::ShiftRightSigned),
-        int_fn::Name::Shl32 => P(CircuitFn::ShiftLeft32),
-        int_fn::Name::Shr32 => P(CircuitFn::ShiftRight32),
-        int_fn::Name::Sar32 => P(CircuitFn::ShiftRightSigned32),
-        int_fn::Name::Lt | int_fn::Name::LtQ => P(CircuitFn::Less),
-        int_fn::Name::Ltu => P(CircuitFn::LessUnsigned),
-        int_fn::Name::Eq | int_fn::Name::EqQ => P(CircuitFn::Equal),
-        int_fn::Name::LtL => P(CircuitFn::LogLess),
-        int_fn::Name::EqL => P(CircuitFn::LogEqual),
-        int_fn::Name::LtF => P(CircuitFn::FloatLess),
-        int_fn::Name::EqF => P(CircuitFn::FloatEqual),
-        int_fn::Name::Min => P(CircuitFn::Min),
-        int_fn::Name::Max => P(CircuitFn::Max),
-        int_fn::Name::CvtQ => K(Kernel::FixedToInt),
-        int_fn::Name::CvtL => K(Kernel::LogToInt),
-        int_fn::Name::CvtF => K(Kernel::FloatToInt),
-    }
-}
-
-fn fixed_implementation(f: q_fn::Name, frac: usize) -> Implementation {
-    match f {
-        q_fn::Name::Id => P(CircuitFn::Wire),
-        q_fn::Name::Plus => P(CircuitFn::Sum),
-        q_fn::Name::Minus => P(CircuitFn::Difference),
-        q_fn::Name::Prod => P(CircuitFn::Multiply),
-        q_fn::Name::IntPow => K(Kernel::IntPower),
-        q_fn::Name::Mul => P(CircuitFn::FixedMultiply { frac }),
-        q_fn::Name::Div => P(CircuitFn::FixedDivide { frac }),
-        q_fn::Name::Muladd => P(CircuitFn::FixedMultiplyAdd { frac }),
-        q_fn::Name::CvtI => K(Kernel::IntToFixed),
-        q_fn::Name::CvtL => K(Kernel::LogToFixed),
-        q_fn::Name::CvtF => K(Kernel::FloatToFixed),
-        q_fn::Name::LogL => K(Kernel::LogOfLog),
-        q_fn::Name::Inv => P(CircuitFn::FixedInverse { frac }),
-        q_fn::Name::Pow => K(Kernel::FixedPow),
-        q_fn::Name::Powi => K(Kernel::FixedPowi),
-        q_fn::Name::Exp => K(Kernel::FixedExp),
-        q_fn::Name::Log => K(Kernel::FixedLog),
-        q_fn::Name::Log2 => K(Kernel::FixedLog2),
-        q_fn::Name::Sqrt => K(Kernel::FixedSqrt),
-        q_fn::Name::Sin => K(Kernel::FixedSin),
-        q_fn::Name::Cos => K(Kernel::FixedCos),
-        q_fn::Name::Tan => K(Kernel::FixedTan),
-        q_fn::Name::Asin => K(Kernel::FixedAsin),
-        q_fn::Name::Acos => K(Kernel::FixedAcos),
-        q_fn::Name::Atan => K(Kernel::FixedAtan),
-        q_fn::Name::Atan2 => K(Kernel::FixedAtan2),
-        q_fn::Name::Sinh => K(Kernel::FixedSinh),
-        q_fn::Name::Cosh => K(Kernel::FixedCosh),
-        q_fn::Name::Tanh => K(Kernel::FixedTanh),
-        q_fn::Name::Abs => P(CircuitFn::Magnitude),
-        q_fn::Name::Sign => P(CircuitFn::Sign { frac }),
-        q_fn::Name::Min => P(CircuitFn::Min),
-        q_fn::Name::Max => P(CircuitFn::Max),
-        q_fn::Name::Relu => P(CircuitFn::Positive),
-        q_fn::Name::Floor => P(CircuitFn::Floor { frac }),
-        q_fn::Name::Hypot => K(Kernel::FixedHypot),
-    }
-}
-
-fn log_implementation(f: l_fn::Name) -> Implementation {
-    match f {
-        l_fn::Name::Id => P(CircuitFn::Wire),
-        l_fn::Name::Mul => P(CircuitFn::LogProduct),
-        l_fn::Name::Div => P(CircuitFn::LogQuotient),
-        l_fn::Name::Inv => P(CircuitFn::LogInverse),
-        l_fn::Name::Pow => K(Kernel::LogPow),
-        l_fn::Name::Plus => K(Kernel::LogPlus),
-        l_fn::Name::Minus => K(Kernel::LogMinus),
-        l_fn::Name::CvtI => K(Kernel::IntToLog),
-        l_fn::Name::CvtQ => K(Kernel::FixedToLog),
-        l_fn::Name::CvtF => K(Kernel::FloatToLog),
-    }
-}
-
-fn float_implementation(f: f_fn::Name, frac: usize) -> Implementation {
-    match f {
-        f_fn::Name::Id => P(CircuitFn::Wire),
-        // A difference is a sum except for the sign of b: two NOT gates.
-        f_fn::Name::Plus | f_fn::Name::Minus => K(Kernel::FloatAdd),
-        f_fn::Name::Mul => K(Kernel::FloatMultiply),
-        f_fn::Name::Div | f_fn::Name::Inv => K(Kernel::FloatDivide),
-        f_fn::Name::Muladd => K(Kernel::FloatMultiplyAdd),
-        f_fn::Name::CvtI => K(Kernel::IntToFloat),
-        f_fn::Name::CvtQ => K(Kernel::FixedToFloat),
-        f_fn::Name::CvtL => K(Kernel::LogToFloat),
-        f_fn::Name::Sqrt => K(Kernel::FloatSqrt),
-        f_fn::Name::Exp => K(Kernel::FloatExp),
-        f_fn::Name::Log => K(Kernel::FloatLog),
-        f_fn::Name::Sin => K(Kernel::FloatSin),
-        f_fn::Name::Cos => K(Kernel::FloatCos),
-        // The others follow their definitions. Arc functions are priced as the sine, whose tables and polynomials
-        // have the same size.
-        f_fn::Name::Hypot => {
-            Implementation::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt])
-        }
-        f_fn::Name::Sinh | f_fn::Name::Cosh | f_fn::Name::Tanh => {
-            Implementation::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
-        }
-        f_fn::Name::Log2 => Implementation::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
-        f_fn::Name::Pow | f_fn::Name::Powi => {
-            Implementation::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
-        }
-        f_fn::Name::Tan => Implementation::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
-        f_fn::Name::Asin | f_fn::Name::Acos => {
-            Implementation::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
-        }
-        f_fn::Name::Atan => K(Kernel::FloatSin),
-        f_fn::Name::Atan2 => Implementation::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
-        f_fn::Name::Floor => Implementation::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
-        f_fn::Name::Abs => P(CircuitFn::Magnitude),
-        f_fn::Name::Sign => P(CircuitFn::Sign { frac }),
-        f_fn::Name::Min => P(CircuitFn::Min),
-        f_fn::Name::Max => P(CircuitFn::Max),
-        f_fn::Name::Relu => P(CircuitFn::Positive),
-    }
+const fn accumulator(xor: bool) -> Accumulator {
+    if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract }
 }
 
 /// The gates of a unit's circuit.
@@ -216,15 +65,30 @@ fn narrow(bits: usize, signed: bool, what: InPlace, shape: Shape) -> GateCounts 
     part(Part::Narrow { bits, signed, what }, shape)
 }
 
-fn kernel(kernel: Kernel, shape: Shape) -> Circuit {
-    let mut formats = Formats::of_width(shape.width as usize);
-    formats.fixed.frac = shape.frac;
-    kernel.circuit(&formats, Accumulator::Xor)
+fn kernel(kernel: ValueCircuit, shape: Shape) -> GateCounts {
+    part(Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel, frac: shape.frac as usize }), shape)
 }
 
 /// A kernel without the copy of its result.
-fn value(k: Kernel, shape: Shape) -> GateCounts {
-    kernel(k, shape).counts() - GateCounts { cnot: u64::from(shape.width), ..GateCounts::default() }
+fn value(circuit: ValueCircuit, shape: Shape) -> GateCounts {
+    kernel(circuit, shape) - GateCounts { cnot: u64::from(shape.width), ..GateCounts::default() }
+}
+
+/// A function without its accumulator, unless it is computed into the target.
+fn function(func: TableFn, xor: bool, shape: Shape) -> GateCounts {
+    let (width, frac) = (shape.width as usize, shape.frac as usize);
+    if let Some(circuits) = part::composition(func, width, frac) {
+        return circuits.iter().map(|circuit| value(*circuit, shape)).sum();
+    }
+    let of = CircuitFn::Table { func, frac };
+    let share = |accumulator| shares(accumulator, of, width).map(|s| s.function).unwrap_or_default();
+    // Doubles and logarithmic numbers are not added as integers are.
+    let entered = if matches!(func.info().ty, Ty::F | Ty::L) { Accumulator::Xor } else { accumulator(xor) };
+    if part::is_fused(entered, of, width) || part::is_fused(Accumulator::Xor, of, width) {
+        return share(entered);
+    }
+    // What an adder of integers spends on a bit that occurs twice is not the function's.
+    [share(entered), share(Accumulator::Xor)].into_iter().min_by_key(|gates| gates.total()).unwrap_or_default()
 }
 
 /// The check of a condition between numbers of a type.
@@ -238,17 +102,8 @@ const fn check(ty: Ty, cond: Cond) -> Part {
 
 fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
     let nothing = GateCounts::default();
-    let width = shape.width as usize;
     match unit {
-        CircuitKind::Function { func, xor } => match implementation(func, shape.frac as usize) {
-            Implementation::Part(CircuitFn::Wire) => nothing,
-            Implementation::Part(function) => {
-                let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
-                shares(accumulator, function, width).map(|s| s.function).unwrap_or_default()
-            }
-            Implementation::Kernel(k) => value(k, shape),
-            Implementation::Kernels(all) => all.iter().map(|k| value(*k, shape)).sum(),
-        },
+        CircuitKind::Function { func, xor } => function(func, xor, shape),
         CircuitKind::Accumulator(acc, ty) => match (acc, ty) {
             (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, CircuitFn::Wire), shape),
             (Acc::Add, Ty::Int | Ty::Q | Ty::L) => {
@@ -256,7 +111,7 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
             }
             // The sum into a clear word, an exchange, and the difference from the old one, which clears it except for
             // rounding.
-            (Acc::Add, Ty::F) => kernel(Kernel::FloatAdd, shape).counts() * 2 + part(Part::Swap, shape),
+            (Acc::Add, Ty::F) => kernel(kernels::FLOAT_ADD, shape) * 2 + part(Part::Swap, shape),
             (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::Wire), shape),
         },
         CircuitKind::Row { row, ty, cond, form, inverse } => match row {
@@ -292,9 +147,9 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
                 Ty::Q => part(Part::Rotation { frac: shape.frac as usize }, shape),
                 Ty::Int | Ty::L | Ty::F => {
                     // Sine and cosine, four products, two sums, and the same again to clear the old coordinates.
-                    let product = value(Kernel::FloatMultiply, shape) * 4;
-                    let sum = value(Kernel::FloatAdd, shape) * 2;
-                    let angle = value(Kernel::FloatSin, shape) + value(Kernel::FloatCos, shape);
+                    let product = value(kernels::FLOAT_MULTIPLY, shape) * 4;
+                    let sum = value(kernels::FLOAT_ADD, shape) * 2;
+                    let angle = value(kernels::FLOAT_SIN, shape) + value(kernels::FLOAT_COS, shape);
                     angle + (product + sum + part(Part::Swap, shape)) * 2
                 }
             },

@@ -195,7 +195,7 @@ impl<'t> Device<'t> {
         match &self.energy.logic {
             Logic::Ideal => Joules::default(),
             Logic::Adiabatic { physics, farad, clock } => {
-                let farad = access.unwrap_or_else(|| gates(unit, self.shape).weigh(farad));
+                let farad = access.unwrap_or_else(|| weigh(gates(unit, self.shape), farad));
                 adiabatic(self.physics.as_ref().unwrap_or(physics), *clock, farad, self.hertz.unwrap_or(1.0))
             }
             Logic::Irreversible(operations) => {
@@ -212,7 +212,7 @@ impl<'t> Device<'t> {
 
     /// A published energy, scaled by the ratio of the circuits' sizes.
     fn scaled(&self, operations: &Operations, unit: CircuitKind) -> f64 {
-        let size = |unit, shape| gates(unit, shape).weigh(&PerGate::SIZES);
+        let size = |unit, shape| weigh(gates(unit, shape), &PerGate::SIZES);
         let half = Shape { width: WORD / 2, frac: self.shape.frac / 2, memory: 0 };
         let (published, reference_operation) = operations.reference_operation(unit.class());
         published * size(unit, self.shape) / size(reference_operation, half)
@@ -274,13 +274,10 @@ pub fn adiabatic(physics: &Adiabatic, clock: Option<Clock>, farad: f64, hertz: f
     out
 }
 
-/// Weighted sums of gates.
-impl GateCounts {
-    /// The sum over all gates of the figure of their kind, for example the capacitance.
-    pub fn weigh(&self, each: &PerGate) -> f64 {
-        self.not as f64 * each.not
-            + self.cnot as f64 * each.cnot
-            + self.toffoli as f64 * each.toffoli
-            + self.cswap as f64 * each.cswap
-    }
+/// The sum over all gates of the figure of their kind, for example the capacitance.
+pub fn weigh(gates: GateCounts, each: &PerGate) -> f64 {
+    gates.not as f64 * each.not
+        + gates.cnot as f64 * each.cnot
+        + gates.toffoli as f64 * each.toffoli
+        + gates.cswap as f64 * each.cswap
 }

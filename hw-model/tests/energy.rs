@@ -26,7 +26,7 @@ fn an_adder_of_32_bits() {
     let tech = Technology::preset("acmos22-fdsoi").unwrap();
     let Logic::Adiabatic { physics, farad, .. } = tech.energy().unwrap().logic.clone() else { panic!("adiabatic") };
     let adder = generate(Part::Accumulate(Accumulator::AddOrSubtract, CircuitFn::Wire), 32).unwrap();
-    let farad = adder.counts().weigh(&farad);
+    let farad = pendula_hw_model::price::weigh(adder.counts(), &farad);
     for (hertz, femto) in [(1e9, 41.9), (1e8, 4.79), (1e7, 2.47), (1e6, 20.1), (1e5, 201.0)] {
         near(adiabatic(&physics, None, farad, hertz).total() * 1e15, femto, 0.01);
     }

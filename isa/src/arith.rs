@@ -17,7 +17,15 @@ pub trait Arith {
 
     /// The environment of kernels.
     fn env(&self) -> Env;
-    /// A constant word.
+    /// Bits of a word: 64 on the machine. Circuits are made for other widths, too.
+    fn bits(&self) -> u32 {
+        64
+    }
+    /// Fraction bits of a fixed-point number.
+    fn frac(&self) -> u32 {
+        self.env().format.frac()
+    }
+    /// A constant word, or its low bits.
     fn word(&mut self, k: u64) -> Self::V;
     /// `a + b` mod 2^64.
     fn add(&mut self, a: Self::V, b: Self::V) -> Self::V;

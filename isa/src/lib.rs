@@ -8,6 +8,7 @@ pub mod adjoint;
 pub mod arith;
 pub mod budget;
 pub mod calculus;
+pub mod circuit;
 pub mod class;
 pub mod counts;
 pub mod diagnostic;

@@ -802,7 +802,7 @@ table! {
                 Ty::Int => { let z = d.word(0); d.sub(z, a) }
                 Ty::Q => { let z = d.word(0); d.kernel2::<fixed::Sub>(z, a)? }
                 Ty::L => d.kernel1::<log::Neg>(a)?,
-                Ty::F => { let s = d.word(1 << 63); d.xor(a, s) }
+                Ty::F => { let s = d.word(1 << (d.bits() - 1)); d.xor(a, s) }
             };
             d.set(0, n)
         }
@@ -1101,7 +1101,7 @@ fn unsigned<D: Domain>(d: &mut D, bits: u32, a: D::V) -> D::V {
 /// The word whose low bits these are, sign-extended.
 #[inline(always)]
 fn signed<D: Domain>(d: &mut D, bits: u32, a: D::V) -> D::V {
-    let above = d.word(u64::from(64 - bits));
+    let above = d.word(u64::from(d.bits().saturating_sub(bits)));
     let up = d.shl(a, above);
     d.sar(up, above)
 }

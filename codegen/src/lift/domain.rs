@@ -33,6 +33,14 @@ impl Arith for Lifter<'_> {
         self.env
     }
 
+    fn bits(&self) -> u32 {
+        self.setting.narrow.map_or(64, |narrow| narrow.bits)
+    }
+
+    fn frac(&self) -> u32 {
+        self.setting.narrow.map_or(self.env.format.frac(), |narrow| narrow.frac)
+    }
+
     fn word(&mut self, k: u64) -> V {
         self.fixed(k)
     }
@@ -175,6 +183,7 @@ impl Arith for Lifter<'_> {
         let constants = x.map(|v| self.constant(v));
         if results == 1
             && !wraps
+            && self.setting.narrow.is_none()
             && constants[..arity].iter().all(Option::is_some)
             && let Ok(([word, _], _)) = K::words(self.env, constants.map(Option::unwrap_or_default))
         {

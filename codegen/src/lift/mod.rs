@@ -32,6 +32,17 @@ pub struct Setting {
     pub trap_overflow: bool,
     /// Whether doubles may be infinite or NaN.
     pub ieee: bool,
+    /// Words that are not the machine's, for circuits.
+    pub narrow: Option<Narrow>,
+}
+
+/// Words of other sizes than the machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Narrow {
+    /// Bits of a word, at most 64.
+    pub bits: u32,
+    /// Fraction bits of a fixed-point number.
+    pub frac: u32,
 }
 
 /// A condition: register `a` against register `b` + `imm`.
@@ -236,7 +247,7 @@ impl<'a> Lifter<'a> {
 
     /// The value of a constant.
     fn fixed(&mut self, k: u64) -> V {
-        self.pure(Op::Const(k))
+        self.pure(Op::Const(k & (u64::MAX >> (64 - self.bits()))))
     }
 
     /// The operations of the block.

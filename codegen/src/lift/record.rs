@@ -53,7 +53,10 @@ impl Lifter<'_> {
 
     pub(super) fn bin(&mut self, op: Bin, a: V, b: V) -> V {
         let (x, y) = (self.constant(a), self.constant(b));
-        if let (Some(x), Some(y)) = (x, y) {
+        // The operations of narrow words are for circuits, whose builder knows constants.
+        if let (Some(x), Some(y)) = (x, y)
+            && self.setting.narrow.is_none()
+        {
             let value = match op {
                 Bin::Add => x.wrapping_add(y),
                 Bin::Sub => x.wrapping_sub(y),
@@ -160,9 +163,9 @@ impl Lifter<'_> {
     /// The first result of a call of a kernel.
     pub(super) fn call_kernel<K: Kernel>(&mut self, x: [V; 4]) -> V {
         let Entry { address, result } = K::visit_form(EntryOf);
-        let KernelInfo { name, arity, wraps, .. } = K::INFO;
+        let KernelInfo { name, arity, wraps, circuits, .. } = K::INFO;
         let n = self.kernels.iter().position(|k| k.name == name).unwrap_or_else(|| {
-            self.kernels.push(ops::Kernel { name, address, result, arity, wraps });
+            self.kernels.push(ops::Kernel { name, address, result, arity, wraps, circuits });
             self.kernels.len() - 1
         });
         let mut args = [x[0]; 4];
@@ -186,7 +189,9 @@ impl Lifter<'_> {
     }
 
     pub(super) fn compare_integers(&mut self, c: Cond, a: V, b: V) -> V {
-        if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
+        if let (Some(x), Some(y)) = (self.constant(a), self.constant(b))
+            && self.setting.narrow.is_none()
+        {
             let order = match c {
                 Cond::Ltu | Cond::Geu => x.cmp(&y),
                 _ => x.cast_signed().cmp(&y.cast_signed()),

@@ -2,8 +2,9 @@
 //! consist of them. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands by their numbers.
 
 use pendula_isa::Env;
+use pendula_isa::adjoint::VALUE;
 use pendula_isa::operand::Slot;
-use pendula_isa::table::{Row, TableFn, Variant};
+use pendula_isa::table::{Function, FunctionVisitor, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use super::{Condition, LiftAccumulate, LiftRow, Lifter, Setting, Unsupported};
@@ -44,6 +45,21 @@ pub fn accumulate(
     lifter.finish_statement(done)
 }
 
+/// The operations of a function of the table on operands that are variables 1 and on, and its value; `None` if it cannot be lifted.
+pub fn function((env, setting): (Env, Setting), kernels: &mut Vec<Kernel>, func: TableFn) -> Option<(Body, V)> {
+    struct Value<'r, 'a>(&'r mut Lifter<'a>);
+    impl FunctionVisitor for Value<'_, '_> {
+        type Out = Result<V, Unsupported>;
+        fn visit<F: Function>(self) -> Self::Out {
+            let x = [0, 1, 2].map(|n: usize| self.0.operand_in(VALUE, n.min(F::INFO.args.len() - 1)));
+            F::value(self.0, x)
+        }
+    }
+    let mut lifter = lifter(env, setting, kernels, &[1, 2, 3].map(Operand::Word));
+    let value = func.visit(Value(&mut lifter)).ok()?;
+    Some((lifter.finish_statement(Ok(()))?, value))
+}
+
 /// The operations of a row, or with `inverse` of its inverse; `None` if it cannot be lifted.
 pub fn row(
     (env, setting): (Env, Setting),
@@ -70,7 +86,7 @@ pub fn compare(
         if let Operand::Const(k) = operand {
             // Registers that no operand uses.
             let (number, word) = (Reg::COUNT as u8 - 2 + n as u8, lifter.fixed(*k));
-            lifter.regs[pendula_isa::adjoint::VALUE][usize::from(number)] = Some(word);
+            lifter.regs[VALUE][usize::from(number)] = Some(word);
         }
     }
     let register = |n: usize| match operands[n] {

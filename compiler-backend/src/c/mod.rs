@@ -276,7 +276,7 @@ impl Writer<'_> {
     }
 
     fn setting(ad_mode: AdMode) -> Setting {
-        Setting { ad_mode, checks: true, trap_overflow: true, ieee: false }
+        Setting { ad_mode, checks: true, trap_overflow: true, ieee: false, narrow: None }
     }
 
     /// Gives new kernels names in C, with the number of their arguments.

@@ -1,51 +1,28 @@
 //! The parts of instructions, each with its circuit.
 //!
-//! | gate classes | parts |
+//! | instruction | parts |
 //! |---|---|
-//! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`CircuitFn::Wire`] by an [`Accumulator`]; of [`CircuitFn::Sum`], [`CircuitFn::Difference`] |
-//! | `logic`, `compare`, `equal`, `select`, `multiply`, `divide`, `shift`, `fixed-multiply`, `fixed-divide` | [`Part::Accumulate`] of the [`CircuitFn`]s so named |
-//! | `compare`, `equal` of logarithmic and of floating-point numbers | [`CircuitFn::LogLess`], [`CircuitFn::LogEqual`], [`CircuitFn::FloatLess`], [`CircuitFn::FloatEqual`] |
-//! | `log-add` | [`CircuitFn::LogProduct`], [`CircuitFn::LogQuotient`], [`CircuitFn::LogInverse`], and [`Accumulator::MultiplyLog`] |
-//! | `not`, `increment`, `swap`, `scale`, `memory`, `call`, `host`, `erase` | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
-//! | `rotate` | [`Part::Rotate`], [`Part::RotateBy`] |
-//! | `add`, `increment`, `rotate` of integers of fewer bits than a word | [`Part::Narrow`] |
-//! | `rotation` | [`Part::Rotation`]; its shears alone are [`Part::Shears`] |
-//! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`CircuitFn::Kernel`] |
-//! | `branch`, `check` | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
+//! | an accumulate | [`Part::Accumulate`] of a [`CircuitFn`] by an [`Accumulator`] |
+//! | one that exchanges, complements, counts, rotates, scales, calls, talks to the host or erases | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
+//! | `rol`, `rot` | [`Part::Rotate`], [`Part::RotateBy`]; [`Part::Rotation`], whose shears alone are [`Part::Shears`] |
+//! | sums, negations, rotations of integers of fewer bits than a word | [`Part::Narrow`] |
+//! | a jump, a check | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
 //!
-//! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`].
-//! Like any other [`Value`], they enter a target by [`accumulate`].
+//! The circuits of functions come from the table (see `lifted.rs`). Every value enters its target by [`accumulate`].
 
-use pendula_isa::Cond;
+use pendula_isa::table::TableFn;
+use pendula_isa::{Cond, Ty};
 
-use super::kernels::{self, Formats};
-use super::word::Bit;
-use super::{Builder, Circuit, GateCounts, Role, Word};
+use super::kernels::{self, Formats, Outcome, ValueCircuit, compare, log};
+use super::lifted::Lifted;
+use super::{Bit, Builder, Circuit, GateCounts, Role, Word};
 
 mod control;
 mod fixed;
-mod float;
 mod function;
 mod integer;
-mod log;
 
 pub use function::CircuitFn;
-
-/// The value of a function: computed on new wires or in place of an operand. The operands are unchanged at the end
-/// (though not in between).
-#[derive(Clone, Debug)]
-pub struct Value {
-    /// The result.
-    pub word: Word,
-    /// Bits that signal a trap, with their names. If one is 1, the result is meaningless.
-    pub traps: Vec<(&'static str, Bit)>,
-}
-
-impl From<Word> for Value {
-    fn from(word: Word) -> Value {
-        Value { word, traps: Vec::new() }
-    }
-}
 
 /// How a function's value enters the target: ⊕ of `y ⊕= f(x…)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -187,7 +164,7 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
     }
     let mut b = Builder::new(&part.name());
     match part {
-        Part::Accumulate(accumulator, function) => integer::accumulate(&mut b, accumulator, function, width),
+        Part::Accumulate(accumulator, function) => accumulate_function(&mut b, accumulator, function, width),
         Part::Not => {
             let y = b.register("y", Role::Target, width);
             b.complement(&y);
@@ -229,7 +206,7 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
         Part::Call => control::call(&mut b, width),
         Part::Check(cond) => control::check(&mut b, cond, width),
         Part::CheckLog(cond) => log::check(&mut b, cond, width),
-        Part::CheckFloat(cond) => float::check(&mut b, cond, width),
+        Part::CheckFloat(cond) => compare::check(&mut b, cond, width),
         Part::CheckZero => {
             let a = b.register("a", Role::Operand, width);
             let trap = b.register("trap", Role::Trap, 1);
@@ -262,27 +239,26 @@ fn width_problem(part: Part, width: usize) -> Option<&'static str> {
     };
     let special = match part {
         Part::Accumulate(_, CircuitFn::Kernel { frac, .. }) | Part::Rotation { frac } => kernel(frac),
-        Part::Accumulate(_, f) if f.frac().is_some() => f.frac().and_then(fraction),
-        Part::Accumulate(_, CircuitFn::ShiftLeft32 | CircuitFn::ShiftRight32 | CircuitFn::ShiftRightSigned32)
-            if width >= 32 =>
-        {
-            None
+        Part::Accumulate(_, CircuitFn::Table { func, frac }) => {
+            let fixed = [func.info().ty, func.info().from].contains(&Ty::Q);
+            let valid = frac < width && (1..=64).contains(&width) && !(fixed && frac == 0);
+            let lifted = valid.then(|| Lifted::new(func, Formats::new(width, frac)));
+            match lifted {
+                None if fixed && frac == 0 => Some("a fixed-point number has fraction bits"),
+                None => fraction(frac).or(float()),
+                Some(lifted) if lifted.has_formats() => kernel(frac),
+                Some(lifted) if lifted.compares_doubles() => float(),
+                Some(lifted) if lifted.has_kernels() => least(4, "a kernel's words have 4 bits or more"),
+                Some(lifted) if lifted.shifts() => power,
+                Some(_) => None,
+            }
         }
-        Part::Accumulate(_, function) if function.is_shift() => power,
         Part::Rotate => power,
         Part::Narrow { bits, what: InPlace::Rotate, .. } => {
             (!bits.min(width).is_power_of_two()).then_some("the integer's bits must be a power of two")
         }
         Part::Narrow { bits: 0, .. } => Some("an integer has a bit"),
-        Part::Accumulate(_, CircuitFn::FloatLess | CircuitFn::FloatEqual) | Part::CheckFloat(_) => float(),
-        Part::Accumulate(
-            _,
-            CircuitFn::LogProduct
-            | CircuitFn::LogQuotient
-            | CircuitFn::LogInverse
-            | CircuitFn::LogLess
-            | CircuitFn::LogEqual,
-        ) => logarithm(),
+        Part::CheckFloat(_) => float(),
         Part::NegateLog | Part::CheckLog(_) => logarithm(),
         Part::Accumulate(Accumulator::MultiplyLog, _) => logarithm(),
         Part::Scale => least(2, "signed words have 2 bits or more"),
@@ -325,7 +301,7 @@ pub struct Shares {
 /// As [`generate`].
 pub fn shares(accumulator: Accumulator, function: CircuitFn, width: usize) -> Result<Shares, PartError> {
     let whole = generate(Part::Accumulate(accumulator, function), width)?.counts();
-    if is_fused(accumulator, function) {
+    if is_fused(accumulator, function, width) {
         return Ok(Shares { function: whole, accumulator: GateCounts::default() });
     }
     let alone = generate(Part::Accumulate(accumulator, CircuitFn::Wire), width)?.counts();
@@ -338,45 +314,65 @@ pub fn shares(accumulator: Accumulator, function: CircuitFn, width: usize) -> Re
     Ok(Shares { function: whole - accumulator, accumulator })
 }
 
-/// Whether the function is computed directly into the target. With exclusive or, these are bitwise functions,
-/// comparisons and selections. With addition, they are sums and differences, whose words are added one after the other,
-/// and the integer product, whose rows are added in place.
-pub const fn is_fused(accumulator: Accumulator, function: CircuitFn) -> bool {
-    match accumulator {
-        Accumulator::Xor => matches!(
-            function,
-            CircuitFn::And
-                | CircuitFn::Or
-                | CircuitFn::Nor
-                | CircuitFn::Less
-                | CircuitFn::LessUnsigned
-                | CircuitFn::Equal
-                | CircuitFn::LogLess
-                | CircuitFn::LogEqual
-                | CircuitFn::FloatLess
-                | CircuitFn::FloatEqual
-                | CircuitFn::Min
-                | CircuitFn::Max
-        ),
-        Accumulator::Add | Accumulator::AddOrSubtract => {
-            matches!(function, CircuitFn::Sum | CircuitFn::Difference | CircuitFn::Multiply)
-        }
-        Accumulator::MultiplyLog => false,
+/// Whether the function is computed directly into the target, so that there is no separate accumulator.
+pub fn is_fused(accumulator: Accumulator, function: CircuitFn, width: usize) -> bool {
+    match function {
+        CircuitFn::Table { func, frac } => Lifted::new(func, Formats::new(width, frac)).is_fused(accumulator),
+        CircuitFn::Wire | CircuitFn::Kernel { .. } => false,
     }
 }
+
+/// Circuits that stand, one after the other, for a function that has no circuit of its own.
+pub fn composition(func: TableFn, width: usize, frac: usize) -> Option<&'static [ValueCircuit]> {
+    Lifted::new(func, Formats::new(width, frac)).composed()
+}
+
+/// The circuit of `y ⊕= f(a[, b[, c]])` for a function of the table, on words of any formats.
+pub fn function_circuit(func: TableFn, accumulator: Accumulator, formats: Formats) -> Circuit {
+    let mut b = Builder::new(func.info().name);
+    Lifted::new(func, formats).accumulate(&mut b, accumulator, formats.width());
+    b.finish()
+}
+
+/// `y ⊕= f(a[, b[, c]])`.
+fn accumulate_function(b: &mut Builder, accumulator: Accumulator, function: CircuitFn, width: usize) {
+    match function {
+        CircuitFn::Wire => {
+            let a = b.register("a", Role::Operand, width);
+            accumulate(b, accumulator, width, |_| a.into());
+        }
+        CircuitFn::Table { func, frac } => {
+            Lifted::new(func, Formats::new(width, frac)).accumulate(b, accumulator, width)
+        }
+        CircuitFn::Kernel { kernel, frac } => {
+            let names = &["a", "b", "c"][..kernel.arity];
+            let x: Vec<Word> = names.iter().map(|name| b.register(name, Role::Operand, width)).collect();
+            accumulate(b, accumulator, width, |b| kernel.value(b, &Formats::new(width, frac), &x));
+        }
+    }
+}
+
+/// The names of trap bits, in the order of a function's faults.
+const TRAPS: [&str; 8] = ["trap", "trap_2", "trap_3", "trap_4", "trap_5", "trap_6", "trap_7", "trap_8"];
 
 /// Declares the target and the other registers of the accumulator, and puts a value into the target.
 ///
 /// Every accumulate is built by this function. `value` computes the function of the operands, which are registers
 /// ([`Builder::register`]).
-pub fn accumulate(b: &mut Builder, accumulator: Accumulator, width: usize, value: impl FnOnce(&mut Builder) -> Value) {
+pub fn accumulate(
+    b: &mut Builder,
+    accumulator: Accumulator,
+    width: usize,
+    value: impl FnOnce(&mut Builder) -> Outcome,
+) {
     let y = b.register("y", Role::Target, width);
     let direction = match accumulator {
         Accumulator::Xor | Accumulator::Add => Word::default(),
         Accumulator::AddOrSubtract | Accumulator::MultiplyLog => b.register("direction", Role::Control, 1),
     };
     b.with(value, |b, value| {
-        for (name, bit) in &value.traps {
+        assert!(value.faults.len() <= TRAPS.len(), "more faults than trap bits have names");
+        for (name, bit) in TRAPS.iter().zip(&value.faults) {
             let trap = b.register(name, Role::Trap, 1);
             b.cnot(*bit, trap[0]);
         }

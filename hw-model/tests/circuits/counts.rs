@@ -1,8 +1,10 @@
 //! Gate counts: the rows of the energy model's table, as formulas in the width.
 
+use super::harness::{fixed, int, log};
 use pendula_hw_model::circuit::part::{shares, table_lookup};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, GateCounts, Half, Part, generate};
 use pendula_isa::Cond;
+use pendula_isa::table::{int_fn, l_fn, q_fn};
 
 const WIDTHS: [u64; 8] = [2, 3, 4, 8, 16, 24, 32, 64];
 
@@ -35,13 +37,13 @@ use Accumulator::{Add, AddOrSubtract, Xor};
 fn bitwise() {
     for w in WIDTHS {
         assert_eq!(counts(accumulate(Xor, CircuitFn::Wire), w), gates(0, w, 0, 0));
-        assert_eq!(counts(accumulate(Xor, CircuitFn::And), w), gates(0, 0, w, 0));
-        assert_eq!(counts(accumulate(Xor, CircuitFn::Or), w), gates(5 * w, 0, w, 0));
-        assert_eq!(counts(accumulate(Xor, CircuitFn::Nor), w), gates(4 * w, 0, w, 0));
+        assert_eq!(counts(accumulate(Xor, int(int_fn::Name::And)), w), gates(0, 0, w, 0));
+        assert_eq!(counts(accumulate(Xor, int(int_fn::Name::Or)), w), gates(5 * w, 0, w, 0));
+        assert_eq!(counts(accumulate(Xor, int(int_fn::Name::Nor)), w), gates(4 * w, 0, w, 0));
         assert_eq!(counts(Part::Not, w), gates(w, 0, 0, 0));
         assert_eq!(counts(Part::Swap, w), gates(0, 3 * w, 0, 0));
         assert_eq!(counts(Part::Host, w), gates(0, w, 0, 0));
-        for function in [CircuitFn::Wire, CircuitFn::And, CircuitFn::Or, CircuitFn::Nor] {
+        for function in [CircuitFn::Wire, int(int_fn::Name::And), int(int_fn::Name::Or), int(int_fn::Name::Nor)] {
             assert_eq!(circuit(accumulate(Xor, function), w).ancillas(), 0);
         }
     }
@@ -58,7 +60,7 @@ fn adders() {
         assert_eq!(both.counts(), gates(0, 6 * w - 2, 2 * w - 2, 0));
         assert_eq!(both.ancillas(), 1);
         assert_eq!(counts(Part::Increment, w), gates(1, 3 * w - 1, 2 * w - 4, 0));
-        for function in [CircuitFn::Sum, CircuitFn::Difference] {
+        for function in [int(int_fn::Name::Plus), int(int_fn::Name::Minus)] {
             // Each word in turn.
             let add = circuit(accumulate(Add, function), w);
             assert_eq!(add.counts(), gates(0, 2 * (4 * w - 2), 2 * (2 * w - 2), 0));
@@ -91,14 +93,14 @@ fn rotations() {
 #[test]
 fn comparisons() {
     for w in WIDTHS {
-        let less = circuit(accumulate(Xor, CircuitFn::LessUnsigned), w);
+        let less = circuit(accumulate(Xor, int(int_fn::Name::Ltu)), w);
         assert_eq!(less.counts(), gates(2 * w, 4 * w + 1, 2 * w, 0));
         assert_eq!(less.ancillas(), 1);
-        assert_eq!(counts(accumulate(Xor, CircuitFn::Less), w), less.counts());
-        let equal = circuit(accumulate(Xor, CircuitFn::Equal), w);
+        assert_eq!(counts(accumulate(Xor, int(int_fn::Name::Lt)), w), less.counts());
+        let equal = circuit(accumulate(Xor, int(int_fn::Name::Eq)), w);
         assert_eq!(equal.counts(), gates(2 * w, 2 * w, 2 * (w - 2) + 1, 0));
         assert_eq!(equal.ancillas() as u64, w - 2);
-        for function in [CircuitFn::Min, CircuitFn::Max] {
+        for function in [int(int_fn::Name::Min), int(int_fn::Name::Max)] {
             // The comparison twice, and one Toffoli per bit.
             assert_eq!(main(accumulate(Xor, function), w), (5 * w, 2 * (4 * w + 1) + 3 * w));
         }
@@ -106,17 +108,17 @@ fn comparisons() {
     // The comparisons of functions are those of conditions, which complement the bit once more.
     for w in [8, 16, 32, 64] {
         for (function, check) in [
-            (CircuitFn::Less, Part::Check(Cond::Lt)),
-            (CircuitFn::Equal, Part::Check(Cond::Eq)),
-            (CircuitFn::LogLess, Part::CheckLog(Cond::Lt)),
-            (CircuitFn::LogEqual, Part::CheckLog(Cond::Eq)),
-            (CircuitFn::FloatLess, Part::CheckFloat(Cond::Lt)),
-            (CircuitFn::FloatEqual, Part::CheckFloat(Cond::Eq)),
+            (int(int_fn::Name::Lt), Part::Check(Cond::Lt)),
+            (int(int_fn::Name::Eq), Part::Check(Cond::Eq)),
+            (int(int_fn::Name::LtL), Part::CheckLog(Cond::Lt)),
+            (int(int_fn::Name::EqL), Part::CheckLog(Cond::Eq)),
+            (int(int_fn::Name::LtF), Part::CheckFloat(Cond::Lt)),
+            (int(int_fn::Name::EqF), Part::CheckFloat(Cond::Eq)),
         ] {
             assert_eq!(counts(accumulate(Xor, function), w) + gates(1, 0, 0, 0), counts(check, w));
         }
         // Both magnitudes against infinity, the signed order, and one sign of zero.
-        let less = counts(accumulate(Xor, CircuitFn::FloatLess), w);
+        let less = counts(accumulate(Xor, int(int_fn::Name::LtF)), w);
         assert!(less.toffoli <= 2 * (2 * w) + 2 * w + 2 * (2 * w - 2) + 1, "{w}: {less:?}");
     }
 }
@@ -124,15 +126,15 @@ fn comparisons() {
 #[test]
 fn products() {
     for w in WIDTHS {
-        let multiply = circuit(accumulate(Add, CircuitFn::Multiply), w);
+        let multiply = circuit(accumulate(Add, int(int_fn::Name::Mul)), w);
         assert_eq!(multiply.counts(), gates(0, 2 * w * w, 2 * w * w, 0));
         assert_eq!(multiply.ancillas() as u64, w + 1);
         assert_eq!(
-            counts(accumulate(AddOrSubtract, CircuitFn::Multiply), w),
+            counts(accumulate(AddOrSubtract, int(int_fn::Name::Mul)), w),
             gates(0, 2 * w * w + 2 * w, 2 * w * w, 0)
         );
-        for frac in [0, w / 2, w - 1] {
-            let function = CircuitFn::FixedMultiply { frac: frac as usize };
+        for frac in [1, w / 2, w - 1] {
+            let function = fixed(q_fn::Name::Mul, frac as usize);
             let expected = (8 * w * w + 2 * w - 2, 8 * w * w + 8 * w - 2);
             assert_eq!(main(accumulate(AddOrSubtract, function), w), expected);
             let shares = shares(AddOrSubtract, function, w as usize).unwrap();
@@ -151,11 +153,13 @@ fn near(found: u64, formula: u64, w: u64) {
 #[test]
 fn divisions() {
     for w in [8, 16, 32, 64] {
-        for function in [CircuitFn::Quotient, CircuitFn::Remainder, CircuitFn::QuotientDown, CircuitFn::Modulo] {
+        for function in
+            [int(int_fn::Name::Quot), int(int_fn::Name::Rem), int(int_fn::Name::Div), int(int_fn::Name::Mod)]
+        {
             near(main(accumulate(AddOrSubtract, function), w).0, 12 * w * w + 2 * w, w);
         }
         // w + frac steps.
-        let function = CircuitFn::FixedDivide { frac: w as usize / 2 };
+        let function = fixed(q_fn::Name::Div, w as usize / 2);
         near(main(accumulate(AddOrSubtract, function), w).0, 18 * w * w, w);
         // Two divisions in place, and two backward: nothing is computed twice.
         near(main(Part::Scale, w).0, 24 * w * w, w);
@@ -200,13 +204,13 @@ fn control() {
 fn depths() {
     for w in WIDTHS {
         assert_eq!(circuit(accumulate(Xor, CircuitFn::Wire), w).depth(), 1);
-        assert_eq!(circuit(accumulate(Xor, CircuitFn::And), w).depth(), 1);
+        assert_eq!(circuit(accumulate(Xor, int(int_fn::Name::And)), w).depth(), 1);
         assert_eq!(circuit(Part::Swap, w).depth(), 3);
         assert_eq!(circuit(Part::RotateBy(1), w).depth(), 0);
         let add = circuit(accumulate(Add, CircuitFn::Wire), w);
         assert!(add.depth() <= 5 * w && add.depth() >= 2 * w, "{}", add.depth());
         // The tree of an equality is flat.
-        let equal = circuit(accumulate(Xor, CircuitFn::Equal), w);
+        let equal = circuit(accumulate(Xor, int(int_fn::Name::Eq)), w);
         assert!(equal.depth() <= 2 * u64::from(w.next_power_of_two().ilog2()) + 4, "{w} {}", equal.depth());
         assert_eq!(add.depth(), add.inverse().depth());
     }
@@ -216,19 +220,19 @@ fn depths() {
 fn shares_add_up() {
     for function in [
         CircuitFn::Wire,
-        CircuitFn::And,
-        CircuitFn::Sum,
-        CircuitFn::Difference,
-        CircuitFn::Multiply,
-        CircuitFn::Quotient,
-        CircuitFn::Min,
-        CircuitFn::Equal,
-        CircuitFn::ShiftLeft,
-        CircuitFn::Floor { frac: 4 },
-        CircuitFn::FixedInverse { frac: 3 },
-        CircuitFn::LogProduct,
-        CircuitFn::LogEqual,
-        CircuitFn::FloatLess,
+        int(int_fn::Name::And),
+        int(int_fn::Name::Plus),
+        int(int_fn::Name::Minus),
+        int(int_fn::Name::Mul),
+        int(int_fn::Name::Quot),
+        int(int_fn::Name::Min),
+        int(int_fn::Name::Eq),
+        int(int_fn::Name::Shl),
+        fixed(q_fn::Name::Floor, 4),
+        fixed(q_fn::Name::Inv, 3),
+        log(l_fn::Name::Mul),
+        int(int_fn::Name::EqL),
+        int(int_fn::Name::LtF),
     ] {
         for accumulator in [Xor, Add, AddOrSubtract] {
             let shares = shares(accumulator, function, 8).unwrap();

@@ -1,5 +1,7 @@
 //! Exports, read back by parsers that share no code with the exporter.
 
+use super::harness::{fixed, int, log};
+use pendula_isa::table::{int_fn, l_fn, q_fn};
 use std::collections::HashMap;
 
 use pendula_hw_model::circuit::part::{InPlace, table_lookup};
@@ -146,21 +148,21 @@ fn circuits() -> Vec<Circuit> {
         Part::NegateLog,
         Part::Host,
         Part::Erase,
-        Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::LogQuotient),
+        Part::Accumulate(Accumulator::MultiplyLog, log(l_fn::Name::Div)),
     ];
     for accumulator in [Accumulator::Xor, Accumulator::Add, Accumulator::AddOrSubtract] {
         for function in [
             CircuitFn::Wire,
-            CircuitFn::Nor,
-            CircuitFn::Multiply,
-            CircuitFn::Modulo,
-            CircuitFn::ShiftRightSigned,
-            CircuitFn::Less,
-            CircuitFn::LogLess,
-            CircuitFn::FloatEqual,
-            CircuitFn::Max,
-            CircuitFn::FixedMultiply { frac: 4 },
-            CircuitFn::FixedDivide { frac: 3 },
+            int(int_fn::Name::Nor),
+            int(int_fn::Name::Mul),
+            int(int_fn::Name::Mod),
+            int(int_fn::Name::Sar),
+            int(int_fn::Name::Lt),
+            int(int_fn::Name::LtL),
+            int(int_fn::Name::EqF),
+            int(int_fn::Name::Max),
+            fixed(q_fn::Name::Mul, 4),
+            fixed(q_fn::Name::Div, 3),
         ] {
             parts.push(Part::Accumulate(accumulator, function));
         }

@@ -1,15 +1,17 @@
 //! Fixed-point parts against the kernels of every width.
 
+use super::harness::{fixed, int};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, generate};
 use pendula_isa::num::elementary::{self, Fixed};
 use pendula_isa::num::{Env, Format, fixed};
 use pendula_isa::scalar;
+use pendula_isa::table::int_fn;
 use pendula_isa::table::{TableFn, q_fn};
 
 use crate::circuits::harness::{cases, check, mask, signed, some};
 
 /// Widths with fractions.
-const TYPES: [(usize, usize); 9] = [(3, 1), (4, 2), (5, 0), (5, 3), (8, 4), (8, 6), (16, 8), (32, 16), (64, 32)];
+const TYPES: [(usize, usize); 9] = [(4, 1), (4, 2), (5, 1), (5, 3), (8, 4), (8, 6), (16, 8), (32, 16), (64, 32)];
 
 fn part(accumulator: Accumulator, function: CircuitFn, width: usize) -> Circuit {
     generate(Part::Accumulate(accumulator, function), width).unwrap()
@@ -42,15 +44,15 @@ fn products_and_quotients() {
     for (width, frac) in TYPES {
         let t = Fixed { width: width as u32, frac: frac as u32 };
         let fits = move |n: i128| (signed(n.cast_unsigned(), width) == n).then_some(n);
-        accumulates(CircuitFn::FixedMultiply { frac }, width, |a, b| {
+        accumulates(fixed(q_fn::Name::Mul, frac), width, |a, b| {
             Some(elementary::muladd(t, a as i64, b as i64, 0).0.into())
         });
-        accumulates(CircuitFn::FixedDivide { frac }, width, |a, b| fits((a << frac).checked_div(b)?));
-        accumulates(CircuitFn::FixedInverse { frac }, width, |a, _| Some(elementary::inv(t, a as i64).ok()?.into()));
-        accumulates(CircuitFn::Magnitude, width, |a, _| Some(elementary::abs(t, a as i64).ok()?.into()));
-        accumulates(CircuitFn::Positive, width, |a, _| Some(elementary::relu(t, a as i64).ok()?.into()));
-        accumulates(CircuitFn::Floor { frac }, width, |a, _| Some(elementary::floor(t, a as i64).ok()?.into()));
-        accumulates(CircuitFn::Sign { frac }, width, |a, _| Some(elementary::sign(t, a as i64).ok()?.into()));
+        accumulates(fixed(q_fn::Name::Div, frac), width, |a, b| fits((a << frac).checked_div(b)?));
+        accumulates(fixed(q_fn::Name::Inv, frac), width, |a, _| Some(elementary::inv(t, a as i64).ok()?.into()));
+        accumulates(fixed(q_fn::Name::Abs, frac), width, |a, _| Some(elementary::abs(t, a as i64).ok()?.into()));
+        accumulates(fixed(q_fn::Name::Relu, frac), width, |a, _| Some(elementary::relu(t, a as i64).ok()?.into()));
+        accumulates(fixed(q_fn::Name::Floor, frac), width, |a, _| Some(elementary::floor(t, a as i64).ok()?.into()));
+        accumulates(fixed(q_fn::Name::Sign, frac), width, |a, _| Some(elementary::sign(t, a as i64).ok()?.into()));
     }
 }
 
@@ -64,7 +66,7 @@ fn products_plus_a_word() {
         };
         let cases = cases(16, 640, &[width; 4]);
         let names = ["a", "b", "c", "y"];
-        let circuit = part(Accumulator::Add, CircuitFn::FixedMultiplyAdd { frac }, width);
+        let circuit = part(Accumulator::Add, fixed(q_fn::Name::Muladd, frac), width);
         check(&circuit, names, &cases, |[a, b, c, y]| Some([a, b, c, y.wrapping_add(f([a, b, c])) & mask(width)]));
     }
 }
@@ -73,8 +75,8 @@ fn products_plus_a_word() {
 fn sums_and_differences() {
     for (width, _) in TYPES {
         let wrapped = |n: i128| Some(signed(n.cast_unsigned() & mask(width), width));
-        accumulates(CircuitFn::Sum, width, |a, b| wrapped(a + b));
-        accumulates(CircuitFn::Difference, width, |a, b| wrapped(a - b));
+        accumulates(int(int_fn::Name::Plus), width, |a, b| wrapped(a + b));
+        accumulates(int(int_fn::Name::Minus), width, |a, b| wrapped(a - b));
     }
 }
 
@@ -85,18 +87,20 @@ fn the_formats_of_the_machine() {
         let frac = format.frac() as usize;
         let cases = some(frac as u64, 640, &[64; 3]);
         let word = |w: u64| u128::from(w);
-        let circuit = part(Accumulator::Add, CircuitFn::FixedMultiply { frac }, 64);
+        let circuit = part(Accumulator::Add, fixed(q_fn::Name::Mul, frac), 64);
         check(&circuit, ["a", "b", "y"], &cases, |[a, b, y]| {
             let product = fixed::mul(env, a as u64, b as u64).0;
             Some([a, b, word(fixed::add(env, y as u64, product).0)])
         });
-        for (function, func) in [(CircuitFn::Sum, q_fn::Name::Plus), (CircuitFn::Difference, q_fn::Name::Minus)] {
+        for (function, func) in
+            [(int(int_fn::Name::Plus), q_fn::Name::Plus), (int(int_fn::Name::Minus), q_fn::Name::Minus)]
+        {
             let circuit = part(Accumulator::Xor, function, 64);
             check(&circuit, ["a", "b", "y"], &cases, |[a, b, y]| {
                 Some([a, b, y ^ word(scalar::value(env, TableFn::Q(func), [a as u64, b as u64, 0]).ok()?)])
             });
         }
-        let circuit = part(Accumulator::Xor, CircuitFn::FixedDivide { frac }, 64);
+        let circuit = part(Accumulator::Xor, fixed(q_fn::Name::Div, frac), 64);
         check(&circuit, ["a", "b", "y"], &cases, |[a, b, y]| {
             Some([a, b, y ^ word(fixed::div(env, a as u64, b as u64).ok()?)])
         });

@@ -1,5 +1,7 @@
 //! Comparisons of floating-point numbers: narrow words against a model in doubles, words of 32 and 64 bits against the hardware's own numbers.
 
+use super::harness::int;
+use pendula_isa::table::int_fn;
 use std::cmp::Ordering;
 
 use pendula_hw_model::circuit::kernels::Formats;
@@ -9,7 +11,7 @@ use pendula_isa::{Cond, Env, Ty};
 
 use crate::circuits::harness::{cases, check, compared, mask, some};
 
-const FUNCTIONS: [(CircuitFn, Cond); 2] = [(CircuitFn::FloatLess, Cond::Lt), (CircuitFn::FloatEqual, Cond::Eq)];
+const FUNCTIONS: [(CircuitFn, Cond); 2] = [(int(int_fn::Name::LtF), Cond::Lt), (int(int_fn::Name::EqF), Cond::Eq)];
 const CONDITIONS: [Cond; 6] = [Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge];
 
 /// The exact number of a word; `None` for NaN.

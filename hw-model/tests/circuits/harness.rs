@@ -2,6 +2,7 @@
 
 use bitvec::prelude::{BitVec, Lsb0};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, Role, generate};
+use pendula_isa::table::{TableFn, int_fn, l_fn, q_fn};
 
 /// SplitMix64: a fixed sequence, so that failures are reproducible.
 pub(crate) struct Random(u64);
@@ -135,4 +136,19 @@ pub(crate) fn compared(function: CircuitFn, width: usize, holds: impl Fn(u128, u
         let y = y(a, b)?;
         Some([a, b, if back == 1 { old.wrapping_sub(y) } else { old + y } & m, back])
     });
+}
+
+/// A function of integers.
+pub(crate) const fn int(name: int_fn::Name) -> CircuitFn {
+    CircuitFn::Table { func: TableFn::Int(name), frac: 0 }
+}
+
+/// A function of fixed-point numbers.
+pub(crate) const fn fixed(name: q_fn::Name, frac: usize) -> CircuitFn {
+    CircuitFn::Table { func: TableFn::Q(name), frac }
+}
+
+/// A function of logarithmic numbers.
+pub(crate) const fn log(name: l_fn::Name) -> CircuitFn {
+    CircuitFn::Table { func: TableFn::L(name), frac: 1 }
 }

@@ -1,7 +1,9 @@
 //! Logarithmic parts: narrow words compared with a model, words of 64 bits with the kernels.
 
+use super::harness::{int, log};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, generate};
 use pendula_isa::num::{compare, gauss, log};
+use pendula_isa::table::{int_fn, l_fn};
 use pendula_isa::{Cond, Env, Fault, Ty};
 
 use crate::circuits::harness::{cases, check, compared, mask, signed, some};
@@ -40,7 +42,7 @@ fn combined(a: u128, b: u128, width: usize, divide: bool, by_zero: bool) -> Opti
 #[test]
 fn functions_of_narrow_words() {
     for width in [4, 5, 8, 16] {
-        for (function, divide) in [(CircuitFn::LogProduct, false), (CircuitFn::LogQuotient, true)] {
+        for (function, divide) in [(log(l_fn::Name::Mul), false), (log(l_fn::Name::Div), true)] {
             let mut cases = cases(16, 6400, &[width, width]);
             for (n, case) in cases.iter_mut().enumerate() {
                 case.push((n as u128 * 77) & mask(width));
@@ -60,7 +62,7 @@ fn accumulators_of_narrow_words() {
         check(&circuit, ["a", "y", "direction"], &cases, |[a, y, back]| {
             Some([a, combined(y, a, width, back == 1, true)?, back])
         });
-        let whole = part(Accumulator::MultiplyLog, CircuitFn::LogProduct, width);
+        let whole = part(Accumulator::MultiplyLog, log(l_fn::Name::Mul), width);
         let cases = if width == 4 {
             crate::circuits::harness::all(&[4, 4, 4, 1])
         } else {
@@ -92,7 +94,7 @@ fn inverses_signs_and_order() {
             let number = read(y, width).ok()?;
             Some([if number.is_none() { y } else { y ^ 1 << (width - 1) }])
         });
-        check(&part(Accumulator::Xor, CircuitFn::LogInverse, width), ["a"], &words, |[a]| {
+        check(&part(Accumulator::Xor, log(l_fn::Name::Inv), width), ["a"], &words, |[a]| {
             read(a, width).ok()?.map(|_| [a])
         });
         for cond in Cond::TESTS.into_iter().chain([Cond::Always]).filter(|c| !matches!(c, Cond::Ltu | Cond::Geu)) {
@@ -107,7 +109,7 @@ fn inverses_signs_and_order() {
 
 #[test]
 fn comparisons() {
-    for (function, cond) in [(CircuitFn::LogLess, Cond::Lt), (CircuitFn::LogEqual, Cond::Eq)] {
+    for (function, cond) in [(int(int_fn::Name::LtL), Cond::Lt), (int(int_fn::Name::EqL), Cond::Eq)] {
         for width in [4, 5, 8, 16] {
             compared(function, width, |a, b| {
                 let (x, z) = (read(a, width).ok()?, read(b, width).ok()?);
@@ -123,9 +125,7 @@ fn words_of_the_machine() {
     let cases = special(some(2, 6400, &[64, 64, 1]));
     let kernel =
         |k: fn(u64, u64) -> Result<u64, Fault>| move |a: u128, b: u128| k(a as u64, b as u64).ok().map(u128::from);
-    for (function, k) in
-        [(CircuitFn::LogProduct, kernel(log::product)), (CircuitFn::LogQuotient, kernel(log::quotient))]
-    {
+    for (function, k) in [(log(l_fn::Name::Mul), kernel(log::product)), (log(l_fn::Name::Div), kernel(log::quotient))] {
         check(&part(Accumulator::Xor, function, 64), ["a", "b", "y"], &cases, |[a, b, y]| Some([a, b, y ^ k(a, b)?]));
     }
     let (mul, div) = (kernel(log::mul), kernel(log::div));
@@ -134,7 +134,7 @@ fn words_of_the_machine() {
     });
     let neg = |y: u128| log::neg(y as u64).ok().map(u128::from);
     check(&generate(Part::NegateLog, 64).unwrap(), ["y"], &cases, |[y]| Some([neg(y)?]));
-    check(&part(Accumulator::Xor, CircuitFn::LogInverse, 64), ["a", "y"], &cases, |[a, y]| {
+    check(&part(Accumulator::Xor, log(l_fn::Name::Inv), 64), ["a", "y"], &cases, |[a, y]| {
         Some([a, y ^ u128::from(gauss::inv(Env::default(), a as u64).ok()?)])
     });
     for cond in [Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge, Cond::Eq, Cond::Ne] {

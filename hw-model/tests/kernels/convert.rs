@@ -1,20 +1,21 @@
 //! Conversions between integers, fixed point and floating point.
 
-use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::num::{Env, Format, Word, convert};
+use pendula_isa::table::{TableFn, f_fn, int_fn, q_fn};
 
 use crate::kernels::float::{decode, encode};
 use crate::kernels::harness::{Random, all, check, edges, signed, some};
 
 type Convert = fn(Env, u64) -> Word;
 
-const MACHINE: [(Kernel, Convert); 6] = [
-    (Kernel::IntToFixed, convert::int_to_q),
-    (Kernel::FixedToInt, convert::q_to_int),
-    (Kernel::IntToFloat, convert::int_to_f),
-    (Kernel::FixedToFloat, convert::q_to_f),
-    (Kernel::FloatToInt, convert::f_to_int),
-    (Kernel::FloatToFixed, convert::f_to_q),
+const MACHINE: [(TableFn, Convert); 6] = [
+    (TableFn::Q(q_fn::Name::CvtI), convert::int_to_q),
+    (TableFn::Int(int_fn::Name::CvtQ), convert::q_to_int),
+    (TableFn::F(f_fn::Name::CvtI), convert::int_to_f),
+    (TableFn::F(f_fn::Name::CvtQ), convert::q_to_f),
+    (TableFn::Int(int_fn::Name::CvtF), convert::f_to_int),
+    (TableFn::Q(q_fn::Name::CvtF), convert::f_to_q),
 ];
 
 #[test]
@@ -48,12 +49,14 @@ fn words_of_fewer_bits() {
             let (t, unit) = (formats.float, 2f64.powi(frac as i32));
             let number = |a: u64| signed(a, width) as f64;
             let fits = |x: f64| (signed(x as i64 as u64, width) as f64 == x).then_some(x as i64 as u64);
-            check(Kernel::IntToFixed, &formats, &cases, |[a, ..]| fits(number(a) * unit));
-            check(Kernel::FixedToInt, &formats, &cases, |[a, ..]| fits((number(a) / unit).floor()));
-            check(Kernel::IntToFloat, &formats, &cases, |[a, ..]| encode(t, number(a)));
-            check(Kernel::FixedToFloat, &formats, &cases, |[a, ..]| encode(t, number(a) / unit));
-            check(Kernel::FloatToInt, &formats, &cases, |[a, ..]| fits(decode(t, a)?.floor()));
-            check(Kernel::FloatToFixed, &formats, &cases, |[a, ..]| fits((decode(t, a)? * unit).round_ties_even()));
+            check(TableFn::Q(q_fn::Name::CvtI), &formats, &cases, |[a, ..]| fits(number(a) * unit));
+            check(TableFn::Int(int_fn::Name::CvtQ), &formats, &cases, |[a, ..]| fits((number(a) / unit).floor()));
+            check(TableFn::F(f_fn::Name::CvtI), &formats, &cases, |[a, ..]| encode(t, number(a)));
+            check(TableFn::F(f_fn::Name::CvtQ), &formats, &cases, |[a, ..]| encode(t, number(a) / unit));
+            check(TableFn::Int(int_fn::Name::CvtF), &formats, &cases, |[a, ..]| fits(decode(t, a)?.floor()));
+            check(TableFn::Q(q_fn::Name::CvtF), &formats, &cases, |[a, ..]| {
+                fits((decode(t, a)? * unit).round_ties_even())
+            });
         }
     }
 }

@@ -1,37 +1,38 @@
 //! Elementary functions, roots, powers and rotations of fixed-point numbers.
 
-use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_hw_model::circuit::kernels::Formats;
 use pendula_hw_model::circuit::{Part, generate};
 use pendula_isa::fault::Fault;
 use pendula_isa::num::Format;
 use pendula_isa::num::elementary::{self, Fixed};
+use pendula_isa::table::{TableFn, q_fn};
 
 use crate::kernels::harness::{Random, all, check, edges, mask, signed, some};
 
 type Unary = fn(Fixed, i64) -> Result<i64, Fault>;
 type Binary = fn(Fixed, i64, i64) -> Result<i64, Fault>;
 
-const UNARY: [(Kernel, Unary); 13] = [
-    (Kernel::FixedExp, elementary::exp),
-    (Kernel::FixedLog, elementary::log),
-    (Kernel::FixedLog2, elementary::log2),
-    (Kernel::FixedSqrt, elementary::sqrt),
-    (Kernel::FixedSin, elementary::sin),
-    (Kernel::FixedCos, elementary::cos),
-    (Kernel::FixedTan, elementary::tan),
-    (Kernel::FixedAsin, elementary::asin),
-    (Kernel::FixedAcos, elementary::acos),
-    (Kernel::FixedAtan, elementary::atan),
-    (Kernel::FixedSinh, elementary::sinh),
-    (Kernel::FixedCosh, elementary::cosh),
-    (Kernel::FixedTanh, elementary::tanh),
+const UNARY: [(TableFn, Unary); 13] = [
+    (TableFn::Q(q_fn::Name::Exp), elementary::exp),
+    (TableFn::Q(q_fn::Name::Log), elementary::log),
+    (TableFn::Q(q_fn::Name::Log2), elementary::log2),
+    (TableFn::Q(q_fn::Name::Sqrt), elementary::sqrt),
+    (TableFn::Q(q_fn::Name::Sin), elementary::sin),
+    (TableFn::Q(q_fn::Name::Cos), elementary::cos),
+    (TableFn::Q(q_fn::Name::Tan), elementary::tan),
+    (TableFn::Q(q_fn::Name::Asin), elementary::asin),
+    (TableFn::Q(q_fn::Name::Acos), elementary::acos),
+    (TableFn::Q(q_fn::Name::Atan), elementary::atan),
+    (TableFn::Q(q_fn::Name::Sinh), elementary::sinh),
+    (TableFn::Q(q_fn::Name::Cosh), elementary::cosh),
+    (TableFn::Q(q_fn::Name::Tanh), elementary::tanh),
 ];
 
-const BINARY: [(Kernel, Binary); 4] = [
-    (Kernel::FixedHypot, elementary::hypot),
-    (Kernel::FixedAtan2, elementary::atan2),
-    (Kernel::FixedPow, elementary::pow),
-    (Kernel::FixedPowi, elementary::powi),
+const BINARY: [(TableFn, Binary); 4] = [
+    (TableFn::Q(q_fn::Name::Hypot), elementary::hypot),
+    (TableFn::Q(q_fn::Name::Atan2), elementary::atan2),
+    (TableFn::Q(q_fn::Name::Pow), elementary::pow),
+    (TableFn::Q(q_fn::Name::Powi), elementary::powi),
 ];
 
 fn formats(t: Fixed) -> Formats {
@@ -103,7 +104,7 @@ fn every_pair_of_eight_bits_for_powers() {
 fn pairs(frac: u32, step: usize) {
     let t = Fixed { width: 8, frac };
     for (kernel, function) in BINARY {
-        let step = if matches!(kernel, Kernel::FixedPow | Kernel::FixedPowi) { step } else { 1 };
+        let step = if matches!(kernel, TableFn::Q(q_fn::Name::Pow) | TableFn::Q(q_fn::Name::Powi)) { step } else { 1 };
         let cases: Vec<[u64; 3]> = all(8, 2).into_iter().step_by(step).collect();
         check(kernel, &formats(t), &cases, |[a, b, _]| {
             function(t, signed(a, 8), signed(b, 8)).ok().map(i64::cast_unsigned)

@@ -1,7 +1,9 @@
 //! Floating-point arithmetic: against the machine's kernels at 64 bits, against exact arithmetic in doubles, rounded, at fewer.
 
-use pendula_hw_model::circuit::kernels::{Float, Formats, Kernel};
+use pendula_hw_model::circuit::kernels::{Float, Formats};
+use pendula_isa::num::elementary::Fixed;
 use pendula_isa::num::float;
+use pendula_isa::table::{TableFn, f_fn};
 
 use crate::kernels::harness::{ENV, Random, all, check, edges, mask, some};
 
@@ -34,20 +36,27 @@ pub(crate) fn encode(t: Float, x: f64) -> Option<u64> {
 
 type HostFn = fn([f64; 3]) -> f64;
 
-const FUNCTIONS: [(Kernel, HostFn); 5] = [
-    (Kernel::FloatAdd, |[x, y, _]| x + y),
-    (Kernel::FloatMultiply, |[x, y, _]| x * y),
-    (Kernel::FloatDivide, |[x, y, _]| x / y),
-    (Kernel::FloatMultiplyAdd, |[x, y, z]| x.mul_add(y, z)),
-    (Kernel::FloatSqrt, |[x, _, _]| x.sqrt()),
+const FUNCTIONS: [(TableFn, HostFn); 12] = [
+    (TableFn::F(f_fn::Name::Plus), |[x, y, _]| x + y),
+    (TableFn::F(f_fn::Name::Minus), |[x, y, _]| x - y),
+    (TableFn::F(f_fn::Name::Inv), |[x, ..]| 1.0 / x),
+    (TableFn::F(f_fn::Name::Abs), |[x, ..]| x.abs()),
+    (TableFn::F(f_fn::Name::Sign), |[x, ..]| if x == 0.0 { 0.0 } else { x.signum() }),
+    (TableFn::F(f_fn::Name::Relu), |[x, ..]| if x > 0.0 { x } else { 0.0 }),
+    (TableFn::F(f_fn::Name::Min), |[x, y, _]| if x < y || (x == y && x.is_sign_negative()) { x } else { y }),
+    (TableFn::F(f_fn::Name::Max), |[x, y, _]| if x > y || (x == y && x.is_sign_positive()) { x } else { y }),
+    (TableFn::F(f_fn::Name::Mul), |[x, y, _]| x * y),
+    (TableFn::F(f_fn::Name::Div), |[x, y, _]| x / y),
+    (TableFn::F(f_fn::Name::Muladd), |[x, y, z]| x.mul_add(y, z)),
+    (TableFn::F(f_fn::Name::Sqrt), |[x, _, _]| x.sqrt()),
 ];
 
 /// By doubles, whose rounding does not show at so few bits.
-fn narrow(formats: &Formats, kernel: Kernel, native: HostFn, cases: &[[u64; 3]]) {
+fn narrow(formats: &Formats, kernel: TableFn, native: HostFn, cases: &[[u64; 3]]) {
     let t = formats.float;
     check(kernel, formats, cases, |words| {
         let mut x = [0.0; 3];
-        for i in 0..kernel.arity() {
+        for i in 0..kernel.info().args.len() {
             x[i] = decode(t, words[i])?;
         }
         let result = native(x);
@@ -59,18 +68,20 @@ fn narrow(formats: &Formats, kernel: Kernel, native: HostFn, cases: &[[u64; 3]])
 fn every_word_of_eight_bits() {
     let formats = Formats::of_width(8);
     for (kernel, native) in FUNCTIONS {
-        if kernel.arity() < 3 {
-            narrow(&formats, kernel, native, &all(8, kernel.arity()));
+        if kernel.info().args.len() < 3 {
+            narrow(&formats, kernel, native, &all(8, kernel.info().args.len()));
         } else {
             narrow(&formats, kernel, native, &some(1, 100_000, |r| r.word() & 0xff));
         }
     }
     // Other splits of few bits, so few that all triples can be tried.
     for (exponent, mantissa) in [(2, 3), (3, 2), (2, 1), (4, 1), (5, 1)] {
-        let formats = Formats { float: Float { exponent, mantissa }, ..Formats::of_width(8) };
+        let float = Float { exponent, mantissa };
+        let fixed = Fixed { width: float.width() as u32, frac: 1 };
+        let formats = Formats { float, fixed, ..Formats::of_width(8) };
         for (kernel, native) in FUNCTIONS {
             let width = formats.float.width() as u32;
-            narrow(&formats, kernel, native, &all(width, if width > 6 { 2 } else { kernel.arity() }));
+            narrow(&formats, kernel, native, &all(width, if width > 6 { 2 } else { kernel.info().args.len() }));
         }
     }
 }
@@ -80,7 +91,7 @@ fn random_words_of_sixteen_and_thirty_two_bits() {
     for width in [16, 32] {
         let formats = Formats::of_width(width);
         for (kernel, native) in FUNCTIONS {
-            if width == 32 && kernel == Kernel::FloatMultiplyAdd {
+            if width == 32 && kernel == TableFn::F(f_fn::Name::Muladd) {
                 continue;
             }
             let t = formats.float;
@@ -89,7 +100,7 @@ fn random_words_of_sixteen_and_thirty_two_bits() {
         }
     }
     let formats = Formats::of_width(32);
-    check(Kernel::FloatMultiplyAdd, &formats, &some(3, 2000, |r| near(r, formats.float)), |words| {
+    check(TableFn::F(f_fn::Name::Muladd), &formats, &some(3, 2000, |r| near(r, formats.float)), |words| {
         let [x, y, z] = words.map(|w| f32::from_bits(w as u32));
         let result = x.mul_add(y, z);
         (x.is_finite() && y.is_finite() && z.is_finite() && result.is_finite()).then_some(result.to_bits().into())
@@ -136,9 +147,9 @@ fn the_machine_s_words() {
     for &a in &special {
         cases.extend(special.iter().map(|b| [a, *b, special[(a ^ b) as usize % 14]]));
     }
-    check(Kernel::FloatAdd, &formats, &cases, |[a, b, _]| float::add(ENV, a, b).ok());
-    check(Kernel::FloatMultiply, &formats, &cases, |[a, b, _]| float::mul(ENV, a, b).ok());
-    check(Kernel::FloatDivide, &formats, &cases, |[a, b, _]| float::div(ENV, a, b).ok());
-    check(Kernel::FloatSqrt, &formats, &cases, |[a, _, _]| float::sqrt(ENV, a).ok());
-    check(Kernel::FloatMultiplyAdd, &formats, &cases, |[a, b, c]| float::muladd(ENV, a, b, c).ok());
+    check(TableFn::F(f_fn::Name::Plus), &formats, &cases, |[a, b, _]| float::add(ENV, a, b).ok());
+    check(TableFn::F(f_fn::Name::Mul), &formats, &cases, |[a, b, _]| float::mul(ENV, a, b).ok());
+    check(TableFn::F(f_fn::Name::Div), &formats, &cases, |[a, b, _]| float::div(ENV, a, b).ok());
+    check(TableFn::F(f_fn::Name::Sqrt), &formats, &cases, |[a, _, _]| float::sqrt(ENV, a).ok());
+    check(TableFn::F(f_fn::Name::Muladd), &formats, &cases, |[a, b, c]| float::muladd(ENV, a, b, c).ok());
 }

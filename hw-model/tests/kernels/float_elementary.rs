@@ -1,7 +1,8 @@
 //! Elementary functions of floating-point numbers, which are near those of the machine.
 
-use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::num::{Env, Word, float};
+use pendula_isa::table::{TableFn, f_fn};
 
 use crate::kernels::float::{decode, encode};
 use crate::kernels::harness::{ENV, Random, all, circuit, run, some};
@@ -9,11 +10,11 @@ use crate::kernels::harness::{ENV, Random, all, circuit, run, some};
 type Function = fn(Env, u64) -> Word;
 type HostFn = fn(f64) -> f64;
 
-const FUNCTIONS: [(Kernel, Function, HostFn); 4] = [
-    (Kernel::FloatExp, float::exp, f64::exp),
-    (Kernel::FloatLog, float::log, f64::ln),
-    (Kernel::FloatSin, float::sin, f64::sin),
-    (Kernel::FloatCos, float::cos, f64::cos),
+const FUNCTIONS: [(TableFn, Function, HostFn); 4] = [
+    (TableFn::F(f_fn::Name::Exp), float::exp, f64::exp),
+    (TableFn::F(f_fn::Name::Log), float::log, f64::ln),
+    (TableFn::F(f_fn::Name::Sin), float::sin, f64::sin),
+    (TableFn::F(f_fn::Name::Cos), float::cos, f64::cos),
 ];
 
 /// A word as a place on the line of numbers.
@@ -39,17 +40,17 @@ fn within_an_ulp_of_the_machine_s() {
         let mut different = 0;
         for (case, found) in cases.iter().zip(found) {
             let x = f64::from_bits(case[0]);
-            if matches!(kernel, Kernel::FloatSin | Kernel::FloatCos) && x.abs() >= 1_048_576.0 {
+            if matches!(kernel, TableFn::F(f_fn::Name::Sin) | TableFn::F(f_fn::Name::Cos)) && x.abs() >= 1_048_576.0 {
                 assert_eq!(found, None);
                 continue;
             }
             let expected = function(ENV, case[0]).ok();
-            assert_eq!(found.is_some(), expected.is_some(), "{} {x:e}", kernel.name());
+            assert_eq!(found.is_some(), expected.is_some(), "{} {x:e}", kernel.info().name);
             let apart = place(found.unwrap_or(0)).abs_diff(place(expected.unwrap_or(0)));
-            assert!(apart <= 1, "{} {x:e}: {apart} ulp", kernel.name());
+            assert!(apart <= 1, "{} {x:e}: {apart} ulp", kernel.info().name);
             different += apart;
         }
-        assert!(different * 20 < cases.len() as u64, "{}: {different} of {} differ", kernel.name(), cases.len());
+        assert!(different * 20 < cases.len() as u64, "{}: {different} of {} differ", kernel.info().name, cases.len());
     }
 }
 
@@ -64,7 +65,7 @@ fn correctly_rounded_at_eight_and_sixteen_bits() {
             for (case, found) in cases.iter().zip(found) {
                 let expected = decode(formats.float, case[0]).map(native).filter(|y| y.is_finite());
                 let expected = expected.and_then(|y| encode(formats.float, y));
-                assert_eq!(found, expected, "{} {case:x?} of {width} bits", kernel.name());
+                assert_eq!(found, expected, "{} {case:x?} of {width} bits", kernel.info().name);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Sums, powers and conversions of logarithmic numbers.
 
-use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::num::gauss::{self, Logarithmic, Number};
 use pendula_isa::num::{Env, Format, Word, convert};
+use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 
 use crate::kernels::float::{decode, encode};
 use crate::kernels::harness::{ENV, Random, all, check, edges, mask, signed, some};
@@ -15,10 +16,16 @@ fn word(t: Logarithmic, number: Result<Number, impl Sized>) -> Option<u64> {
 fn sums_and_powers(formats: &Formats, cases: &[[u64; 3]]) {
     let (t, q) = (formats.logarithmic, formats.fixed);
     let numbers = |a: u64, b: u64| Some((t.number(a).ok()?, t.number(b).ok()?));
-    check(Kernel::LogPlus, formats, cases, |[a, b, _]| numbers(a, b).and_then(|(a, b)| word(t, t.plus(a, b))));
-    check(Kernel::LogMinus, formats, cases, |[a, b, _]| numbers(a, b).and_then(|(a, b)| word(t, t.minus(a, b))));
-    check(Kernel::LogPow, formats, cases, |[a, b, _]| word(t, t.pow(t.number(a).ok()?, signed(b, q.width), q.frac)));
-    check(Kernel::LogOfLog, formats, cases, |[a, ..]| {
+    check(TableFn::L(l_fn::Name::Plus), formats, cases, |[a, b, _]| {
+        numbers(a, b).and_then(|(a, b)| word(t, t.plus(a, b)))
+    });
+    check(TableFn::L(l_fn::Name::Minus), formats, cases, |[a, b, _]| {
+        numbers(a, b).and_then(|(a, b)| word(t, t.minus(a, b)))
+    });
+    check(TableFn::L(l_fn::Name::Pow), formats, cases, |[a, b, _]| {
+        word(t, t.pow(t.number(a).ok()?, signed(b, q.width), q.frac))
+    });
+    check(TableFn::Q(q_fn::Name::LogL), formats, cases, |[a, ..]| {
         let ln = t.ln(t.number(a).ok()?, q.frac).ok()?;
         (signed(ln.cast_unsigned(), q.width) == ln).then_some(ln.cast_unsigned())
     });
@@ -80,23 +87,23 @@ fn the_machine_s_words() {
         let env = Env { format, ieee: false };
         let mut formats = Formats::of_width(64);
         formats.fixed.frac = format.frac();
-        check(Kernel::LogPow, &formats, &cases, |[a, b, _]| gauss::pow(env, a, b).ok());
-        check(Kernel::LogOfLog, &formats, &cases, |[a, ..]| gauss::ln(env, a).ok());
+        check(TableFn::L(l_fn::Name::Pow), &formats, &cases, |[a, b, _]| gauss::pow(env, a, b).ok());
+        check(TableFn::Q(q_fn::Name::LogL), &formats, &cases, |[a, ..]| gauss::ln(env, a).ok());
     }
     let formats = Formats::of_width(64);
-    check(Kernel::LogPlus, &formats, &cases, |[a, b, _]| gauss::plus(ENV, a, b).ok());
-    check(Kernel::LogMinus, &formats, &cases, |[a, b, _]| gauss::minus(ENV, a, b).ok());
+    check(TableFn::L(l_fn::Name::Plus), &formats, &cases, |[a, b, _]| gauss::plus(ENV, a, b).ok());
+    check(TableFn::L(l_fn::Name::Minus), &formats, &cases, |[a, b, _]| gauss::minus(ENV, a, b).ok());
 }
 
 type Convert = fn(Env, u64) -> Word;
 
-const MACHINE: [(Kernel, Convert); 6] = [
-    (Kernel::IntToLog, convert::int_to_l),
-    (Kernel::FixedToLog, convert::q_to_l),
-    (Kernel::FloatToLog, convert::f_to_l),
-    (Kernel::LogToInt, convert::l_to_int),
-    (Kernel::LogToFixed, convert::l_to_q),
-    (Kernel::LogToFloat, convert::l_to_f),
+const MACHINE: [(TableFn, Convert); 6] = [
+    (TableFn::L(l_fn::Name::CvtI), convert::int_to_l),
+    (TableFn::L(l_fn::Name::CvtQ), convert::q_to_l),
+    (TableFn::L(l_fn::Name::CvtF), convert::f_to_l),
+    (TableFn::Int(int_fn::Name::CvtL), convert::l_to_int),
+    (TableFn::Q(q_fn::Name::CvtL), convert::l_to_q),
+    (TableFn::F(f_fn::Name::CvtL), convert::l_to_f),
 ];
 
 #[test]
@@ -109,7 +116,8 @@ fn conversions_of_the_machine_s_words() {
     cases.extend(some(27, 300, |r| (r.word() % (140 << 52)).wrapping_add(953 << 52) | r.word() << 63));
     for (kernel, machine) in MACHINE {
         for format in Format::ALL {
-            if format == Format::Q32_32 || matches!(kernel, Kernel::FixedToLog | Kernel::LogToFixed) {
+            if format == Format::Q32_32 || matches!(kernel, TableFn::L(l_fn::Name::CvtQ) | TableFn::Q(q_fn::Name::CvtL))
+            {
                 let mut formats = Formats::of_width(64);
                 formats.fixed.frac = format.frac();
                 check(kernel, &formats, &cases, |[a, ..]| machine(Env { format, ieee: false }, a).ok());
@@ -139,11 +147,11 @@ fn conversions_of_fewer_bits() {
             Some(if number.negative { -magnitude } else { magnitude })
         };
         let fits = |x: f64| (signed(x as i64 as u64, width) as f64 == x).then_some(x as i64 as u64);
-        check(Kernel::IntToLog, &formats, &cases, |[a, ..]| to_log(signed(a, width) as f64));
-        check(Kernel::FixedToLog, &formats, &cases, |[a, ..]| to_log(signed(a, width) as f64 / unit));
-        check(Kernel::FloatToLog, &formats, &cases, |[a, ..]| to_log(decode(f, a)?));
-        check(Kernel::LogToInt, &formats, &cases, |[a, ..]| fits(number(a)?.round_ties_even()));
-        check(Kernel::LogToFixed, &formats, &cases, |[a, ..]| fits((number(a)? * unit).round_ties_even()));
-        check(Kernel::LogToFloat, &formats, &cases, |[a, ..]| encode(f, number(a)?));
+        check(TableFn::L(l_fn::Name::CvtI), &formats, &cases, |[a, ..]| to_log(signed(a, width) as f64));
+        check(TableFn::L(l_fn::Name::CvtQ), &formats, &cases, |[a, ..]| to_log(signed(a, width) as f64 / unit));
+        check(TableFn::L(l_fn::Name::CvtF), &formats, &cases, |[a, ..]| to_log(decode(f, a)?));
+        check(TableFn::Int(int_fn::Name::CvtL), &formats, &cases, |[a, ..]| fits(number(a)?.round_ties_even()));
+        check(TableFn::Q(q_fn::Name::CvtL), &formats, &cases, |[a, ..]| fits((number(a)? * unit).round_ties_even()));
+        check(TableFn::F(f_fn::Name::CvtL), &formats, &cases, |[a, ..]| encode(f, number(a)?));
     }
 }

@@ -1,8 +1,10 @@
 //! Runs a kernel's circuit on many words, 64 at a time, and compares the results with those of the kernel.
 
-use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_hw_model::circuit::kernels::Formats;
+use pendula_hw_model::circuit::part::function_circuit;
 use pendula_hw_model::circuit::{Accumulator, Circuit, Role};
 use pendula_isa::num::{Env, Format};
+use pendula_isa::table::TableFn;
 
 /// The default machine: infinities and NaN trap.
 pub(crate) const ENV: Env = Env { format: Format::Q32_32, ieee: false };
@@ -58,8 +60,8 @@ pub(crate) fn some(seed: u64, count: usize, mut draw: impl FnMut(&mut Random) ->
 }
 
 /// The circuit that xors.
-pub(crate) fn circuit(kernel: Kernel, formats: &Formats) -> Circuit {
-    kernel.circuit(formats, Accumulator::Xor)
+pub(crate) fn circuit(kernel: TableFn, formats: &Formats) -> Circuit {
+    function_circuit(kernel, Accumulator::Xor, *formats)
 }
 
 /// The results of the circuit for all arguments: `None` if it signals a trap. Operands, ancillas and the backward run
@@ -96,10 +98,15 @@ pub(crate) fn run(circuit: &Circuit, cases: &[[u64; 3]]) -> Vec<Option<u64>> {
 }
 
 /// Checks that the kernel's circuit gives the expected results: a word, or a trap for `None`.
-pub(crate) fn check(kernel: Kernel, formats: &Formats, cases: &[[u64; 3]], expected: impl Fn([u64; 3]) -> Option<u64>) {
+pub(crate) fn check(
+    kernel: TableFn,
+    formats: &Formats,
+    cases: &[[u64; 3]],
+    expected: impl Fn([u64; 3]) -> Option<u64>,
+) {
     let circuit = circuit(kernel, formats);
     for (case, found) in cases.iter().zip(run(&circuit, cases)) {
         let expected = expected(*case).map(|word| word & mask(formats.fixed.width));
-        assert_eq!(found, expected, "{} of {case:x?} with {formats:?}", kernel.name());
+        assert_eq!(found, expected, "{} of {case:x?} with {formats:?}", kernel.info().name);
     }
 }

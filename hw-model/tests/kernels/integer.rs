@@ -1,6 +1,7 @@
 //! Unsigned division, and powers of integers.
 
-use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_hw_model::circuit::kernels::Formats;
+use pendula_isa::table::{TableFn, int_fn};
 
 use crate::kernels::harness::{check, edges, mask, some};
 
@@ -15,8 +16,8 @@ fn division_and_powers() {
             let times = |x: u64, y: u64| x.wrapping_mul(y) & mask(width);
             Some((0..b).fold(1, |power, _| times(power, a)))
         };
-        check(Kernel::UnsignedQuotient, &formats, &cases, |[a, b, _]| a.checked_div(b));
-        check(Kernel::UnsignedRemainder, &formats, &cases, |[a, b, _]| a.checked_rem(b));
-        check(Kernel::IntPower, &formats, &cases, power);
+        check(TableFn::Int(int_fn::Name::Udiv), &formats, &cases, |[a, b, _]| a.checked_div(b));
+        check(TableFn::Int(int_fn::Name::Umod), &formats, &cases, |[a, b, _]| a.checked_rem(b));
+        check(TableFn::Int(int_fn::Name::Pow), &formats, &cases, power);
     }
 }

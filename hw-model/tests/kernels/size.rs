@@ -1,13 +1,13 @@
 //! The sizes of the circuits.
 
-use pendula_hw_model::circuit::kernels::Kernel;
 use pendula_hw_model::circuit::part::shares;
 use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
+use pendula_isa::table::{TableFn, f_fn, int_fn, q_fn};
 
 #[test]
 fn the_machine_s_circuits_can_be_held() {
-    let part = |kernel| Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel, frac: 32 });
-    let kernels = Kernel::ALL.iter().map(|kernel| (kernel.name(), part(*kernel)));
+    let part = |func| Part::Accumulate(Accumulator::Xor, CircuitFn::Table { func, frac: 32 });
+    let kernels = TableFn::ALL.iter().map(|func| (func.info().name, part(*func)));
     for (name, part) in kernels.chain([("rotation", Part::Rotation { frac: 32 })]) {
         let circuit = generate(part, 64).expect("a circuit");
         let n = circuit.counts();
@@ -26,7 +26,8 @@ fn the_machine_s_circuits_can_be_held() {
 
 #[test]
 fn invalid_formats() {
-    let kernel = |frac| Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel: Kernel::FixedExp, frac });
+    let kernel =
+        |frac| Part::Accumulate(Accumulator::Xor, CircuitFn::Table { func: TableFn::Q(q_fn::Name::Exp), frac });
     for (width, frac) in [(7, 3), (65, 32), (1, 1), (8, 0), (8, 7), (64, 49)] {
         assert!(generate(kernel(frac), width).is_err(), "{width} bits, {frac} of them fraction");
         assert!(generate(Part::Rotation { frac }, width).is_err(), "{width} bits, {frac} of them fraction");
@@ -40,19 +41,19 @@ fn invalid_formats() {
 fn shares_of_kernels_add_up() {
     // The least of them, where what an accumulator saves on constants could be more than the function costs.
     for kernel in [
-        Kernel::IntToFixed,
-        Kernel::FixedToInt,
-        Kernel::IntToFloat,
-        Kernel::FixedToFloat,
-        Kernel::FloatToInt,
-        Kernel::FloatToFixed,
-        Kernel::FloatAdd,
+        TableFn::Q(q_fn::Name::CvtI),
+        TableFn::Int(int_fn::Name::CvtQ),
+        TableFn::F(f_fn::Name::CvtI),
+        TableFn::F(f_fn::Name::CvtQ),
+        TableFn::Int(int_fn::Name::CvtF),
+        TableFn::Q(q_fn::Name::CvtF),
+        TableFn::F(f_fn::Name::Plus),
     ] {
         for accumulator in [Accumulator::Xor, Accumulator::AddOrSubtract] {
-            let function = CircuitFn::Kernel { kernel, frac: 32 };
+            let function = CircuitFn::Table { func: kernel, frac: 32 };
             let whole = generate(Part::Accumulate(accumulator, function), 64).expect("a circuit").counts();
             let shares = shares(accumulator, function, 64).expect("a circuit");
-            assert_eq!(shares.function + shares.accumulator, whole, "{}", kernel.name());
+            assert_eq!(shares.function + shares.accumulator, whole, "{}", kernel.info().name);
         }
     }
 }

@@ -11,11 +11,17 @@
 //! | `wrapping` | a word modulo 2^64, and whether it wrapped |
 //! | `pair` | two words, or the fault for which there are none |
 //! | `wrapping_pair` | two words, and whether one wrapped |
+//!
+//! After `=>` may stand its [circuit](circuits): `(|b, f, x| …)`, a circuit of its own that has fewer gates than the body's operations, or
+//! `[…]`, circuits that stand for it. `each` marks circuits of integer arithmetic alone, for words of any width, in which every fault has a bit
+//! of its own, instead of one for all.
 
 use crate::arith::Arith;
 use crate::fault::Fault;
 use crate::num::Env;
+use circuits::ValueCircuit;
 
+pub mod circuits;
 pub mod convert;
 pub mod fixed;
 pub mod float;
@@ -23,7 +29,7 @@ pub mod int;
 pub mod log;
 
 /// The properties of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct KernelInfo {
     /// The name, an identifier, unique among kernels.
     pub name: &'static str,
@@ -33,6 +39,14 @@ pub struct KernelInfo {
     pub results: usize,
     /// Whether the function on words reports that a result has wrapped.
     pub wraps: bool,
+    /// The circuit, if one written by hand is better than the body's operations. Several stand, one after the other, for a function
+    /// that has none of its own.
+    pub circuits: &'static [ValueCircuit],
+}
+
+/// Every kernel.
+pub fn all() -> impl Iterator<Item = &'static KernelInfo> {
+    [int::ALL, fixed::ALL, log::ALL, float::ALL, convert::ALL].into_iter().flatten()
 }
 
 /// A kernel.
@@ -73,7 +87,11 @@ pub trait FormVisitor {
 
 /// Declares kernels.
 macro_rules! kernels {
-    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal ($($x:ident),+) $form:ident |$k:ident| $body:expr; )*) => { $(
+    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal ($($x:ident),+) $form:ident |$k:ident| $body:expr $(=> $circuits:tt)?; )*) => {
+        /// Every kernel of this file.
+        pub const ALL: &[$crate::kernels::KernelInfo] = &[$(<$Name as $crate::kernels::Kernel>::INFO),*];
+
+        $(
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug)]
         pub struct $Name;
@@ -84,6 +102,7 @@ macro_rules! kernels {
                 arity: $crate::kernels::kernels!(@count $($x)+),
                 results: $crate::kernels::kernels!(@results $form),
                 wraps: $crate::kernels::kernels!(@wraps $form),
+                circuits: $crate::kernels::kernels!(@circuits $name ($($x)+) $($circuits)?),
             };
 
             $crate::kernels::kernels!(@body $form |$k, x| [$($x)+] $body);
@@ -92,7 +111,28 @@ macro_rules! kernels {
                 $crate::kernels::kernels!(@visit $form v $($x)+)
             }
         }
-    )* };
+        )*
+    };
+
+    (@circuits $name:literal $args:tt) => { &[] };
+    (@circuits $name:literal $args:tt (each |$b:ident, $f:ident, $x:ident| $build:expr)) => {
+        &[$crate::kernels::circuits::ValueCircuit {
+            name: $name,
+            arity: $crate::kernels::kernels!(@count_of $args),
+            formats: false,
+            build: |$b, $f, $x| $build,
+        }]
+    };
+    (@circuits $name:literal $args:tt (|$b:ident, $f:ident, $x:ident| $build:expr)) => {
+        &[$crate::kernels::circuits::ValueCircuit {
+            name: $name,
+            arity: $crate::kernels::kernels!(@count_of $args),
+            formats: true,
+            build: |$b, $f, $x| $build.joined($b),
+        }]
+    };
+    (@circuits $name:literal $args:tt [$($stands:expr),+]) => { &[$($stands),+] };
+    (@count_of ($($x:ident)+)) => { $crate::kernels::kernels!(@count $($x)+) };
 
     (@count $a:ident) => { 1 };
     (@count $a:ident $b:ident) => { 2 };

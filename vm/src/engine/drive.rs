@@ -52,6 +52,7 @@ impl Machine<'_> {
             checks: core.checks,
             trap_overflow: core.trap_overflow,
             ieee: core.env.ieee,
+            narrow: None,
         };
         Mode { engine: self.engine, setting, metered }
     }

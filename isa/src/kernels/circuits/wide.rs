@@ -1,9 +1,9 @@
 //! Logarithm and power of two, series and quotients, in 128-bit integers.
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::arithmetic::{above, bits_of, part};
 use super::tables;
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// How many bits at most a word has that are not known to be zero.
 fn length(x: &[Bit]) -> usize {
@@ -12,7 +12,7 @@ fn length(x: &[Bit]) -> usize {
 
 impl Builder {
     /// c0 ± x (c1 ± x (c2 ± …)), always plus or always minus; x of 128 bits in units of 2^-128.
-    pub(super) fn series(&mut self, minus: bool, coefficients: &[u128], x: &[Bit]) -> Word {
+    pub(in crate::kernels) fn series(&mut self, minus: bool, coefficients: &[u128], x: &[Bit]) -> Word {
         let Some((&last, first)) = coefficients.split_last() else { return Word::default() };
         let mut sum = Word::constant(last, bits_of(last));
         let mut bound = last;
@@ -30,7 +30,7 @@ impl Builder {
     }
 
     /// log2(m) for 1 ≤ m < 2, both in units of 2^-127: the result has 128 bits, and may be 2^127.
-    pub(super) fn log2(&mut self, m: &Word) -> Word {
+    pub(in crate::kernels) fn log2(&mut self, m: &Word) -> Word {
         let index = part(m, 120..127);
         // m = (1 + index/128) (1 + z): z in units of 2^-128.
         let rest = part(m, 0..120).shifted_left(8);
@@ -43,7 +43,7 @@ impl Builder {
     }
 
     /// 2^fraction, from 1 up to below 2, in units of 2^-127; the fraction in units of 2^-128.
-    pub(super) fn exp2(&mut self, fraction: &Word) -> Word {
+    pub(in crate::kernels) fn exp2(&mut self, fraction: &Word) -> Word {
         let base = self.entry(&fraction[121..], &tables::powers_of_two(128, 121), 128);
         let h = part(fraction, 0..121).unsigned(128);
         let sum = self.series(false, &tables::exp_series(15)[1..], &h);
@@ -55,7 +55,7 @@ impl Builder {
     }
 
     /// n / d as m · 2^-(126 + exponent): m of 128 bits, the exponent signed. For n, d > 0 of 128 bits.
-    pub(super) fn quotient(&mut self, n: &Word, d: &Word) -> (Word, Word) {
+    pub(in crate::kernels) fn quotient(&mut self, n: &Word, d: &Word) -> (Word, Word) {
         let ((n, n_zeros), (d, d_zeros)) = (self.normalize(n), self.normalize(d));
         let reciprocal = self.reciprocal(&d);
         let m = self.high(&n, &reciprocal, 128);

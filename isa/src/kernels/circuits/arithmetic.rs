@@ -2,26 +2,26 @@
 //!
 //! Everything here returns values and leaves garbage: it belongs inside [`Builder::with`].
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// How many bits a number has.
-pub(super) fn bits_of(n: u128) -> usize {
+pub(in crate::kernels) fn bits_of(n: u128) -> usize {
     128 - n.leading_zeros() as usize
 }
 
 /// The fewest bits in which every number up to `n` can be said.
-pub(super) fn bits_for(n: usize) -> usize {
+pub(in crate::kernels) fn bits_for(n: usize) -> usize {
     bits_of(n as u128)
 }
 
 /// A slice as a word of its own.
-pub(super) fn part(x: &[Bit], range: std::ops::Range<usize>) -> Word {
+pub(in crate::kernels) fn part(x: &[Bit], range: std::ops::Range<usize>) -> Word {
     Word::from(&x[range])
 }
 
 /// The bits from a place on.
-pub(super) fn above(x: &[Bit], from: usize) -> Word {
+pub(in crate::kernels) fn above(x: &[Bit], from: usize) -> Word {
     Word::from(&x[from.min(x.len())..])
 }
 
@@ -38,7 +38,7 @@ fn trimmed(x: &[Bit]) -> &[Bit] {
 
 impl Builder {
     /// x · z, unsigned, with as many bits as both. What is known to be zero takes no gates.
-    pub(super) fn times(&mut self, x: &[Bit], z: &[Bit]) -> Word {
+    pub(in crate::kernels) fn times(&mut self, x: &[Bit], z: &[Bit]) -> Word {
         let (low, bits) = (known_zeros(x) + known_zeros(z), x.len() + z.len());
         let (x, z) = (trimmed(&x[known_zeros(x)..]), trimmed(&z[known_zeros(z)..]));
         if x.is_empty() || z.is_empty() {
@@ -48,7 +48,7 @@ impl Builder {
     }
 
     /// x · z for a signed x and an unsigned z, with as many bits as both.
-    pub(super) fn times_signed(&mut self, x: &[Bit], z: &[Bit]) -> Word {
+    pub(in crate::kernels) fn times_signed(&mut self, x: &[Bit], z: &[Bit]) -> Word {
         let (low, bits) = (known_zeros(x) + known_zeros(z), x.len() + z.len());
         let (x, z) = (&x[known_zeros(x)..], trimmed(&z[known_zeros(z)..]));
         if x.is_empty() || z.is_empty() {
@@ -58,40 +58,40 @@ impl Builder {
     }
 
     /// x · z / 2^down for unsigned words, rounded down.
-    pub(super) fn high(&mut self, x: &[Bit], z: &[Bit], down: usize) -> Word {
+    pub(in crate::kernels) fn high(&mut self, x: &[Bit], z: &[Bit], down: usize) -> Word {
         above(&self.times(x, z), down)
     }
 
     /// The low `bits` bits of the sum of signed words.
-    pub(super) fn sum_signed(&mut self, x: &[Bit], z: &[Bit], bits: usize) -> Word {
+    pub(in crate::kernels) fn sum_signed(&mut self, x: &[Bit], z: &[Bit], bits: usize) -> Word {
         self.sum(&Word::from(x).signed(bits), &Word::from(z).signed(bits), bits)
     }
 
     /// The low `bits` bits of the difference of signed words.
-    pub(super) fn difference_signed(&mut self, x: &[Bit], z: &[Bit], bits: usize) -> Word {
+    pub(in crate::kernels) fn difference_signed(&mut self, x: &[Bit], z: &[Bit], bits: usize) -> Word {
         self.difference(&Word::from(x).signed(bits), &Word::from(z).signed(bits), bits)
     }
 
     /// c ? x : z for signed words.
-    pub(super) fn select_signed(&mut self, c: Bit, x: &[Bit], z: &[Bit]) -> Word {
+    pub(in crate::kernels) fn select_signed(&mut self, c: Bit, x: &[Bit], z: &[Bit]) -> Word {
         let n = x.len().max(z.len());
         self.select(c, &Word::from(x).signed(n), &Word::from(z).signed(n))
     }
 
     /// The complement of a word.
-    pub(super) fn complement_of(&mut self, x: &[Bit]) -> Word {
+    pub(in crate::kernels) fn complement_of(&mut self, x: &[Bit]) -> Word {
         let y = self.copy(x);
         self.complement(&y);
         y
     }
 
     /// x | z.
-    pub(super) fn either(&mut self, x: Bit, z: Bit) -> Bit {
+    pub(in crate::kernels) fn either(&mut self, x: Bit, z: Bit) -> Bit {
         self.any(&[x, z])
     }
 
     /// x ^ z.
-    pub(super) fn differ(&mut self, x: Bit, z: Bit) -> Bit {
+    pub(in crate::kernels) fn differ(&mut self, x: Bit, z: Bit) -> Bit {
         let y = self.bit();
         self.cnot(x, y);
         self.cnot(z, y);
@@ -99,7 +99,7 @@ impl Builder {
     }
 
     /// x & !z.
-    pub(super) fn without(&mut self, x: Bit, z: Bit) -> Bit {
+    pub(in crate::kernels) fn without(&mut self, x: Bit, z: Bit) -> Bit {
         let y = self.bit();
         self.cnot(x, y);
         self.toffoli(x, z, y);
@@ -116,18 +116,18 @@ impl Builder {
     }
 
     /// x / 2^shift to the nearest integer, ties up; unsigned, shift ≥ 1.
-    pub(super) fn nearest_up(&mut self, x: &[Bit], shift: usize) -> Word {
+    pub(in crate::kernels) fn nearest_up(&mut self, x: &[Bit], shift: usize) -> Word {
         self.rounded(&above(x, shift).then(&[Bit::ZERO]), x[shift - 1])
     }
 
     /// As [`Builder::nearest_up`], of a signed word.
-    pub(super) fn nearest_up_signed(&mut self, x: &[Bit], shift: usize) -> Word {
+    pub(in crate::kernels) fn nearest_up_signed(&mut self, x: &[Bit], shift: usize) -> Word {
         let whole = above(x, shift);
         self.rounded(&whole.signed(whole.len() + 1), x[shift - 1])
     }
 
     /// x / 2^shift to the nearest integer, ties to even; unsigned, any shift.
-    pub(super) fn nearest_even(&mut self, x: &[Bit], shift: usize) -> Word {
+    pub(in crate::kernels) fn nearest_even(&mut self, x: &[Bit], shift: usize) -> Word {
         let Some(half) = shift.checked_sub(1) else { return Word::from(x) };
         let x = Word::from(x).unsigned(x.len().max(shift + 1));
         let below = self.any(&x[..half]);
@@ -137,13 +137,13 @@ impl Builder {
     }
 
     /// x / 2^amount to the nearest integer, ties to even; unsigned.
-    pub(super) fn shift_nearest(&mut self, x: &[Bit], amount: &[Bit]) -> Word {
+    pub(in crate::kernels) fn shift_nearest(&mut self, x: &[Bit], amount: &[Bit]) -> Word {
         let shifted = self.shift_right(x, amount);
         self.nearest_even(&shifted, (1 << amount.len()) - 1)
     }
 
     /// Quotient and remainder of (high · 2^low.len() + low) / divisor, where high is less than the divisor: the quotient has as many bits as low.
-    pub(super) fn divide(&mut self, high: &[Bit], low: &[Bit], divisor: &[Bit]) -> (Word, Word) {
+    pub(in crate::kernels) fn divide(&mut self, high: &[Bit], low: &[Bit], divisor: &[Bit]) -> (Word, Word) {
         if trimmed(high).is_empty() && trimmed(low).is_empty() {
             return (Word::constant(0, low.len()), Word::constant(0, divisor.len()));
         }
@@ -153,7 +153,7 @@ impl Builder {
     }
 
     /// The entry of a table. Bits that all entries have in common are constants, and so are those of the index free.
-    pub(super) fn entry(&mut self, index: &[Bit], table: &[u128], bits: usize) -> Word {
+    pub(in crate::kernels) fn entry(&mut self, index: &[Bit], table: &[u128], bits: usize) -> Word {
         let known =
             |i: usize| index.iter().enumerate().all(|(k, b)| *b == Bit::Const(i >> k & 1 == 1) || b.wire().is_some());
         let (mut all, mut none) = (u128::MAX, u128::MAX);
@@ -186,7 +186,7 @@ impl Builder {
     }
 
     /// The word of `width` bits of a signed number, and whether it does not fit.
-    pub(super) fn fit(&mut self, x: &Word, width: usize) -> (Word, Bit) {
+    pub(in crate::kernels) fn fit(&mut self, x: &Word, width: usize) -> (Word, Bit) {
         if x.len() <= width {
             return (x.signed(width), Bit::ZERO);
         }
@@ -196,7 +196,7 @@ impl Builder {
     }
 
     /// The two's-complement word of ±m, and whether it does not fit.
-    pub(super) fn fit_magnitude(&mut self, negative: Bit, m: &Word, width: usize) -> (Word, Bit) {
+    pub(in crate::kernels) fn fit_magnitude(&mut self, negative: Bit, m: &Word, width: usize) -> (Word, Bit) {
         let word = self.negated_if(negative, &m.unsigned(width));
         if m.len() < width {
             return (word, Bit::ZERO);
@@ -209,7 +209,7 @@ impl Builder {
     }
 
     /// An amount, or the greatest that `bits` bits can say if it is greater.
-    pub(super) fn saturated(&mut self, amount: &[Bit], bits: usize) -> Word {
+    pub(in crate::kernels) fn saturated(&mut self, amount: &[Bit], bits: usize) -> Word {
         let low = Word::from(amount).unsigned(bits);
         if amount.len() <= bits {
             return low;

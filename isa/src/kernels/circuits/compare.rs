@@ -1,12 +1,9 @@
-//! Comparisons of floating-point numbers: a sign, and below it an exponent and a mantissa, which together order the
+//! Comparisons and selections of floating-point numbers: a sign, and below it an exponent and a mantissa, which together order the
 //! magnitudes. Zero has two signs, and words beyond infinity are not numbers.
 
-use pendula_isa::Cond;
-
-use super::Value;
-use crate::circuit::kernels::Formats;
-use crate::circuit::word::Bit;
-use crate::circuit::{Builder, Role, Word};
+use super::{Float, Formats, Outcome};
+use crate::circuit::{Bit, Builder, Role, Word};
+use crate::types::Cond;
 
 /// `nan ^= ` whether a word is NaN: its magnitude is above that of infinity.
 fn xor_nan(b: &mut Builder, word: &[Bit], nan: Bit) {
@@ -65,7 +62,7 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
 }
 
 /// A condition into an existing bit, with its traps.
-pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+pub fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     let nan = b.register("trap_nan", Role::Trap, 2);
     for (word, nan) in [x, z].into_iter().zip(&*nan) {
         xor_nan(b, word, *nan);
@@ -74,20 +71,62 @@ pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], ta
 }
 
 /// 1 if a condition holds, else 0.
-pub(super) fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Value {
+pub fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Outcome {
     let (nan, holds) = (b.word(2), b.bit());
     for (word, nan) in [x, z].into_iter().zip(&*nan) {
         xor_nan(b, word, *nan);
     }
     xor_condition(b, cond, x, z, holds);
-    Value { word: holds.into(), traps: vec![("trap_nan_first", nan[0]), ("trap_nan_second", nan[1])] }
+    Outcome { word: holds.into(), faults: nan.to_vec() }
 }
 
 /// Traps unless a condition holds between two floating-point numbers.
-pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
+pub fn check(b: &mut Builder, cond: Cond, width: usize) {
     let x = b.register("a", Role::Operand, width);
     let z = b.register("b", Role::Operand, width);
     let trap = b.register("trap", Role::Trap, 1);
     compare_into(b, cond, &x, &z, trap[0]);
     b.not(trap[0]);
+}
+
+/// The lesser number, −0 less than +0, or the greater one.
+pub(in crate::kernels) fn extremum(b: &mut Builder, t: Float, x: &Word, z: &Word, greater: bool) -> Outcome {
+    let magnitude = x.len() - 1;
+    let less = b.bit();
+    b.with(
+        |b| {
+            for word in [x, z] {
+                b.complement_if(word[magnitude], &word[..magnitude]);
+            }
+        },
+        |b, ()| b.xor_less_signed(x, z, less),
+    );
+    let (first, second) = if greater { (z, x) } else { (x, z) };
+    let word = b.select(less, first, second);
+    Outcome { word, faults: [x, z].map(|word| special(b, t, word)).to_vec() }
+}
+
+/// The magnitude.
+pub(in crate::kernels) fn magnitude(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+    Outcome::infallible(Word::from(&a[..a.len() - 1]).then(&[Bit::ZERO])).or(special(b, t, a))
+}
+
+/// Whether a number is infinite or NaN.
+fn special(b: &mut Builder, t: Float, a: &[Bit]) -> Bit {
+    b.all(&a[t.mantissa..t.mantissa + t.exponent])
+}
+
+/// The number if it is greater than zero, else +0.
+pub(in crate::kernels) fn positive(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+    let positive = b.inverse_of(a.sign());
+    Outcome::infallible(b.mask(positive, a)).or(special(b, t, a))
+}
+
+/// −1, 0 or 1.
+pub(in crate::kernels) fn sign(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+    let some = b.any(&a[..a.len() - 1]);
+    let negative = b.and(a.sign(), some);
+    // The exponent of 1 is the bias: all ones but the top one.
+    let one = Word::constant(0, t.mantissa).then(&vec![some; t.exponent - 1]).then(&[Bit::ZERO]);
+    Outcome::infallible(one.then(&[negative])).or(special(b, t, a))
 }

@@ -1,11 +1,9 @@
 //! Logarithmic numbers: a sign, and below it a signed logarithm. Its least value stands for zero, and with a minus sign
 //! for a word that is not a number.
 
-use pendula_isa::Cond;
-
-use super::Value;
-use crate::circuit::word::Bit;
-use crate::circuit::{Builder, Role, Word};
+use super::Outcome;
+use crate::circuit::{Bit, Builder, Role, Word};
+use crate::types::Cond;
 
 /// The components of a logarithmic number.
 struct LogParts {
@@ -30,7 +28,7 @@ impl LogParts {
 }
 
 /// a · c, or a / c.
-pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Value {
+pub fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Outcome {
     let (a, c) = (LogParts::of(a), LogParts::of(c));
     let n = a.log.len();
     let least = b.word(2);
@@ -39,9 +37,9 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     let bad_a = b.and(least[0], a.sign);
     let bad_c = b.and(least[1], c.sign);
     let bad = b.or(bad_a, bad_c);
-    let mut traps = vec![("trap_bad_logarithm", bad)];
+    let mut faults = vec![bad];
     let zero = if divide {
-        traps.push(("trap_zero_divisor", least[1]));
+        faults.push(least[1]);
         least[0]
     } else {
         b.or(least[0], least[1])
@@ -61,17 +59,17 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     sum.xor_least(b, reserved);
     let outside = b.or(wrapped[0], reserved);
     let number = b.inverse_of(zero);
-    traps.push(("trap_range", b.and(outside, number)));
+    faults.push(b.and(outside, number));
     let sign = b.copy(&[a.sign]);
     b.cnot(c.sign, sign[0]);
     let zero_log = Word::constant(1 << (n - 1), n + 1);
     let word = b.select(zero, &zero_log, &sum.log.then(&sign));
-    Value { word, traps }
+    Outcome { word, faults }
 }
 
 /// `y *= x`, or `y /= x` if `direction` is 1, in place. The bits of the traps serve as the sign of the sum and as the
 /// mark of a zero y in between; without a trap they are zero again.
-pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit]) {
+pub fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit]) {
     let (x, y) = (LogParts::of(x), LogParts::of(y));
     let n = y.log.len();
     let bad = b.register("trap_bad_operand", Role::Trap, 1)[0];
@@ -97,18 +95,18 @@ pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit
 }
 
 /// 1 / a.
-pub(super) fn inverse(b: &mut Builder, a: &[Bit]) -> Value {
+pub fn inverse(b: &mut Builder, a: &[Bit]) -> Outcome {
     let word = b.copy(a);
     let a = LogParts::of(a);
     let least = b.bit();
     a.xor_least(b, least);
     let bad = b.and(least, a.sign);
     b.negate(&word[..a.log.len()]);
-    Value { word, traps: vec![("trap_bad_logarithm", bad), ("trap_zero_divisor", least)] }
+    Outcome::infallible(word).or(bad).or(least)
 }
 
 /// −y, unless it is zero.
-pub(super) fn negate(b: &mut Builder, width: usize) {
+pub fn negate(b: &mut Builder, width: usize) {
     let y = b.register("y", Role::Target, width);
     let bad = b.register("trap_bad_logarithm", Role::Trap, 1);
     let number = LogParts::of(&y);
@@ -167,7 +165,7 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
 }
 
 /// A condition into an existing bit, with its traps.
-pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+pub fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
     for (word, bad) in [x, z].into_iter().zip(&*bad) {
         xor_bad(b, word, *bad);
@@ -176,17 +174,17 @@ pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], ta
 }
 
 /// 1 if a condition holds, else 0.
-pub(super) fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Value {
+pub fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Outcome {
     let (bad, holds) = (b.word(2), b.bit());
     for (word, bad) in [x, z].into_iter().zip(&*bad) {
         xor_bad(b, word, *bad);
     }
     xor_condition(b, cond, x, z, holds);
-    Value { word: holds.into(), traps: vec![("trap_bad_first", bad[0]), ("trap_bad_second", bad[1])] }
+    Outcome { word: holds.into(), faults: bad.to_vec() }
 }
 
 /// Traps unless a condition holds between two logarithmic numbers.
-pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
+pub fn check(b: &mut Builder, cond: Cond, width: usize) {
     let x = b.register("a", Role::Operand, width);
     let z = b.register("b", Role::Operand, width);
     let trap = b.register("trap", Role::Trap, 1);

@@ -1,14 +1,14 @@
 //! Logarithmic numbers: sums by Gaussian logarithms, powers, conversions.
 
-use pendula_isa::num::elementary::Fixed;
-use pendula_isa::num::gauss::Logarithmic;
+use crate::num::elementary::Fixed;
+use crate::num::gauss::Logarithmic;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, bits_for, part};
 use super::float::{Float, integer};
 use super::tables::LN_2;
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// A word taken apart.
 struct Number {
@@ -46,7 +46,7 @@ fn zero(t: Logarithmic) -> Word {
 }
 
 /// a + c, or a − c.
-pub(super) fn sum(b: &mut Builder, t: Logarithmic, minus: bool, a: &Word, c: &Word) -> Outcome {
+pub(in crate::kernels) fn sum(b: &mut Builder, t: Logarithmic, minus: bool, a: &Word, c: &Word) -> Outcome {
     let frac = t.frac as usize;
     let bits = t.width as usize - 1;
     let (x, z) = (unpack(b, a), unpack(b, c));
@@ -92,7 +92,7 @@ pub(super) fn sum(b: &mut Builder, t: Logarithmic, minus: bool, a: &Word, c: &Wo
 }
 
 /// a^p for a fixed-point p. a^0 is 1.
-pub(super) fn pow(b: &mut Builder, t: Logarithmic, q: Fixed, a: &Word, p: &Word) -> Outcome {
+pub(in crate::kernels) fn pow(b: &mut Builder, t: Logarithmic, q: Fixed, a: &Word, p: &Word) -> Outcome {
     let frac = q.frac as usize;
     let x = unpack(b, a);
     let (logarithm, exponent) = (b.magnitude(&x.logarithm), b.magnitude(p));
@@ -113,7 +113,7 @@ pub(super) fn pow(b: &mut Builder, t: Logarithmic, q: Fixed, a: &Word, p: &Word)
 }
 
 /// The natural logarithm of |a|, a fixed-point number.
-pub(super) fn ln(b: &mut Builder, t: Logarithmic, q: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn ln(b: &mut Builder, t: Logarithmic, q: Fixed, a: &Word) -> Outcome {
     let x = unpack(b, a);
     let magnitude = b.magnitude(&x.logarithm);
     // In units of 2^-(frac + 64).
@@ -139,13 +139,13 @@ fn encode(b: &mut Builder, t: Logarithmic, negative: Bit, m: &Word, exponent: &W
 }
 
 /// The integer in units of 2^-frac as a logarithmic number.
-pub(super) fn from_fixed(b: &mut Builder, t: Logarithmic, frac: u32, a: &Word) -> Outcome {
+pub(in crate::kernels) fn from_fixed(b: &mut Builder, t: Logarithmic, frac: u32, a: &Word) -> Outcome {
     let magnitude = b.magnitude(a);
     encode(b, t, a.sign(), &magnitude, &integer(-i64::from(frac)))
 }
 
 /// The floating-point number as a logarithmic number.
-pub(super) fn from_float(b: &mut Builder, t: Logarithmic, f: Float, a: &Word) -> Outcome {
+pub(in crate::kernels) fn from_float(b: &mut Builder, t: Logarithmic, f: Float, a: &Word) -> Outcome {
     let x = b.unpack(f, a);
     let exponent = x.exponent.then(&[Bit::ZERO]);
     let exponent = b.sum_signed(&exponent, &integer(f.least() - 1), f.exponent + 2);
@@ -161,7 +161,7 @@ fn decode(b: &mut Builder, t: Logarithmic, x: &Number) -> (Word, Word) {
 }
 
 /// The integer of `width` bits nearest to the logarithmic number in units of 2^-frac.
-pub(super) fn to_fixed(b: &mut Builder, t: Logarithmic, width: usize, frac: u32, a: &Word) -> Outcome {
+pub(in crate::kernels) fn to_fixed(b: &mut Builder, t: Logarithmic, width: usize, frac: u32, a: &Word) -> Outcome {
     let x = unpack(b, a);
     let (m, exponent) = decode(b, t, &x);
     // To the right by 127 − frac − exponent, that is, by 127 − width and as much as the exponent is below the limit, from which on the
@@ -178,7 +178,7 @@ pub(super) fn to_fixed(b: &mut Builder, t: Logarithmic, width: usize, frac: u32,
 }
 
 /// The floating-point number nearest to the logarithmic one.
-pub(super) fn to_float(b: &mut Builder, t: Logarithmic, f: Float, a: &Word) -> Outcome {
+pub(in crate::kernels) fn to_float(b: &mut Builder, t: Logarithmic, f: Float, a: &Word) -> Outcome {
     let x = unpack(b, a);
     let (m, exponent) = decode(b, t, &x);
     let exponent = b.sum_signed(&exponent, &integer(-127), exponent.len().max(8) + 1);

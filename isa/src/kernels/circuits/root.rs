@@ -1,15 +1,15 @@
 //! Roots and powers of fixed-point numbers.
 
-use pendula_isa::num::elementary::Fixed;
+use crate::num::elementary::Fixed;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, part};
 use super::float::integer;
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// The integer nearest to the root, which is never a tie.
-pub(super) fn nearest_root(b: &mut Builder, n: &[Bit]) -> Word {
+pub(in crate::kernels) fn nearest_root(b: &mut Builder, n: &[Bit]) -> Word {
     let (root, remainder) = b.square_root(n);
     let up = b.less(&root, &remainder);
     let rounded = b.copy(&root.then(&[Bit::ZERO]));
@@ -18,13 +18,13 @@ pub(super) fn nearest_root(b: &mut Builder, n: &[Bit]) -> Word {
 }
 
 /// Square root.
-pub(super) fn sqrt(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn sqrt(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let root = nearest_root(b, &Word::from(&a[..a.len() - 1]).shifted_left(t.frac as usize));
     Outcome::infallible(root.unsigned(t.width as usize)).or(a.sign())
 }
 
 /// sqrt(a² + c²).
-pub(super) fn hypot(b: &mut Builder, t: Fixed, a: &Word, c: &Word) -> Outcome {
+pub(in crate::kernels) fn hypot(b: &mut Builder, t: Fixed, a: &Word, c: &Word) -> Outcome {
     let (a, c) = (b.magnitude(a), b.magnitude(c));
     let sum = b.times(&a, &a);
     let square = b.times(&c, &c);
@@ -82,7 +82,7 @@ fn or_power_of_zero(b: &mut Builder, t: Fixed, a: &Word, c: &Word, (word, beyond
 }
 
 /// a^c. For a negative a, c must be whole. 0^0 is 1.
-pub(super) fn pow(b: &mut Builder, t: Fixed, a: &Word, c: &Word) -> Outcome {
+pub(in crate::kernels) fn pow(b: &mut Builder, t: Fixed, a: &Word, c: &Word) -> Outcome {
     let frac = t.frac as usize;
     let negative = b.and(a.sign(), c[frac]);
     let power = power(b, t, negative, a, c, frac);
@@ -92,7 +92,7 @@ pub(super) fn pow(b: &mut Builder, t: Fixed, a: &Word, c: &Word) -> Outcome {
 }
 
 /// a^n for an integer n. 0^0 is 1.
-pub(super) fn powi(b: &mut Builder, t: Fixed, a: &Word, n: &Word) -> Outcome {
+pub(in crate::kernels) fn powi(b: &mut Builder, t: Fixed, a: &Word, n: &Word) -> Outcome {
     let negative = b.and(a.sign(), n[0]);
     let power = power(b, t, negative, a, n, 0);
     or_power_of_zero(b, t, a, n, power)

@@ -1,32 +1,27 @@
 //! Conversions between integers, fixed point and floating point.
 
-use pendula_isa::num::elementary::Fixed;
+use crate::num::elementary::Fixed;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, bits_for};
 use super::float::{Float, Parts, integer};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// The integer as a fixed-point number, exact.
-pub(super) fn int_to_fixed(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn int_to_fixed(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     Outcome::of(b.fit(&a.shifted_left(t.frac as usize), t.width as usize))
 }
 
-/// The greatest integer not above the fixed-point number: wiring.
-pub(super) fn fixed_to_int(_: &mut Builder, t: Fixed, a: &Word) -> Outcome {
-    Outcome::infallible(above(a, t.frac as usize).signed(a.len()))
-}
-
 /// The integer in units of 2^-frac as a floating-point number, to nearest, ties to even.
-pub(super) fn to_float(b: &mut Builder, t: Float, frac: u32, a: &Word) -> Outcome {
+pub(in crate::kernels) fn to_float(b: &mut Builder, t: Float, frac: u32, a: &Word) -> Outcome {
     let magnitude = b.magnitude(a);
     b.round_float(t, a.sign(), &magnitude, &integer(-i64::from(frac)))
 }
 
 /// The magnitude of a floating-point number in units of 2^-frac as an integer, rounded toward −∞ or to nearest, ties to even. It has more than
 /// `width` bits: one above is 1 if the magnitude has more.
-pub(super) fn magnitude(b: &mut Builder, t: Float, width: usize, frac: u32, down: bool, x: &Parts) -> Word {
+pub(in crate::kernels) fn magnitude(b: &mut Builder, t: Float, width: usize, frac: u32, down: bool, x: &Parts) -> Word {
     // The significand goes above so many places of fraction that the rest is nothing but the sign of something.
     let fraction = t.mantissa + 2;
     let offset = integer(t.least() - 1 + i64::from(frac) + fraction as i64);
@@ -48,7 +43,14 @@ pub(super) fn magnitude(b: &mut Builder, t: Float, width: usize, frac: u32, down
 }
 
 /// The floating-point number in units of 2^-frac as an integer of so many bits: rounded down, or to nearest, ties to even.
-pub(super) fn from_float(b: &mut Builder, t: Float, width: usize, frac: u32, down: bool, a: &Word) -> Outcome {
+pub(in crate::kernels) fn from_float(
+    b: &mut Builder,
+    t: Float,
+    width: usize,
+    frac: u32,
+    down: bool,
+    a: &Word,
+) -> Outcome {
     let x = b.unpack(t, a);
     let magnitude = magnitude(b, t, width, frac, down, &x);
     Outcome::of(b.fit_magnitude(x.negative, &magnitude, width)).or(x.special)

@@ -1,18 +1,18 @@
 //! e^x and the hyperbolic functions.
 
-use pendula_isa::num::elementary::Fixed;
+use crate::num::elementary::Fixed;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, part};
 use super::tables::{self, LN_2, LOG2_E};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// Fraction bits of the argument of [`power_of_e`].
-pub(super) const ARGUMENT_FRAC: usize = 57;
+pub(in crate::kernels) const ARGUMENT_FRAC: usize = 57;
 
 /// e^x as m · 2^(exponent − 126): m of 128 bits, a signed exponent; x signed, in units of 2^-57.
-pub(super) fn power_of_e(b: &mut Builder, x: &Word) -> (Word, Word) {
+pub(in crate::kernels) fn power_of_e(b: &mut Builder, x: &Word) -> (Word, Word) {
     let third = u128::from(u64::MAX / 3);
     let twelfth = u128::from(u64::MAX / 12);
     // log2(e^x) in units of 2^-119.
@@ -61,7 +61,7 @@ fn exponent_complement(b: &mut Builder, exponent: &Word) -> Word {
 }
 
 /// e^a.
-pub(super) fn exp(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn exp(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (x, outside) = argument(b, t, a);
     let (m, exponent) = power_of_e(b, &x);
     let (word, beyond) = encode(b, t, Bit::ZERO, &m, &exponent.signed(8), 126);
@@ -90,7 +90,7 @@ fn both_powers(b: &mut Builder, t: Fixed, a: &Word) -> (Word, Word, Word, Bit) {
 }
 
 /// Hyperbolic sine.
-pub(super) fn sinh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn sinh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (great, small, exponent, outside) = both_powers(b, t, a);
     let m = saturating_difference(b, &great, &small);
     Outcome::of(encode(b, t, a.sign(), &m, &exponent, 127)).or(outside)
@@ -105,14 +105,14 @@ fn saturating_difference(b: &mut Builder, x: &[Bit], z: &[Bit]) -> Word {
 }
 
 /// Hyperbolic cosine.
-pub(super) fn cosh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn cosh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (great, small, exponent, outside) = both_powers(b, t, a);
     let m = b.sum(&great, &small, 128);
     Outcome::of(encode(b, t, Bit::ZERO, &m, &exponent, 127)).or(outside)
 }
 
 /// Hyperbolic tangent: (1 − e^−2x) / (1 + e^−2x) for x = |a|.
-pub(super) fn tanh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn tanh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (width, frac) = (t.width as usize, t.frac as usize);
     let magnitude = b.magnitude(a);
     let (low, high) = magnitude.split_at((frac + 5).min(width));

@@ -1,13 +1,13 @@
 //! Inverse trigonometric functions: all are angles of a pair of numbers.
 
-use pendula_isa::num::elementary::Fixed;
+use crate::num::elementary::Fixed;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, part};
 use super::root::nearest_root;
 use super::tables::{self, PI};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// The angle of the point (v, u), 0 ≤ u ≤ v, v ≥ 2^63, in units of 2^-64.
 fn eighth(b: &mut Builder, u: &Word, v: &Word) -> Word {
@@ -85,27 +85,27 @@ fn unit(b: &mut Builder, t: Fixed, a: &Word) -> (Word, Word, Bit) {
 }
 
 /// Arc sine, from −π/2 to π/2.
-pub(super) fn asin(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn asin(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (other, a, outside) = unit(b, t, a);
     let angle = angle(b, &a, &other);
     encode(b, t, &angle).or(outside)
 }
 
 /// Arc cosine, from 0 to π.
-pub(super) fn acos(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn acos(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (other, a, outside) = unit(b, t, a);
     let angle = angle(b, &other, &a);
     encode(b, t, &angle).or(outside)
 }
 
 /// Arc tangent, from −π/2 to π/2.
-pub(super) fn atan(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn atan(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let angle = angle(b, a, &Word::constant(1 << t.frac, t.width as usize));
     encode(b, t, &angle)
 }
 
 /// The angle of the point (x, y), from −π to π.
-pub(super) fn atan2(b: &mut Builder, t: Fixed, y: &Word, x: &Word) -> Outcome {
+pub(in crate::kernels) fn atan2(b: &mut Builder, t: Fixed, y: &Word, x: &Word) -> Outcome {
     let angle = angle(b, y, x);
     encode(b, t, &angle)
 }

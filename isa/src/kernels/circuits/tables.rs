@@ -1,16 +1,17 @@
-//! The constants and tables of the machine's kernels, by the formulas of `pendula_isa::num`, which does not hand its own out. That they are the
+//! The constants and tables of the machine's kernels, by the formulas of `crate::num`, which does not hand its own out. That they are the
 //! same to the bit, the tests of the circuits show.
 
 /// log2 e, in units of 2^-127.
-pub(super) const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e89;
+pub(in crate::kernels) const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e89;
 /// ln 2, in units of 2^-128.
-pub(super) const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
+pub(in crate::kernels) const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
 /// π/4 in units of 2^-128.
-pub(super) const PI_OVER_4: u128 = 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1;
+pub(in crate::kernels) const PI_OVER_4: u128 = 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1;
 /// 2/π in units of 2^-192, the high limb first.
-pub(super) const TWO_OVER_PI: [u64; 3] = [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9042];
+pub(in crate::kernels) const TWO_OVER_PI: [u64; 3] =
+    [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9042];
 /// π in units of 2^-64.
-pub(super) const PI: u128 = 0x3_243f_6a88_85a3_08d3;
+pub(in crate::kernels) const PI: u128 = 0x3_243f_6a88_85a3_08d3;
 
 /// a · b / 2^128, and the low half.
 fn mul_wide(a: u128, b: u128) -> (u128, u128) {
@@ -43,7 +44,7 @@ fn odd_powers(mut power: u128, square: u128) -> u128 {
 }
 
 /// log2(1 + i/128), in units of 2^-127.
-pub(super) fn log_table() -> Vec<u128> {
+pub(in crate::kernels) fn log_table() -> Vec<u128> {
     let mut table = vec![0];
     // `rest` holds 6 bits below 2^-127.
     let (mut sum, mut rest) = (0u128, 0u128);
@@ -59,12 +60,12 @@ pub(super) fn log_table() -> Vec<u128> {
 }
 
 /// log2(e)/n for n from 1 to 18, in units of 2^-127.
-pub(super) fn log_series() -> Vec<u128> {
+pub(in crate::kernels) fn log_series() -> Vec<u128> {
     (1..=18).map(|n| LOG2_E / n).collect()
 }
 
 /// (ln 2)^n/n! for `terms` n from 0 on, in units of 2^-127.
-pub(super) fn exp_series(terms: usize) -> Vec<u128> {
+pub(in crate::kernels) fn exp_series(terms: usize) -> Vec<u128> {
     let mut series = vec![1 << 127];
     for n in 1..terms {
         let divisor = n as u128;
@@ -74,14 +75,14 @@ pub(super) fn exp_series(terms: usize) -> Vec<u128> {
 }
 
 /// 2^(i · 2^shift / 2^128) for so many i, in units of 2^-127.
-pub(super) fn powers_of_two(entries: u128, shift: u32) -> Vec<u128> {
+pub(in crate::kernels) fn powers_of_two(entries: u128, shift: u32) -> Vec<u128> {
     let series = exp_series(35);
     let power = |i: u128| series.iter().rev().fold(0, |sum, c| c + mul_high_nearest(i << shift, sum));
     (0..entries).map(power).collect()
 }
 
 /// Numbers near the reciprocals of 1 + i/256 in units of 2^-10, with their negative logarithms to base e and to base 2 in units of 2^-70.
-pub(super) fn intervals() -> Vec<(u128, u128, u128)> {
+pub(in crate::kernels) fn intervals() -> Vec<(u128, u128, u128)> {
     let mut logs = [0u128; 513];
     for k in (512..1024).rev() {
         let d = 2 * k as u128 + 1;
@@ -98,7 +99,7 @@ pub(super) fn intervals() -> Vec<(u128, u128, u128)> {
 }
 
 /// 1/(2n + 1)! or 1/(2n)! for n from 0 to 12, in units of 2^-127.
-pub(super) fn factorials(odd: u128) -> Vec<u128> {
+pub(in crate::kernels) fn factorials(odd: u128) -> Vec<u128> {
     let mut series = vec![1 << 127];
     for n in 1..13 {
         let k = 2 * n as u128 + odd;
@@ -113,7 +114,7 @@ fn alternating(coefficients: &[u128], u: u128) -> u128 {
 }
 
 /// sin θ, and 1 − cos θ above it, at θ = iπ/1024 up to π/4, each in units of 2^-64.
-pub(super) fn nodes() -> Vec<u128> {
+pub(in crate::kernels) fn nodes() -> Vec<u128> {
     let (sines, cosines) = (factorials(1), factorials(0));
     let round = |n: u128| (n + (1 << 62)) >> 63;
     let node = |i: u128| {
@@ -127,7 +128,7 @@ pub(super) fn nodes() -> Vec<u128> {
 }
 
 /// atan(i/128), in units of 2^-64.
-pub(super) fn angles() -> Vec<u128> {
+pub(in crate::kernels) fn angles() -> Vec<u128> {
     let mut table = vec![0];
     let mut sum = 0u128;
     for i in 0..128u128 {

@@ -1,12 +1,12 @@
 //! Sine, cosine, tangent, and the rotation by shears.
 
-use pendula_isa::num::elementary::Fixed;
+use crate::num::elementary::Fixed;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, part};
 use super::tables::{self, PI_OVER_4, TWO_OVER_PI};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// |x| = quadrants · π/2 ± rest · π/2 with rest ≤ 1/2.
 struct Reduced {
@@ -19,7 +19,7 @@ struct Reduced {
 }
 
 /// 2/π in units of 2^-192.
-pub(super) fn two_over_pi() -> Word {
+pub(in crate::kernels) fn two_over_pi() -> Word {
     let [high, middle, low] = TWO_OVER_PI.map(u128::from);
     Word::constant(middle << 64 | low, 128).then(&Word::constant(high, 64))
 }
@@ -85,14 +85,14 @@ fn sine(b: &mut Builder, t: Fixed, negative: Bit, reduced: &Reduced) -> Outcome 
 }
 
 /// Sine.
-pub(super) fn sin(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn sin(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let magnitude = b.magnitude(a);
     let reduced = reduce(b, &magnitude, t.frac as usize);
     sine(b, t, a.sign(), &reduced)
 }
 
 /// Cosine: a quarter turn more.
-pub(super) fn cos(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn cos(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let magnitude = b.magnitude(a);
     let reduced = reduce(b, &magnitude, t.frac as usize);
     b.increment_if(Bit::ONE, &reduced.quadrants);
@@ -100,7 +100,7 @@ pub(super) fn cos(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
 }
 
 /// Tangent, with 128 bits and relative to the distance where a pole is near.
-pub(super) fn tan(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn tan(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let frac = t.frac as usize;
     let magnitude = b.magnitude(a);
     let Reduced { quadrants, back, rest } = reduce(b, &magnitude, frac);
@@ -140,7 +140,7 @@ pub(super) fn tan(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
 }
 
 /// Turns the point (x, z) by an angle: quarter turns, then three shears, everything modulo 2^width.
-pub(super) fn rotate(b: &mut Builder, t: Fixed, x: &Word, z: &Word, angle: &Word) {
+pub(in crate::kernels) fn rotate(b: &mut Builder, t: Fixed, x: &Word, z: &Word, angle: &Word) {
     b.with(
         |b| turn(b, t, angle),
         |b, turn| {

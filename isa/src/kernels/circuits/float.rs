@@ -1,10 +1,10 @@
 //! Floating point as IEEE 754 has it: round to nearest, ties to even, with subnormal numbers and signed zeros. Infinities and NaN are traps,
 //! as operands and as results.
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{bits_for, part};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// A binary floating-point format: a sign, an exponent, a mantissa without its leading bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,35 +22,35 @@ impl Float {
     }
 
     /// What is added to exponents.
-    pub(super) const fn bias(self) -> i64 {
+    pub(in crate::kernels) const fn bias(self) -> i64 {
         (1 << (self.exponent - 1)) - 1
     }
 
     /// The exponent of the last place of subnormal numbers.
-    pub(super) const fn least(self) -> i64 {
+    pub(in crate::kernels) const fn least(self) -> i64 {
         1 - self.bias() - self.mantissa as i64
     }
 }
 
 /// A number taken apart: ±significand · 2^(exponent − 1 + least).
-pub(super) struct Parts {
-    pub(super) negative: Bit,
+pub(in crate::kernels) struct Parts {
+    pub(in crate::kernels) negative: Bit,
     /// The exponent's field, but 1 for a subnormal number.
-    pub(super) exponent: Word,
-    pub(super) significand: Word,
+    pub(in crate::kernels) exponent: Word,
+    pub(in crate::kernels) significand: Word,
     /// Infinite or NaN.
-    pub(super) special: Bit,
+    pub(in crate::kernels) special: Bit,
 }
 
 /// A signed constant in as few bits as will do.
-pub(super) fn integer(n: i64) -> Word {
+pub(in crate::kernels) fn integer(n: i64) -> Word {
     let bits = 65 - if n < 0 { n.leading_ones() } else { n.leading_zeros() } as usize;
     Word::constant(i128::from(n) as u128, bits)
 }
 
 impl Builder {
     /// Takes a word apart.
-    pub(super) fn unpack(&mut self, t: Float, a: &[Bit]) -> Parts {
+    pub(in crate::kernels) fn unpack(&mut self, t: Float, a: &[Bit]) -> Parts {
         let field = part(a, t.mantissa..t.mantissa + t.exponent);
         let normal = self.any(&field);
         let special = self.all(&field);
@@ -72,7 +72,7 @@ impl Builder {
     }
 
     /// The number nearest to ±x · 2^exponent, ties to even, for a signed exponent; +0 or −0 for x = 0. The fault: it is beyond the greatest.
-    pub(super) fn round_float(&mut self, t: Float, negative: Bit, x: &[Bit], exponent: &[Bit]) -> Outcome {
+    pub(in crate::kernels) fn round_float(&mut self, t: Float, negative: Bit, x: &[Bit], exponent: &[Bit]) -> Outcome {
         // Shorter, there would be nothing to round off.
         let padding = (t.mantissa + 2).saturating_sub(x.len());
         let x = Word::from(x).shifted_left(padding);
@@ -127,7 +127,7 @@ fn aligned_sum(b: &mut Builder, signs: [Bit; 2], x: &[Bit], z: &[Bit], distance:
 }
 
 /// x + z.
-pub(super) fn add(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
+pub(in crate::kernels) fn add(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
     let magnitude = t.width() - 1;
     let exchange = b.less(&x[..magnitude], &z[..magnitude]);
     let (greater, less) = (b.select(exchange, z, x), b.select(exchange, x, z));
@@ -141,7 +141,7 @@ pub(super) fn add(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
 }
 
 /// x · z.
-pub(super) fn multiply(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
+pub(in crate::kernels) fn multiply(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
     let (x, z) = (b.unpack(t, x), b.unpack(t, z));
     let product = b.mul(&x.significand, &z.significand);
     let exponent = b.sum(&x.exponent, &z.exponent, t.exponent + 1);
@@ -151,7 +151,7 @@ pub(super) fn multiply(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome
 }
 
 /// x / z. Division by zero is a trap.
-pub(super) fn divide(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
+pub(in crate::kernels) fn divide(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
     let (x, z) = (b.unpack(t, x), b.unpack(t, z));
     let zero = b.is_zero(&z.significand);
     let ((n, n_up), (d, d_up)) = (b.normalize(&x.significand), b.normalize(&z.significand));
@@ -167,7 +167,7 @@ pub(super) fn divide(b: &mut Builder, t: Float, x: &Word, z: &Word) -> Outcome {
 }
 
 /// x · z + w, rounded once.
-pub(super) fn multiply_add(b: &mut Builder, t: Float, x: &Word, z: &Word, w: &Word) -> Outcome {
+pub(in crate::kernels) fn multiply_add(b: &mut Builder, t: Float, x: &Word, z: &Word, w: &Word) -> Outcome {
     let (x, z, w) = (b.unpack(t, x), b.unpack(t, z), b.unpack(t, w));
     let special = b.any(&[x.special, z.special, w.special]);
     let product = b.mul(&x.significand, &z.significand);
@@ -208,7 +208,7 @@ pub(super) fn multiply_add(b: &mut Builder, t: Float, x: &Word, z: &Word, w: &Wo
 }
 
 /// The square root; that of −0 is −0, of another negative number a trap.
-pub(super) fn square_root(b: &mut Builder, t: Float, x: &Word) -> Outcome {
+pub(in crate::kernels) fn square_root(b: &mut Builder, t: Float, x: &Word) -> Outcome {
     let x = b.unpack(t, x);
     let nonzero = b.any(&x.significand);
     let domain = b.and(x.negative, nonzero);

@@ -2,8 +2,6 @@
 //!
 //! The result is rounded once, after an error of less than 2^-5 units of its last place.
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::part;
 use super::convert::{from_float, magnitude};
@@ -11,9 +9,11 @@ use super::exponential::{ARGUMENT_FRAC, power_of_e};
 use super::float::{Float, Parts, integer};
 use super::tables::{self, LN_2, PI_OVER_4};
 use super::trigonometric::two_over_pi;
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// e^a. The argument is rounded to 2^-58, which is the result's relative error.
-pub(super) fn exp(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+pub(in crate::kernels) fn exp(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     // A magnitude of 2^exponent or more is beyond what has a power of e in the format.
     let Outcome { word, faults } = from_float(b, t, ARGUMENT_FRAC + t.exponent + 1, ARGUMENT_FRAC as u32, false, a);
     let [beyond, special] = faults[..] else { panic!("a conversion has two ways to fail") };
@@ -29,7 +29,7 @@ pub(super) fn exp(b: &mut Builder, t: Float, a: &Word) -> Outcome {
 
 /// Natural logarithm: that to base 2 with 127 bits of fraction, times ln 2. Nothing is lost near 1: the exponent and the logarithm of the significand
 /// cancel exactly.
-pub(super) fn log(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+pub(in crate::kernels) fn log(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
     let zero = b.is_zero(&x.significand);
     let (m, up) = b.normalize(&x.significand);
@@ -100,7 +100,7 @@ fn sine(b: &mut Builder, t: Float, negative: Bit, reduced: &QuadrantReduction) -
 }
 
 /// Sine.
-pub(super) fn sin(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+pub(in crate::kernels) fn sin(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
     let reduced = reduced(b, t, &x);
     let sine = sine(b, t, x.negative, &reduced);
@@ -112,7 +112,7 @@ pub(super) fn sin(b: &mut Builder, t: Float, a: &Word) -> Outcome {
 }
 
 /// Cosine: a quarter turn more.
-pub(super) fn cos(b: &mut Builder, t: Float, a: &Word) -> Outcome {
+pub(in crate::kernels) fn cos(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
     let reduced = reduced(b, t, &x);
     b.increment_if(Bit::ONE, &reduced.quadrants);

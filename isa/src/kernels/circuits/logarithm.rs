@@ -1,13 +1,13 @@
 //! Logarithms of fixed-point numbers.
 
-use pendula_isa::num::elementary::Fixed;
+use crate::num::elementary::Fixed;
 
-use super::super::builder::Builder;
-use super::super::word::{Bit, Word};
 use super::Outcome;
 use super::arithmetic::{above, part};
 use super::float::integer;
 use super::tables::{self, LN_2, LOG2_E};
+use crate::circuit::Builder;
+use crate::circuit::{Bit, Word};
 
 /// Units of 2^-70, for the sums.
 const SUM_FRAC: usize = 70;
@@ -64,7 +64,7 @@ fn finish(b: &mut Builder, t: Fixed, a: &Word, terms: [&Word; 3]) -> Outcome {
 }
 
 /// Natural logarithm.
-pub(super) fn log(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn log(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let Split { exponent, log, rest } = split(b, t, a, false);
     // Eight bits more for ln 2, which is taken up to 63 times.
     let whole = b.times_signed(&exponent, &Word::constant(LN_2 >> (128 - SUM_FRAC - 8), SUM_FRAC + 8));
@@ -72,7 +72,7 @@ pub(super) fn log(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
 }
 
 /// Logarithm to base 2.
-pub(super) fn log2(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
+pub(in crate::kernels) fn log2(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let Split { exponent, log, rest } = split(b, t, a, true);
     let rest = above(&b.times_signed(&rest, &Word::constant(LOG2_E >> 65, 63)), 62);
     finish(b, t, a, [&exponent.shifted_left(SUM_FRAC), &log, &rest])
