@@ -1,5 +1,5 @@
 //! The parts that all code generators of Pendula share: instructions lifted to operations ([`lift`], [`ops`]), kernels of the
-//! number types that compiled code calls ([`kernel`]), the system's C compiler ([`cc`]), and whole runs in C ([`whole`]).
+//! number types that compiled code calls ([`kernel`]), facts that bodies tell ([`properties`]), the system's C compiler ([`cc`]), and whole runs in C ([`whole`]).
 //!
 //! Nothing here knows what an instruction does: the lifter runs the table's bodies on a domain that records operations. The
 //! machine's engines generate code from the operations; the compiler emits programs as C.
@@ -10,5 +10,6 @@ mod child;
 pub mod kernel;
 pub mod lift;
 pub mod ops;
+pub mod properties;
 pub mod stack;
 pub mod whole;

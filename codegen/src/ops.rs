@@ -6,6 +6,7 @@
 //! instruction that it belongs to. The state is then the one before that instruction, and the interpreter continues there: it
 //! runs the instruction or traps at it.
 
+use pendula_isa::kernels::Faults;
 use pendula_isa::kernels::circuits::ValueCircuit;
 use pendula_isa::types::Cond;
 
@@ -282,6 +283,8 @@ pub struct Kernel {
     pub arity: usize,
     /// Whether its status can be [`WRAPPED`](super::kernel::WRAPPED) rather than [`FAULT`](super::kernel::FAULT).
     pub wraps: bool,
+    /// When it has no results.
+    pub faults: Faults,
     /// Its circuits.
     pub circuits: &'static [ValueCircuit],
 }

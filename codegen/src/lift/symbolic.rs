@@ -10,6 +10,9 @@ use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use super::{Condition, LiftAccumulate, LiftRow, Lifter, Setting, Unsupported};
 use crate::ops::{Body, Kernel, Test, V};
 
+/// The most operands that an instruction has.
+pub const MOST_OPERANDS: usize = 4;
+
 /// A symbolic operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
@@ -21,7 +24,7 @@ pub enum Operand {
 
 fn lifter<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Lifter<'a> {
     let mut lifter = Lifter::new(env, setting, 0, kernels);
-    for (n, operand) in operands.iter().enumerate().take(4) {
+    for (n, operand) in operands.iter().enumerate().take(MOST_OPERANDS) {
         match operand {
             Operand::Const(k) => lifter.constants[n] = Some(*k),
             Operand::Word(number) => {

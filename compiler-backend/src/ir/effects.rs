@@ -17,9 +17,9 @@ use super::{
     AncillaChecks, Block, Condition, FunctionId, LocatedStmt, Mem, Operand, Place, Program, Region, Step, Stmt, Test,
     Var,
 };
+use pendula_codegen::properties::row_traps;
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
-use traps::row_traps;
 
 /// The effects of statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

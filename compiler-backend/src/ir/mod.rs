@@ -22,7 +22,8 @@ use std::collections::HashMap;
 
 use pendula_isa::{Cond, Format, Ty};
 
-pub use statement::{AncillaChecks, AssertKind, Step, Stmt, TOLERANCE, permutes};
+pub use pendula_codegen::properties::permutes;
+pub use statement::{AncillaChecks, AssertKind, Step, Stmt, TOLERANCE};
 
 /// A variable of a function: an index into [`IrFunction::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

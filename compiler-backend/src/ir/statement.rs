@@ -191,49 +191,6 @@ impl AncillaChecks {
 /// The greatest magnitude of a floating-point ancilla at its end: 1e-8, as in NiLang.
 pub const TOLERANCE: f64 = 1e-8;
 
-/// Whether a row may be that of a [`Stmt::Permute`]: one that changes words in place or exchanges them, and nothing else.
-pub fn permutes(row: Row) -> bool {
-    match row {
-        Row::Swap
-        | Row::Neg
-        | Row::Not
-        | Row::Rol
-        | Row::Inc
-        | Row::Rmul
-        | Row::Rot
-        | Row::Add8
-        | Row::Add16
-        | Row::Add32
-        | Row::Addu8
-        | Row::Addu16
-        | Row::Addu32
-        | Row::Neg32
-        | Row::Rol32 => true,
-        Row::Exch
-        | Row::Push
-        | Row::Assert
-        | Row::Zero
-        | Row::ZeroWithin
-        | Row::Emit
-        | Row::Read
-        | Row::Show
-        | Row::Print
-        | Row::Erase
-        | Row::Gswap
-        | Row::Start
-        | Row::Jmp
-        | Row::Proc
-        | Row::Call
-        | Row::Callr
-        | Row::Gcall
-        | Row::Exch32
-        | Row::Bra
-        | Row::Rbra
-        | Row::Swapbr
-        | Row::Cell => false,
-    }
-}
-
 impl Stmt {
     /// The statement with its place in the source.
     pub fn at(self, loc: Loc) -> LocatedStmt {

@@ -6,25 +6,25 @@ use crate::num::int;
 
 kernels! {
     /// The quotient rounded toward zero; the least integer by −1 wraps to itself. Division by zero has none.
-    Quot "int_quot" (a, b) value |env| int::quot(env, a, b) =>
+    Quot "int_quot" (a, b) quotient |env| int::quot(env, a, b) =>
         (each |b, _f, x| integer::quotient(b, &x[0], &x[1]));
     /// The remainder with the sign of `a`.
-    Rem "int_rem" (a, b) value |env| int::rem(env, a, b) =>
+    Rem "int_rem" (a, b) quotient |env| int::rem(env, a, b) =>
         (each |b, _f, x| integer::remainder(b, &x[0], &x[1]));
     /// The quotient rounded down; the least integer by −1 wraps to itself. Division by zero has none.
-    Div "int_div" (a, b) value |env| int::div(env, a, b) =>
+    Div "int_div" (a, b) quotient |env| int::div(env, a, b) =>
         (each |b, _f, x| integer::quotient_down(b, &x[0], &x[1]));
     /// The remainder with the sign of `b`.
-    Mod "int_mod" (a, b) value |env| int::modulo(env, a, b) =>
+    Mod "int_mod" (a, b) quotient |env| int::modulo(env, a, b) =>
         (each |b, _f, x| integer::modulo(b, &x[0], &x[1]));
     /// The quotient of unsigned integers.
-    Udiv "int_udiv" (a, b) value |env| int::udiv(env, a, b) =>
+    Udiv "int_udiv" (a, b) quotient |env| int::udiv(env, a, b) =>
         (|b, _f, x| integer::divided(b, &x[0], &x[1], false));
     /// The remainder of unsigned integers.
-    Umod "int_umod" (a, b) value |env| int::umod(env, a, b) =>
+    Umod "int_umod" (a, b) quotient |env| int::umod(env, a, b) =>
         (|b, _f, x| integer::divided(b, &x[0], &x[1], true));
     /// `a` to the power of an unsigned integer, modulo 2^64.
-    Pow "int_pow" (a, b) value |env| int::pow(env, a, b) =>
+    Pow "int_pow" (a, b) total |env| int::ipow(env, a, b).0 =>
         (|b, _f, x| integer::power(b, &x[0], &x[1]));
     /// The product of signed integers; raises the overflow flag where it wraps.
     Prod "int_prod" (a, b) generic |k| {

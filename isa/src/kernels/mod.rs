@@ -3,11 +3,13 @@
 //! A kernel is a type. It is declared once, in the file of its number type, with its arguments and one of two bodies:
 //!
 //! - `generic`: operations of [`Arith`]. The interpreter runs them on words, code generators record them.
-//! - `value`, `wrapping`, `pair` or `wrapping_pair`: a function on words. Compiled code calls it.
+//! - `value`, `quotient`, `total`, `wrapping`, `pair` or `wrapping_pair`: a function on words. Compiled code calls it.
 //!
 //! | declared as | the function on words gives |
 //! |---|---|
 //! | `value` | a word, or the fault for which there is none |
+//! | `quotient` | a word, or the fault for which there is none: only where the last argument is zero |
+//! | `total` | a word |
 //! | `wrapping` | a word modulo 2^64, and whether it wrapped |
 //! | `pair` | two words, or the fault for which there are none |
 //! | `wrapping_pair` | two words, and whether one wrapped |
@@ -28,6 +30,17 @@ pub mod float;
 pub mod int;
 pub mod log;
 
+/// When a kernel has no results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Faults {
+    /// Never.
+    Never,
+    /// If the last argument is zero.
+    AtZero,
+    /// For some arguments.
+    Possibly,
+}
+
 /// The properties of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelInfo {
@@ -39,6 +52,8 @@ pub struct KernelInfo {
     pub results: usize,
     /// Whether the function on words reports that a result has wrapped.
     pub wraps: bool,
+    /// When there are no results.
+    pub faults: Faults,
     /// The circuit, if one written by hand is better than the body's operations. Several stand, one after the other, for a function
     /// that has none of its own.
     pub circuits: &'static [ValueCircuit],
@@ -102,6 +117,7 @@ macro_rules! kernels {
                 arity: $crate::kernels::kernels!(@count $($x)+),
                 results: $crate::kernels::kernels!(@results $form),
                 wraps: $crate::kernels::kernels!(@wraps $form),
+                faults: $crate::kernels::kernels!(@faults $form),
                 circuits: $crate::kernels::kernels!(@circuits $name ($($x)+) $($circuits)?),
             };
 
@@ -141,6 +157,11 @@ macro_rules! kernels {
     (@results pair) => { 2 };
     (@results wrapping_pair) => { 2 };
     (@results $form:ident) => { 1 };
+    (@faults value) => { $crate::kernels::Faults::Possibly };
+    (@faults pair) => { $crate::kernels::Faults::Possibly };
+    (@faults quotient) => { $crate::kernels::Faults::AtZero };
+    (@faults generic) => { $crate::kernels::Faults::Possibly };
+    (@faults $form:ident) => { $crate::kernels::Faults::Never };
     (@wraps wrapping) => { true };
     (@wraps wrapping_pair) => { true };
     (@wraps $form:ident) => { false };
@@ -185,6 +206,11 @@ macro_rules! kernels {
     (@words value $body:expr) => { {
         let result: $crate::num::Word = $body;
         Ok(([result?; 2], false))
+    } };
+    (@words quotient $body:expr) => { $crate::kernels::kernels!(@words value $body) };
+    (@words total $body:expr) => { {
+        let word: u64 = $body;
+        Ok(([word; 2], false))
     } };
     (@words wrapping $body:expr) => { {
         let (word, wrapped): (u64, bool) = $body;

@@ -55,12 +55,6 @@ pub fn umod(_: Env, a: u64, b: u64) -> Word {
     a.checked_rem(b).ok_or(Fault::DivideByZero)
 }
 
-/// `a` to the power of an unsigned integer, modulo 2^64.
-#[inline]
-pub fn pow(env: Env, a: u64, b: u64) -> Word {
-    Ok(ipow(env, a, b).0)
-}
-
 /// A signed integer to the power of an unsigned one, and whether it wrapped.
 #[inline]
 pub fn ipow(_: Env, a: u64, b: u64) -> (u64, bool) {
