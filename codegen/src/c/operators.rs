@@ -1,10 +1,10 @@
 //! Operators of C: integer and floating-point operations and comparisons as expressions.
 
-use pendula_codegen::cc::operator;
-use pendula_codegen::ops::{Bin, Float};
 use pendula_isa::types::Cond;
 
 use super::text::{Ex, Prec};
+use crate::cc::operator;
+use crate::ops::{Bin, Float};
 
 pub(super) fn is_product(text: &str) -> bool {
     let mut depth = 0;

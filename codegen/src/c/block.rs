@@ -3,34 +3,19 @@
 
 use std::fmt::Write as _;
 
-use pendula_codegen::cc::operator;
-use pendula_codegen::ops::{Bin, Body, Op, V};
-
-use super::Refused;
+use super::function::FunctionPrinter;
+use super::names;
 use super::operators::{bin, float, integers, is_product};
 use super::text::{Ex, Prec, double, word};
+use crate::cc::operator;
+use crate::loops::{Block, Slot};
+use crate::ops::{Bin, Kernel, Op, V};
 
-/// An operand of a statement: in each lane the place where it stands in C, or what it is if it has no word there.
-#[derive(Clone, Debug)]
-pub(super) struct Spot {
-    /// By lane: the expression, and whether it is written.
-    pub(super) lanes: [Option<Ex>; pendula_isa::adjoint::LANES],
-}
-
-/// Writes one statement's operations.
-pub(super) struct Printer<'a> {
-    pub(super) body: &'a Body,
-    spots: &'a [Option<Spot>],
-    kernels: &'a [String],
-    /// Whether infinite numbers and NaN are looked for.
-    pub(super) finite: bool,
-    /// The sums and products whose wrapping is looked at where they are made: the builtin that does, by operation.
-    pub(super) checked: Vec<Option<&'static str>>,
-    /// Their checks, which are made with them.
-    pub(super) check_merged: Vec<bool>,
-    pub(super) uses: Vec<u32>,
-    /// Checks that later ones make needless.
-    pub(super) redundant: Vec<bool>,
+/// Prints one block.
+struct BlockPrinter<'b, 'f, 'p> {
+    f: &'b mut FunctionPrinter<'p>,
+    block: &'f Block,
+    uses: Vec<u32>,
     done: Vec<Option<Ex>>,
     lines: Vec<String>,
     depth: usize,
@@ -39,62 +24,96 @@ pub(super) struct Printer<'a> {
     ended: Option<Ex>,
     /// Names declared ahead, because they are made in a conditional.
     declared_ahead: Vec<(String, bool)>,
-    next: &'a mut u32,
 }
 
-/// Lines of C for a statement. With `early`, sums that wrap give up at once: such checks cost less, but loops with them are not made loops over
-/// vectors. `next` numbers the names that it needs; the last value is that of `result`, if one is asked for.
-pub(super) fn print(
-    body: &Body,
-    spots: &[Option<Spot>],
-    kernels: &[String],
-    (finite, early): (bool, bool),
-    result: Option<V>,
-    next: &mut u32,
-) -> Result<(Vec<String>, Option<Ex>), Refused> {
-    let (body, renamed) = super::if_convert::flat(body);
-    let result = result.map(|v| renamed[v.0 as usize]);
-    let mut p = Printer {
-        body: &body,
-        spots,
-        kernels,
-        finite,
-        checked: vec![None; body.ops.len()],
-        check_merged: vec![false; body.ops.len()],
-        uses: vec![0; body.ops.len()],
-        redundant: Vec::new(),
-        done: vec![None; body.ops.len()],
-        lines: Vec::new(),
-        depth: 0,
-        open: Vec::new(),
-        ended: None,
-        declared_ahead: Vec::new(),
-        next,
-    };
-    p.redundant = p.implied_checks();
-    if early {
-        p.find_checked();
+impl FunctionPrinter<'_> {
+    /// Prints a block; gives the value `result`, if one is asked for.
+    pub(super) fn block(&mut self, block: &Block, result: Option<V>) -> Option<Ex> {
+        let count = block.ops.len();
+        let mut p = BlockPrinter {
+            f: self,
+            block,
+            uses: vec![0; count],
+            done: vec![None; count],
+            lines: Vec::new(),
+            depth: 0,
+            open: Vec::new(),
+            ended: None,
+            declared_ahead: Vec::new(),
+        };
+        p.count(result);
+        p.run();
+        let result = result.map(|v| p.value(v));
+        for double in [true, false] {
+            let of_type = p.declared_ahead.iter().filter(|(_, d)| *d == double);
+            let names: Vec<&str> = of_type.map(|(n, _)| n.as_str()).collect();
+            if !names.is_empty() {
+                p.lines.insert(0, format!("{} {};", if double { "double" } else { "int64_t" }, names.join(", ")));
+            }
+        }
+        let lines = p.lines;
+        lines.iter().for_each(|l| self.text.line(l));
+        result
     }
-    p.count(result);
-    p.run()?;
-    let result = result.map(|v| p.value(v));
-    for double in [true, false] {
-        let names: Vec<&str> = p.declared_ahead.iter().filter(|(_, d)| *d == double).map(|(n, _)| n.as_str()).collect();
-        if !names.is_empty() {
-            p.lines.insert(0, format!("{} {};", if double { "double" } else { "int64_t" }, names.join(", ")));
+}
+
+impl BlockPrinter<'_, '_, '_> {
+    /// Whether an operand has a word in a lane.
+    fn has(&self, lane: u8, reg: u8) -> bool {
+        self.slot(reg).is_some_and(|slot| self.f.has_lane(slot, lane.into()))
+    }
+
+    fn slot(&self, reg: u8) -> Option<Slot> {
+        self.block.slots.get(usize::from(reg)).copied().flatten()
+    }
+
+    /// An operand's word in a lane.
+    fn spot(&mut self, lane: u8, reg: u8) -> Option<Ex> {
+        let slot = self.slot(reg).filter(|slot| self.f.has_lane(*slot, lane.into()))?;
+        Some(self.f.slot(slot, lane.into()))
+    }
+
+    fn finite(&self) -> bool {
+        self.f.program.checks_finite
+    }
+
+    fn temporary(&mut self) -> String {
+        self.f.next += 1;
+        format!("t{}", self.f.next - 1)
+    }
+
+    /// How often each value is used by something that is needed.
+    fn count(&mut self, result: Option<V>) {
+        if let Some(v) = result {
+            self.uses[v.0 as usize] += 1;
+        }
+        let block = self.block;
+        for (n, op) in block.ops.iter().enumerate().rev() {
+            let lost = match *op {
+                Op::Set(lane, reg, _) => !self.has(lane, reg),
+                Op::Finite(_) | Op::Ordered(..) => !self.finite(),
+                _ => false,
+            };
+            if self.block.wraps[n] {
+                self.uses[n] += 1;
+            }
+            if lost || (op.is_idle() && self.uses[n] == 0) {
+                continue;
+            }
+            // Unused arguments of a kernel repeat the first one.
+            let arity = if let Op::Kernel(k, _) = op { self.f.kernel(*k).0.arity } else { usize::MAX };
+            op.uses().take(arity).for_each(|v| self.uses[v.0 as usize] += 1);
         }
     }
-    Ok((p.lines, result))
-}
 
-impl Printer<'_> {
-    pub(super) fn arity(&self, kernel: u32) -> usize {
-        let name = self.kernels.get(kernel as usize).map_or("", String::as_str);
-        name.rsplit('_').next().and_then(|n| n.parse().ok()).unwrap_or(4).min(4)
-    }
-
-    pub(super) fn spot(&self, lane: u8, reg: u8) -> Option<&Ex> {
-        self.spots.get(usize::from(reg))?.as_ref()?.lanes.get(usize::from(lane))?.as_ref()
+    /// Whether a value is only asked whether it is zero.
+    fn is_condition(&self, n: usize) -> bool {
+        let v = V(n as u32);
+        self.block.ops.iter().all(|op| match *op {
+            Op::If(_) => true,
+            Op::Select(_, a, b) => a != v && b != v,
+            op => op.uses().all(|u| u != v),
+        })
     }
 
     fn line(&mut self, text: &str) {
@@ -102,21 +121,21 @@ impl Printer<'_> {
     }
 
     fn value(&self, v: V) -> Ex {
-        match self.body.ops[v.0 as usize] {
+        match self.block.ops[v.0 as usize] {
             Op::Const(k) => word(k),
             _ => self.done[v.0 as usize].clone().unwrap_or_else(|| word(0)),
         }
     }
 
     fn int(&self, v: V) -> Ex {
-        match self.body.ops[v.0 as usize] {
+        match self.block.ops[v.0 as usize] {
             Op::Const(k) => word(k),
             _ => self.value(v).into_word(),
         }
     }
 
     fn real(&self, v: V) -> Ex {
-        match self.body.ops[v.0 as usize] {
+        match self.block.ops[v.0 as usize] {
             Op::Const(k) => double(k),
             _ => self.value(v).into_double(),
         }
@@ -124,8 +143,7 @@ impl Printer<'_> {
 
     /// Gives a value a name.
     fn name(&mut self, n: usize, ex: &Ex) {
-        let name = format!("t{}", self.next);
-        *self.next += 1;
+        let name = self.temporary();
         if self.depth > 0 {
             self.declared_ahead.push((name.clone(), ex.double));
             self.line(&format!("{name} = {};", ex.text));
@@ -145,9 +163,10 @@ impl Printer<'_> {
         }
     }
 
-    fn run(&mut self) -> Result<(), Refused> {
-        let ops = &self.body.ops;
-        let sets = ops.iter().filter(|op| matches!(*op, Op::Set(l, r, _) if self.spot(*l, *r).is_some())).count();
+    fn run(&mut self) {
+        let block = self.block;
+        let ops = &block.ops;
+        let sets = ops.iter().filter(|op| matches!(*op, Op::Set(l, r, _) if self.has(*l, *r))).count();
         let late = self.late_check(sets);
         for (n, op) in ops.iter().enumerate() {
             if op.is_idle() && self.uses[n] == 0 {
@@ -156,7 +175,7 @@ impl Printer<'_> {
             match *op {
                 Op::Const(_) => {}
                 Op::Get(lane, reg) => {
-                    let ex = self.spot(lane, reg).cloned().unwrap_or_else(|| word(0));
+                    let ex = self.spot(lane, reg).unwrap_or_else(|| word(0));
                     // The words are written at the end, one after the other.
                     let needs_name = sets > 1 || self.uses[n] > 1;
                     if needs_name && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
@@ -167,7 +186,7 @@ impl Printer<'_> {
                     let ex = Ex::atom("(int64_t)out[1]", false);
                     self.name(n, &ex);
                 }
-                Op::Finite(_) | Op::Ordered(..) | Op::Require(_) | Op::Overflow(_) => self.check(n, *op, late),
+                Op::Finite(_) | Op::Ordered(..) | Op::Require(_) | Op::Overflow(_) => self.check(*op, late),
                 Op::If(c) => {
                     let c = self.value(c);
                     let c = if c.double { c.into_word() } else { c };
@@ -181,9 +200,8 @@ impl Printer<'_> {
                     self.ended = self.open.pop();
                     self.line("}");
                 }
-                Op::Load(..) | Op::Store(..) | Op::Bound(_) | Op::Interpret | Op::Reload(..) => {
-                    return Err(Refused::Operation);
-                }
+                // Blocks have none.
+                Op::Load(..) | Op::Store(..) | Op::Bound(_) | Op::Interpret | Op::Reload(..) => {}
                 Op::Bin(..)
                 | Op::Not(_)
                 | Op::Compare(..)
@@ -197,22 +215,21 @@ impl Printer<'_> {
                 | Op::Canonical(_) => self.expression(n, *op),
             }
         }
-        Ok(())
     }
 
     /// The value whose check for being finite is made on the word that it is written to, after that is written. Its
     /// uses are counted without the check.
     fn late_check(&mut self, sets: usize) -> Option<V> {
-        let ops = &self.body.ops;
+        let block = self.block;
+        let ops = &block.ops;
         if sets == 1
             && !ops.iter().any(|op| matches!(op, Op::If(_)))
             && let Some(Op::Set(lane, reg, v)) =
-                ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.spot(*l, *r).is_some()))
-            && self.spot(*lane, *reg).is_some_and(|s| s.double)
+                ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.has(*l, *r)))
+            && self.slot(*reg).is_some_and(|slot| self.f.is_double(slot, usize::from(*lane)))
         {
-            let made = |(n, op): &(usize, &Op)| **op == Op::Finite(*v) && !self.redundant[*n];
-            let checks = ops.iter().enumerate().filter(made).count() as u32;
-            let checks = if self.finite { checks } else { 0 };
+            let checks = ops.iter().filter(|op| **op == Op::Finite(*v)).count() as u32;
+            let checks = if self.finite() { checks } else { 0 };
             if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
                 self.uses[v.0 as usize] = 1;
                 return Some(*v);
@@ -223,7 +240,7 @@ impl Printer<'_> {
 
     /// Writes a word.
     fn set(&mut self, lane: u8, reg: u8, v: V, late: Option<V>) {
-        let Some(to) = self.spot(lane, reg).cloned() else { return };
+        let Some(to) = self.spot(lane, reg) else { return };
         let from = if to.double { self.real(v) } else { self.int(v) };
         self.assign(&to.text, &from.text);
         if late == Some(v) {
@@ -232,16 +249,16 @@ impl Printer<'_> {
     }
 
     /// An operation that checks something and has no value.
-    fn check(&mut self, n: usize, op: Op, late: Option<V>) {
+    fn check(&mut self, op: Op, late: Option<V>) {
         let text = match op {
-            Op::Finite(v) if self.finite && !self.redundant[n] && late != Some(v) => {
+            Op::Finite(v) if self.finite() && late != Some(v) => {
                 format!("CHECK({});", self.real(v).text)
             }
-            Op::Ordered(a, b) if self.finite => {
+            Op::Ordered(a, b) if self.finite() => {
                 format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text)
             }
             Op::Require(v) => format!("bad |= !{};", self.int(v).at(Prec::Unary)),
-            Op::Overflow(v) if !self.check_merged[n] => format!("bad |= {};", self.int(v).at(Prec::Atom)),
+            Op::Overflow(v) => format!("bad |= {};", self.int(v).at(Prec::Atom)),
             _ => return,
         };
         self.line(&text);
@@ -252,11 +269,11 @@ impl Printer<'_> {
         let ex = match op {
             // All bits of a double but its sign are zero where it is.
             Op::Bin(Bin::Shl, a, b)
-                if self.body.ops[b.0 as usize] == Op::Const(1) && self.value(a).double && self.is_condition(n) =>
+                if self.block.ops[b.0 as usize] == Op::Const(1) && self.value(a).double && self.is_condition(n) =>
             {
                 Ex::new(format!("{} != 0.0", self.real(a).at(Prec::Sum)), Prec::Other, false)
             }
-            Op::Bin(_, a, b) if let Some(builtin) = self.checked[n] => return self.checked_sum(n, builtin, a, b),
+            Op::Bin(op, a, b) if self.block.wraps[n] => return self.checked_sum(n, op, a, b),
             Op::Bin(op, a, b) => bin(op, self.int(a), self.int(b)),
             Op::Not(a) => Ex::new(format!("~{}", self.int(a).at(Prec::Unary)), Prec::Unary, false),
             Op::Compare(cond, a, b) => integers(cond, &self.int(a), &self.int(b)),
@@ -284,9 +301,13 @@ impl Printer<'_> {
     }
 
     /// A sum or product that the C compiler's builtin checks for wrapping where it is made.
-    fn checked_sum(&mut self, n: usize, builtin: &str, a: V, b: V) {
-        let name = format!("t{}", self.next);
-        *self.next += 1;
+    fn checked_sum(&mut self, n: usize, op: Bin, a: V, b: V) {
+        let builtin = match op {
+            Bin::Sub => "sub",
+            Bin::Mul => "mul",
+            _ => "add",
+        };
+        let name = self.temporary();
         if self.depth > 0 {
             self.declared_ahead.push((name.clone(), false));
         } else {
@@ -319,8 +340,9 @@ impl Printer<'_> {
     }
 
     fn kernel(&mut self, n: usize, kernel: u32, args: [V; 4]) {
-        let name = self.kernels.get(kernel as usize).cloned().unwrap_or_default();
-        if let Some((_, division)) = DIVISIONS.iter().find(|(kernel, _)| *kernel == name) {
+        let (Kernel { name: path, arity, result: one, .. }, name) = self.f.kernel(kernel);
+        let (name, pair) = (name.to_string(), one.is_none());
+        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| names::kernel(path) == *of) {
             let (a, b) = (self.int(args[0]), self.int(args[1]));
             if !b.text.parse::<i64>().is_ok_and(|k| k != 0) {
                 self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
@@ -329,9 +351,8 @@ impl Printer<'_> {
             self.name(n, &ex);
             return;
         }
-        let pair = is_pair(&name);
-        let arity = self.arity(kernel);
         let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });
+        self.f.out |= pair;
         for v in &args[..arity] {
             let _ = write!(text, ", {}", self.int(*v).text);
         }
@@ -343,8 +364,7 @@ impl Printer<'_> {
             }
             return;
         }
-        let result = format!("t{}", self.next);
-        *self.next += 1;
+        let result = self.temporary();
         if self.depth > 0 {
             // What it gives is looked at later where this is not run, too.
             self.declared_ahead.push((result.clone(), false));
@@ -360,15 +380,10 @@ impl Printer<'_> {
 
 /// Divisions, which C has operators for: the kernel, and the function of the prelude.
 const DIVISIONS: &[(&str, &str)] = &[
-    ("int_quot_2", "quotient"),
-    ("int_rem_2", "rest"),
-    ("int_div_2", "quotient_down"),
-    ("int_modulo_2", "modulo"),
-    ("int_udiv_2", "unsigned_quotient"),
-    ("int_umod_2", "unsigned_rest"),
+    ("int_quot", "quotient"),
+    ("int_rem", "rest"),
+    ("int_div", "quotient_down"),
+    ("int_modulo", "modulo"),
+    ("int_udiv", "unsigned_quotient"),
+    ("int_umod", "unsigned_rest"),
 ];
-
-/// Whether a kernel of this name has two results.
-fn is_pair(name: &str) -> bool {
-    name.rsplit('_').nth(1) == Some("pair")
-}
