@@ -3,11 +3,10 @@
 
 use std::fmt::Write as _;
 
+use super::expr::{Expr, Kind, Prec};
 use super::function::FunctionPrinter;
 use super::names;
-use super::operators::{bin, float, integers, is_product};
-use super::text::{Ex, Prec, double, word};
-use crate::cc::operator;
+use super::text::{WORDS, word};
 use crate::loops::{Block, Slot};
 use crate::ops::{Bin, Kernel, Op, V};
 
@@ -16,19 +15,19 @@ struct BlockPrinter<'b, 'f, 'p> {
     f: &'b mut FunctionPrinter<'p>,
     block: &'f Block,
     uses: Vec<u32>,
-    done: Vec<Option<Ex>>,
+    done: Vec<Option<Expr>>,
     lines: Vec<String>,
     depth: usize,
     /// Conditions of the conditionals that are open, and of the one that ended last.
-    open: Vec<Ex>,
-    ended: Option<Ex>,
+    open: Vec<Expr>,
+    ended: Option<Expr>,
     /// Names declared ahead, because they are made in a conditional.
     declared_ahead: Vec<(String, bool)>,
 }
 
 impl FunctionPrinter<'_> {
     /// Prints a block; gives the value `result`, if one is asked for.
-    pub(super) fn block(&mut self, block: &Block, result: Option<V>) -> Option<Ex> {
+    pub(super) fn block(&mut self, block: &Block, result: Option<V>) -> Option<Expr> {
         let count = block.ops.len();
         let mut p = BlockPrinter {
             f: self,
@@ -68,7 +67,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// An operand's word in a lane.
-    fn spot(&mut self, lane: u8, reg: u8) -> Option<Ex> {
+    fn spot(&mut self, lane: u8, reg: u8) -> Option<Expr> {
         let slot = self.slot(reg).filter(|slot| self.f.has_lane(*slot, lane.into()))?;
         Some(self.f.slot(slot, lane.into()))
     }
@@ -120,42 +119,42 @@ impl BlockPrinter<'_, '_, '_> {
         self.lines.push(format!("{}{text}", "    ".repeat(self.depth)));
     }
 
-    fn value(&self, v: V) -> Ex {
+    fn value(&self, v: V) -> Expr {
         match self.block.ops[v.0 as usize] {
             Op::Const(k) => word(k),
             _ => self.done[v.0 as usize].clone().unwrap_or_else(|| word(0)),
         }
     }
 
-    fn int(&self, v: V) -> Ex {
+    fn int(&self, v: V) -> Expr {
         match self.block.ops[v.0 as usize] {
             Op::Const(k) => word(k),
-            _ => self.value(v).into_word(),
+            _ => WORDS.convert(self.value(v), Kind::Word),
         }
     }
 
-    fn real(&self, v: V) -> Ex {
+    fn real(&self, v: V) -> Expr {
         match self.block.ops[v.0 as usize] {
-            Op::Const(k) => double(k),
-            _ => self.value(v).into_double(),
+            Op::Const(k) => WORDS.constant(k, Kind::Double),
+            _ => WORDS.convert(self.value(v), Kind::Double),
         }
     }
 
     /// Gives a value a name.
-    fn name(&mut self, n: usize, ex: &Ex) {
+    fn name(&mut self, n: usize, ex: &Expr) {
         let name = self.temporary();
         if self.depth > 0 {
-            self.declared_ahead.push((name.clone(), ex.double));
+            self.declared_ahead.push((name.clone(), ex.is_double()));
             self.line(&format!("{name} = {};", ex.text));
         } else {
-            let ty = if ex.double { "double" } else { "int64_t" };
+            let ty = if ex.is_double() { "double" } else { "int64_t" };
             self.line(&format!("const {ty} {name} = {};", ex.text));
         }
-        self.done[n] = Some(Ex { text: name, prec: Prec::Atom, double: ex.double });
+        self.done[n] = Some(Expr::atom(name, ex.kind));
     }
 
     /// Keeps a value as an expression, if it is used once, or gives it a name.
-    fn keep(&mut self, n: usize, ex: Ex) {
+    fn keep(&mut self, n: usize, ex: Expr) {
         if self.uses[n] > 1 && ex.prec != Prec::Atom {
             self.name(n, &ex);
         } else {
@@ -183,13 +182,13 @@ impl BlockPrinter<'_, '_, '_> {
                 Op::Set(lane, reg, v) => self.set(lane, reg, v, late),
                 Op::Kernel(kernel, args) => self.kernel(n, kernel, args),
                 Op::Second(_) => {
-                    let ex = Ex::atom("(int64_t)out[1]", false);
+                    let ex = Expr::atom("(int64_t)out[1]", Kind::Word);
                     self.name(n, &ex);
                 }
                 Op::Finite(_) | Op::Ordered(..) | Op::Require(_) | Op::Overflow(_) => self.check(*op, late),
                 Op::If(c) => {
                     let c = self.value(c);
-                    let c = if c.double { c.into_word() } else { c };
+                    let c = if c.is_double() { WORDS.convert(c, Kind::Word) } else { c };
                     let text = format!("if ({}) {{", c.text);
                     self.line(&text);
                     self.open.push(c);
@@ -226,7 +225,7 @@ impl BlockPrinter<'_, '_, '_> {
             && !ops.iter().any(|op| matches!(op, Op::If(_)))
             && let Some(Op::Set(lane, reg, v)) =
                 ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.has(*l, *r)))
-            && self.slot(*reg).is_some_and(|slot| self.f.is_double(slot, usize::from(*lane)))
+            && self.slot(*reg).is_some_and(|slot| self.f.kind(slot, usize::from(*lane)) == Kind::Double)
         {
             let checks = ops.iter().filter(|op| **op == Op::Finite(*v)).count() as u32;
             let checks = if self.finite() { checks } else { 0 };
@@ -241,8 +240,8 @@ impl BlockPrinter<'_, '_, '_> {
     /// Writes a word.
     fn set(&mut self, lane: u8, reg: u8, v: V, late: Option<V>) {
         let Some(to) = self.spot(lane, reg) else { return };
-        let from = if to.double { self.real(v) } else { self.int(v) };
-        self.assign(&to.text, &from.text);
+        let from = if to.is_double() { self.real(v) } else { self.int(v) };
+        self.assign(&to.text, &from);
         if late == Some(v) {
             self.line(&format!("CHECK({});", to.text));
         }
@@ -269,19 +268,18 @@ impl BlockPrinter<'_, '_, '_> {
         let ex = match op {
             // All bits of a double but its sign are zero where it is.
             Op::Bin(Bin::Shl, a, b)
-                if self.block.ops[b.0 as usize] == Op::Const(1) && self.value(a).double && self.is_condition(n) =>
+                if self.block.ops[b.0 as usize] == Op::Const(1)
+                    && self.value(a).is_double()
+                    && self.is_condition(n) =>
             {
-                Ex::new(format!("{} != 0.0", self.real(a).at(Prec::Sum)), Prec::Other, false)
+                let x = self.real(a);
+                Expr::of(&[&x], format!("{} != 0.0", x.at(Prec::Sum)), Kind::Truth, Prec::Other)
             }
             Op::Bin(op, a, b) if self.block.wraps[n] => return self.checked_sum(n, op, a, b),
-            Op::Bin(op, a, b) => bin(op, self.int(a), self.int(b)),
-            Op::Not(a) => Ex::new(format!("~{}", self.int(a).at(Prec::Unary)), Prec::Unary, false),
-            Op::Compare(cond, a, b) => integers(cond, &self.int(a), &self.int(b)),
-            Op::CompareFloat(cond, a, b) => Ex::new(
-                format!("{} {} {}", self.real(a).at(Prec::Sum), operator(cond), self.real(b).at(Prec::Sum)),
-                Prec::Other,
-                false,
-            ),
+            Op::Bin(op, a, b) => WORDS.bin(op, &self.int(a), &self.int(b)),
+            Op::Not(a) => self.int(a).not(),
+            Op::Compare(cond, a, b) => WORDS.compare(cond, &self.int(a), &self.int(b)),
+            Op::CompareFloat(cond, a, b) => Expr::compare_floats(cond, &self.real(a), &self.real(b)),
             Op::Select(c, a, b) => {
                 let c = self.int(c);
                 return self.choose(n, &c, a, b);
@@ -290,11 +288,11 @@ impl BlockPrinter<'_, '_, '_> {
                 let c = self.ended.clone().unwrap_or_else(|| word(1));
                 return self.choose(n, &c, a, b);
             }
-            Op::Float(op, a, b) => float(op, &self.real(a), &self.real(b)),
-            Op::Sqrt(a) => Ex::call("sqrt", &[&self.real(a)], true),
-            Op::Abs(a) => Ex::call("fabs", &[&self.real(a)], true),
-            Op::FromInt(a) => Ex::new(format!("(double){}", self.int(a).at(Prec::Unary)), Prec::Unary, true),
-            Op::Canonical(a) => Ex::call("canonical", &[&self.real(a)], true),
+            Op::Float(op, a, b) => Expr::float(op, &self.real(a), &self.real(b)),
+            Op::Sqrt(a) => self.real(a).sqrt(),
+            Op::Abs(a) => self.real(a).abs(),
+            Op::FromInt(a) => WORDS.from_int(&self.int(a)),
+            Op::Canonical(a) => self.real(a).canonical(),
             _ => return,
         };
         self.keep(n, ex);
@@ -315,28 +313,22 @@ impl BlockPrinter<'_, '_, '_> {
         }
         let (a, b) = (self.int(a), self.int(b));
         self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
-        self.done[n] = Some(Ex::atom(name, false));
+        self.done[n] = Some(Expr::atom(name, Kind::Word));
     }
 
-    fn choose(&mut self, n: usize, c: &Ex, a: V, b: V) {
-        let double = self.value(a).double || self.value(b).double;
+    fn choose(&mut self, n: usize, c: &Expr, a: V, b: V) {
+        let double = self.value(a).is_double() || self.value(b).is_double();
         let (a, b) = if double { (self.real(a), self.real(b)) } else { (self.int(a), self.int(b)) };
-        let text = format!("{} ? {} : {}", c.at(Prec::Sum), a.at(Prec::Sum), b.at(Prec::Sum));
-        self.keep(n, Ex::new(text, Prec::Other, double));
+        let kind = if double { Kind::Double } else { Kind::Word };
+        self.keep(n, WORDS.select(c, &a, &b, kind));
     }
 
     /// An assignment, in the short form where there is one.
-    fn assign(&mut self, to: &str, from: &str) {
-        let mut text = format!("{to} = {from};");
-        for op in [" + ", " - "] {
-            if let Some(rest) = from.strip_prefix(to).and_then(|r| r.strip_prefix(op)) {
-                // Sums are written from the left: only one operator may follow.
-                if is_product(rest) {
-                    text = format!("{to} {}= {rest};", op.trim());
-                }
-            }
+    fn assign(&mut self, to: &str, from: &Expr) {
+        match from.added_to(to) {
+            Some((sign, other)) => self.line(&format!("{to} {sign}= {other};")),
+            None => self.line(&format!("{to} = {};", from.text)),
         }
-        self.line(&text);
     }
 
     fn kernel(&mut self, n: usize, kernel: u32, args: [V; 4]) {
@@ -344,10 +336,10 @@ impl BlockPrinter<'_, '_, '_> {
         let (name, pair) = (name.to_string(), one.is_none());
         if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| names::kernel(path) == *of) {
             let (a, b) = (self.int(args[0]), self.int(args[1]));
-            if !b.text.parse::<i64>().is_ok_and(|k| k != 0) {
+            if b.constant.is_none_or(|k| k == 0) {
                 self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
             }
-            let ex = Ex::call(division, &[&a, &b], false);
+            let ex = Expr::call(division, &[&a, &b], Kind::Word);
             self.name(n, &ex);
             return;
         }
@@ -360,7 +352,7 @@ impl BlockPrinter<'_, '_, '_> {
         if pair {
             self.line(&format!("if ({text}) return 1;"));
             if self.uses[n] > 0 {
-                self.name(n, &Ex::atom("(int64_t)out[0]", false));
+                self.name(n, &Expr::atom("(int64_t)out[0]", Kind::Word));
             }
             return;
         }
@@ -369,11 +361,11 @@ impl BlockPrinter<'_, '_, '_> {
             // What it gives is looked at later where this is not run, too.
             self.declared_ahead.push((result.clone(), false));
             self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
-            self.done[n] = Some(Ex::atom(result, false));
+            self.done[n] = Some(Expr::atom(result, Kind::Word));
         } else {
             self.line(&format!("const result {result} = {text};"));
             self.line(&format!("bad |= STATUS({result});"));
-            self.done[n] = Some(Ex::call("WORD", &[&Ex::atom(result, false)], false));
+            self.done[n] = Some(Expr::call("WORD", &[&Expr::atom(result, Kind::Word)], Kind::Word));
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use pendula_isa::adjoint::VALUE;
 
+use super::expr::Kind;
 use super::function::{FunctionPrinter, c_type};
-use super::text::{double, word};
+use super::text::WORDS;
 use crate::loops::{Argument, FunctionId};
 use pendula_isa::Ty;
 
@@ -17,8 +18,8 @@ impl FunctionPrinter<'_> {
         let mut none = false;
         for argument in arguments {
             let argument = match argument {
-                Argument::Const(k, Ty::F) => double(*k).text,
-                Argument::Const(k, _) => word(*k).text,
+                Argument::Const(k, Ty::F) => WORDS.constant(*k, Kind::Double).text,
+                Argument::Const(k, _) => WORDS.constant(*k, Kind::Word).text,
                 Argument::Value(word) => self.word(*word).text,
                 Argument::Address(word) => format!("&{}", self.word(*word).text),
                 Argument::Nowhere(ty) => {

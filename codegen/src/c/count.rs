@@ -3,8 +3,9 @@
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
+use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, c_type};
-use super::text::{Ex, Prec};
+use super::text::WORDS;
 use crate::loops::{Bound, Check, Count, Kept, Scope, Step, Sum, Value, Word, lane_type};
 
 impl FunctionPrinter<'_> {
@@ -59,20 +60,20 @@ impl FunctionPrinter<'_> {
     }
 
     /// A bound of a loop, as it is before it.
-    fn bound(&mut self, bound: Bound) -> Ex {
+    fn bound(&mut self, bound: Bound) -> Expr {
         match bound {
             Bound::Const(k) => super::text::word(k),
             Bound::Kept(local, place) => {
                 let value = self.integer(Value::Place(place));
                 let name = self.name(VALUE, local);
                 self.text.line(&format!("const {} {name} = {};", c_type(Ty::Int), value.text));
-                Ex::atom(name, false)
+                Expr::atom(name, Kind::Word)
             }
         }
     }
 
     /// The head of a loop, after what must hold for it to end; and how many turns it has, if it has any.
-    fn loop_head(&mut self, count: &Count, from: &Ex, to: &Ex) -> (String, String) {
+    fn loop_head(&mut self, count: &Count, from: &Expr, to: &Expr) -> (String, String) {
         let name = self.name(VALUE, count.var);
         let declared = if self.f.local(count.var).scope == Scope::Stmt { "int64_t " } else { "" };
         let begin = format!("for ({declared}{name} = {}", from.text);
@@ -130,7 +131,7 @@ impl FunctionPrinter<'_> {
         match check {
             Check::Fails(cond, a, b) => {
                 let (a, b) = (self.integer(*a), self.integer(*b));
-                format!("!({})", super::operators::integers(*cond, &a, &b).text)
+                format!("!({})", WORDS.compare(*cond, &a, &b).text)
             }
             Check::Outside(at) => format!("(word)({}) >= len", self.sum(at)),
             Check::Leaves(first, step) => format!("outside({}, {step}, turns, len)", self.sum(first)),

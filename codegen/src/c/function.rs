@@ -6,8 +6,9 @@ use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, LANES, VALUE};
 
 use super::Shared;
+use super::expr::{Expr, Kind, Prec};
 use super::names::Names;
-use super::text::{Ex, Prec, Text};
+use super::text::{Text, WORDS};
 use crate::loops::{
     Address, Block, Function, FunctionId, Local, Param, Passed, Place, Program, Scope, Slot, Value, Word,
     flows_forward, lane_type, lanes_of,
@@ -18,7 +19,7 @@ use crate::ops::Kernel;
 pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
 
 /// The macros for memory words in each lane: as integers, and as doubles.
-const WORDS: [[&str; 2]; LANES] = [["I", "F"], ["G_I", "G_F"], ["S_I", "S_F"], ["X_I", "X_F"]];
+const MEMORY: [[&str; 2]; LANES] = [["I", "F"], ["G_I", "G_F"], ["S_I", "S_F"], ["X_I", "X_F"]];
 
 /// Prints one function.
 pub(super) struct FunctionPrinter<'p> {
@@ -41,6 +42,10 @@ pub(super) struct FunctionPrinter<'p> {
 /// How a word of a type stands in C.
 pub(super) fn c_type(ty: Ty) -> &'static str {
     if ty == Ty::F { "double" } else { "int64_t" }
+}
+
+fn kind(ty: Ty) -> Kind {
+    if ty == Ty::F { Kind::Double } else { Kind::Word }
 }
 
 /// Prints a function: its head, and head and body.
@@ -206,32 +211,32 @@ impl FunctionPrinter<'_> {
     }
 
     /// An address.
-    pub(super) fn address(&mut self, address: Address) -> Ex {
+    pub(super) fn address(&mut self, address: Address) -> Expr {
         let mut parts: Vec<String> = address.locals.into_iter().flatten().map(|v| self.name(VALUE, v)).collect();
         if address.offset != 0 || parts.is_empty() {
             parts.push(address.offset.to_string());
         }
         let prec = if parts.len() > 1 { Prec::Sum } else { Prec::Atom };
-        Ex::new(parts.join(" + ").replace("+ -", "- "), prec, false)
+        Expr::of(&[], parts.join(" + ").replace("+ -", "- "), Kind::Word, prec)
     }
 
     /// A word.
-    pub(super) fn word(&mut self, Word { place, ty, lane }: Word) -> Ex {
-        let double = lane_type(lane, self.f.ty(place, ty)) == Ty::F;
+    pub(super) fn word(&mut self, Word { place, ty, lane }: Word) -> Expr {
+        let kind = kind(lane_type(lane, self.f.ty(place, ty)));
         match place {
-            Place::Local(local) => Ex::atom(self.name(lane, local), double),
+            Place::Local(local) => Expr::atom(self.name(lane, local), kind),
             Place::Memory(at) => {
                 let at = self.address(at);
-                Ex::atom(format!("{}({})", WORDS[lane][usize::from(double)], at.text), double)
+                Expr::atom(format!("{}({})", MEMORY[lane][usize::from(kind == Kind::Double)], at.text), kind)
             }
         }
     }
 
     /// An integer.
-    pub(super) fn integer(&mut self, value: Value) -> Ex {
+    pub(super) fn integer(&mut self, value: Value) -> Expr {
         match value {
             Value::Const(k) => super::text::word(k),
-            Value::Place(place) => self.word(Word { place, ty: Ty::Int, lane: VALUE }).into_word(),
+            Value::Place(place) => WORDS.convert(self.word(Word { place, ty: Ty::Int, lane: VALUE }), Kind::Word),
         }
     }
 
@@ -244,21 +249,21 @@ impl FunctionPrinter<'_> {
             }
     }
 
-    /// Whether an operand's word in a lane is a double.
-    pub(super) fn is_double(&self, slot: Slot, lane: usize) -> bool {
-        match slot {
-            Slot::Place(place, ty) => lane_type(lane, self.f.ty(place, ty)) == Ty::F,
-            Slot::Word(word) => lane_type(word.lane, self.f.ty(word.place, word.ty)) == Ty::F,
-            Slot::Passed(local, lane) => lane_type(lane, self.f.local(local).ty) == Ty::F,
-        }
+    /// How an operand's word in a lane stands in C.
+    pub(super) fn kind(&self, slot: Slot, lane: usize) -> Kind {
+        kind(match slot {
+            Slot::Place(place, ty) => lane_type(lane, self.f.ty(place, ty)),
+            Slot::Word(word) => lane_type(word.lane, self.f.ty(word.place, word.ty)),
+            Slot::Passed(local, lane) => lane_type(lane, self.f.local(local).ty),
+        })
     }
 
     /// An operand's word in a lane that it has.
-    pub(super) fn slot(&mut self, slot: Slot, lane: usize) -> Ex {
+    pub(super) fn slot(&mut self, slot: Slot, lane: usize) -> Expr {
         match slot {
             Slot::Place(place, ty) => self.word(Word { place, ty, lane }),
             Slot::Word(word) => self.word(word),
-            Slot::Passed(local, of) => Ex::atom(format!("*p_{}", self.own_name(of, local)), self.is_double(slot, lane)),
+            Slot::Passed(local, of) => Expr::atom(format!("*p_{}", self.own_name(of, local)), self.kind(slot, lane)),
         }
     }
 }

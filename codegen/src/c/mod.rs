@@ -1,7 +1,7 @@
 //! Prints programs in the [loop form](crate::loops) as C. No other place knows how they are written in C.
 //!
-//! `function` prints functions, `statement`, `call` and `count` what is in them; `block` prints operations, `operators` their
-//! expressions. `names` has names, `text` expressions and text.
+//! `function` prints functions, `statement`, `call` and `count` what is in them; `block` prints operations, [`expr`]
+//! their expressions, for the machine's engine, too. `names` has names, `text` text.
 //!
 //! What runs a program is a C function on the machine's memory: `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len,
 //! uint64_t top, uint64_t *turned, uint64_t stack)`. `mem` are `len` words of memory, of which those from `top` on are zero, and
@@ -12,9 +12,9 @@
 mod block;
 mod call;
 mod count;
+pub mod expr;
 mod function;
 mod names;
-mod operators;
 mod statement;
 mod text;
 

@@ -3,8 +3,9 @@
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, VALUE};
 
+use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, PREFIX, c_type};
-use super::text::{Ex, Prec};
+use super::text::WORDS;
 use crate::loops::{Freed, Local, Stmt, Test, Value, Word, lane_type};
 
 impl FunctionPrinter<'_> {
@@ -125,12 +126,12 @@ impl FunctionPrinter<'_> {
         name
     }
 
-    fn test(&mut self, test: &Test) -> Ex {
+    fn test(&mut self, test: &Test) -> Expr {
         match test {
-            Test::Flag(flag) => Ex::atom(self.name(VALUE, *flag), false),
+            Test::Flag(flag) => Expr::atom(self.name(VALUE, *flag), Kind::Word),
             Test::Integers(cond, a, b) => {
                 let (a, b) = (self.integer(*a), self.integer(*b));
-                super::operators::integers(*cond, &a, &b)
+                WORDS.compare(*cond, &a, &b)
             }
             Test::Block(block, v) => self.block(block, Some(*v)).unwrap_or_else(|| super::text::word(0)),
         }

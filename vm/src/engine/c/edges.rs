@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use pendula_codegen::c::expr::Kind;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, Test};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::types::Reg;
 
 use super::emit::Emit;
-use super::text::Kind;
 use crate::decode::Exit;
 use crate::engine::job::tail;
 use crate::engine::plan::{EdgeKind, NONE};

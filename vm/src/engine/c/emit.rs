@@ -2,6 +2,7 @@
 
 use std::fmt::{Arguments, Write as _};
 
+use pendula_codegen::c::expr::{Expr, Kind};
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, Op, Part, V};
 use pendula_isa::Inst;
@@ -11,7 +12,7 @@ use pendula_isa::text::{ModuleNames, Names as _, display};
 use pendula_isa::types::Reg;
 
 use super::names::Names;
-use super::text::{Kind, PREFIX, Text, register};
+use super::text::{PREFIX, WORDS, below, both, register};
 use super::values::{Value, values};
 use crate::decode::{Code, Exit};
 use crate::engine::bounds::groups;
@@ -49,8 +50,8 @@ pub(super) struct Emit<'a> {
     /// The number of enclosing conditionals.
     pub(super) depth: u32,
     /// Pending checks: doubles that must be finite, and fixed-point numbers that wrapped.
-    pub(super) finite: Option<Text>,
-    pub(super) wrapped: Option<Text>,
+    pub(super) finite: Option<Expr>,
+    pub(super) wrapped: Option<Expr>,
 }
 
 /// Emits a unit's function.
@@ -195,7 +196,8 @@ impl Emit<'_> {
             for reg in bits(used | self.written[lane]) {
                 let kind = self.register_kind(lane as u8, reg);
                 let ty = if kind == Kind::Double { "f64" } else { "u64" };
-                let word = Text::atom(format!("{}regs[{reg}]", PREFIX[lane]), Kind::Word).to(kind);
+                let word = Expr::atom(format!("{}regs[{reg}]", PREFIX[lane]), Kind::Word);
+                let word = WORDS.convert(word, kind);
                 self.line(format_args!("{ty} {} = {};", register(lane as u8, reg), word.text));
             }
         }
@@ -285,7 +287,7 @@ impl Emit<'_> {
     /// Checks addresses at the beginning of the block, if they can be computed there.
     fn hoist(&mut self, body: &Body) {
         let (places, groups) = groups(body, self.job.module.data.len() as u64);
-        let mut all: Option<Text> = None;
+        let mut all: Option<Expr> = None;
         for group in &groups {
             self.demand(body, group.at);
         }
@@ -297,10 +299,10 @@ impl Emit<'_> {
                     let at = self.take(at, Kind::Word);
                     // The memory has more words than that, because the data segment has.
                     let spread = group.spread();
-                    let inside = if spread == 0 { at.below("len") } else { at.below(&format!("len - {spread}")) };
+                    let inside = if spread == 0 { below(&at, "len") } else { below(&at, &format!("len - {spread}")) };
                     all = Some(match all {
                         None => inside,
-                        Some(all) => Text::both('&', &all, &inside),
+                        Some(all) => both('&', &all, &inside),
                     });
                 }
                 None => self.drop_use(at),

@@ -2,13 +2,14 @@
 
 use std::fmt::Arguments;
 
+use pendula_codegen::c::expr::{Expr, Kind};
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::registers;
 use pendula_codegen::ops::{Body, Op, V};
 use pendula_isa::adjoint::LANES;
 
 use super::emit::Emit;
-use super::text::{Kind, PREFIX, Text};
+use super::text::{PREFIX, WORDS, below, both, load};
 
 impl Emit<'_> {
     /// Takes a side exit before the current instruction unless the condition holds.
@@ -18,7 +19,7 @@ impl Emit<'_> {
     }
 
     /// Takes a side exit if a fixed-point number has wrapped, unless the overflow needs none.
-    pub(super) fn overflow(&mut self, wrapped: &Text) {
+    pub(super) fn overflow(&mut self, wrapped: &Expr) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("CHECK_OVERFLOW({}, {number}, {k});", wrapped.text));
     }
@@ -38,39 +39,37 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Bin(op, a, b) => {
-                let constant = self.constant(b);
                 let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
-                Text::bin(op, &a, &b, constant)
+                WORDS.bin(op, &a, &b)
             }
-            Op::Not(a) => Text::not(&self.take(a, Kind::Word)),
+            Op::Not(a) => self.take(a, Kind::Word).not(),
             Op::Compare(cond, a, b) => {
-                let (j, k) = (self.constant(a), self.constant(b));
                 let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
-                Text::compare(cond, (&a, j), (&b, k))
+                WORDS.compare(cond, &a, &b)
             }
             Op::Select(c, a, b) => {
                 let kind = self.kind_of(v);
                 let c = self.take(c, Kind::Truth);
                 let (a, b) = (self.take(a, kind), self.take(b, kind));
-                Text::select(&c, &a, &b, kind)
+                WORDS.select(&c, &a, &b, kind)
             }
             Op::Float(op, a, b) => self.float(op, a, b),
-            Op::Sqrt(a) => Text::call("sqrt", &[&self.take(a, Kind::Double)], Kind::Double),
-            Op::Abs(a) => Text::call("fabs", &[&self.take(a, Kind::Double)], Kind::Double),
-            Op::FromInt(a) => Text::call("from_int", &[&self.take(a, Kind::Word)], Kind::Double),
+            Op::Sqrt(a) => self.take(a, Kind::Double).sqrt(),
+            Op::Abs(a) => self.take(a, Kind::Double).abs(),
+            Op::FromInt(a) => WORDS.from_int(&self.take(a, Kind::Word)),
             Op::CompareFloat(cond, a, b) => {
                 let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
-                Text::compare_floats(cond, &a, &b)
+                Expr::compare_floats(cond, &a, &b)
             }
-            Op::Canonical(a) => Text::call("canonical", &[&self.take(a, Kind::Double)], Kind::Double),
-            Op::Load(lane, at) => Text::load(lane, &self.take(at, Kind::Word)),
+            Op::Canonical(a) => self.take(a, Kind::Double).canonical(),
+            Op::Load(lane, at) => load(lane, &self.take(at, Kind::Word)),
             Op::Kernel(kernel, args) => {
                 self.kernel(v, kernel, args);
                 return n + 1;
             }
             Op::Second(_) => {
                 // Before another kernel writes its result there.
-                self.make(v, Text::atom("f->out[1]".into(), Kind::Word));
+                self.make(v, Expr::atom("f->out[1]", Kind::Word));
                 self.name(v);
                 return n + 1;
             }
@@ -86,7 +85,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Bound(at) => {
-                let inside = self.take(at, Kind::Word).below("len");
+                let inside = below(&self.take(at, Kind::Word), "len");
                 self.need(format_args!("{}", inside.text));
                 return n + 1;
             }
@@ -96,7 +95,7 @@ impl Emit<'_> {
             }
             Op::Ordered(a, b) => {
                 let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
-                let ordered = Text::call("ordered", &[&a, &b], Kind::Truth);
+                let ordered = Expr::call("ordered", &[&a, &b], Kind::Truth);
                 self.need(format_args!("{}", ordered.text));
                 return n + 1;
             }
@@ -134,10 +133,10 @@ impl Emit<'_> {
 
     /// Adds a pending check that a double is finite.
     fn note_finite(&mut self, a: V) {
-        let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
+        let finite = Expr::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
         self.finite = Some(match self.finite.take() {
             None => finite,
-            Some(all) => Text::both('&', &all, &finite),
+            Some(all) => both('&', &all, &finite),
         });
         self.check_inside();
     }
@@ -147,7 +146,7 @@ impl Emit<'_> {
         let wrapped = self.take(c, Kind::Truth);
         self.wrapped = Some(match self.wrapped.take() {
             None => wrapped,
-            Some(any) => Text::both('|', &any, &wrapped),
+            Some(any) => both('|', &any, &wrapped),
         });
         self.check_inside();
     }
@@ -225,12 +224,12 @@ impl Emit<'_> {
         if !kernel.wraps {
             self.need(format_args!("{call} == 0"));
         } else if self.job.setting.trap_overflow || self.job.setting.checks {
-            self.overflow(&Text::atom(call, Kind::Word));
+            self.overflow(&Expr::atom(call, Kind::Word));
         } else {
             self.line(format_args!("{call};"));
         }
         if self.value(v).uses_left > 0 {
-            self.make(v, Text::atom("f->out[0]".into(), Kind::Word));
+            self.make(v, Expr::atom("f->out[0]", Kind::Word));
             self.name(v);
         }
     }
