@@ -7,8 +7,10 @@ use super::expr::{Expr, Kind, Prec};
 use super::function::FunctionPrinter;
 use super::names;
 use super::text::{WORDS, word};
+use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
-use crate::ops::{Bin, Kernel, Op, V};
+use crate::ops::{Bin, Float, Kernel, Op, V};
+use pendula_isa::types::Cond;
 
 /// Prints one block.
 struct BlockPrinter<'b, 'f, 'p> {
@@ -21,6 +23,10 @@ struct BlockPrinter<'b, 'f, 'p> {
     /// Conditions of the conditionals that are open, and of the one that ended last.
     open: Vec<Expr>,
     ended: Option<Expr>,
+    /// How many words the block writes.
+    sets: usize,
+    /// The value whose check for being finite is made on the word that it is written to.
+    late: Option<V>,
     /// Names declared ahead, because they are made in a conditional.
     declared_ahead: Vec<(String, bool)>,
 }
@@ -38,6 +44,8 @@ impl FunctionPrinter<'_> {
             depth: 0,
             open: Vec::new(),
             ended: None,
+            sets: 0,
+            late: None,
             declared_ahead: Vec::new(),
         };
         p.count(result);
@@ -72,8 +80,8 @@ impl BlockPrinter<'_, '_, '_> {
         Some(self.f.slot(slot, lane.into()))
     }
 
-    fn finite(&self) -> bool {
-        self.f.program.checks_finite
+    fn wraps(&self, v: V) -> bool {
+        self.block.wraps[v.0 as usize]
     }
 
     fn temporary(&mut self) -> String {
@@ -90,7 +98,7 @@ impl BlockPrinter<'_, '_, '_> {
         for (n, op) in block.ops.iter().enumerate().rev() {
             let lost = match *op {
                 Op::Set(lane, reg, _) => !self.has(lane, reg),
-                Op::Finite(_) | Op::Ordered(..) => !self.finite(),
+                Op::Finite(_) | Op::Ordered(..) => !self.f.program.checks_finite,
                 _ => false,
             };
             if self.block.wraps[n] {
@@ -106,8 +114,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// Whether a value is only asked whether it is zero.
-    fn is_condition(&self, n: usize) -> bool {
-        let v = V(n as u32);
+    fn is_condition(&self, v: V) -> bool {
         self.block.ops.iter().all(|op| match *op {
             Op::If(_) => true,
             Op::Select(_, a, b) => a != v && b != v,
@@ -141,7 +148,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// Gives a value a name.
-    fn name(&mut self, n: usize, ex: &Expr) {
+    fn name(&mut self, v: V, ex: &Expr) {
         let name = self.temporary();
         if self.depth > 0 {
             self.declared_ahead.push((name.clone(), ex.is_double()));
@@ -150,13 +157,14 @@ impl BlockPrinter<'_, '_, '_> {
             let ty = if ex.is_double() { "double" } else { "int64_t" };
             self.line(&format!("const {ty} {name} = {};", ex.text));
         }
-        self.done[n] = Some(Expr::atom(name, ex.kind));
+        self.done[v.0 as usize] = Some(Expr::atom(name, ex.kind));
     }
 
     /// Keeps a value as an expression, if it is used once, or gives it a name.
-    fn keep(&mut self, n: usize, ex: Expr) {
+    fn keep(&mut self, v: V, ex: Expr) {
+        let n = v.0 as usize;
         if self.uses[n] > 1 && ex.prec != Prec::Atom {
-            self.name(n, &ex);
+            self.name(v, &ex);
         } else {
             self.done[n] = Some(ex);
         }
@@ -164,71 +172,28 @@ impl BlockPrinter<'_, '_, '_> {
 
     fn run(&mut self) {
         let block = self.block;
-        let ops = &block.ops;
-        let sets = ops.iter().filter(|op| matches!(*op, Op::Set(l, r, _) if self.has(*l, *r))).count();
-        let late = self.late_check(sets);
-        for (n, op) in ops.iter().enumerate() {
-            if op.is_idle() && self.uses[n] == 0 {
-                continue;
-            }
-            match *op {
-                Op::Const(_) => {}
-                Op::Get(lane, reg) => {
-                    let ex = self.spot(lane, reg).unwrap_or_else(|| word(0));
-                    // The words are written at the end, one after the other.
-                    let needs_name = sets > 1 || self.uses[n] > 1;
-                    if needs_name && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
-                }
-                Op::Set(lane, reg, v) => self.set(lane, reg, v, late),
-                Op::Kernel(kernel, args) => self.kernel(n, kernel, args),
-                Op::Second(_) => {
-                    let ex = Expr::atom("(int64_t)out[1]", Kind::Word);
-                    self.name(n, &ex);
-                }
-                Op::Finite(_) | Op::Ordered(..) | Op::Require(_) | Op::Overflow(_) => self.check(*op, late),
-                Op::If(c) => {
-                    let c = self.value(c);
-                    let c = if c.is_double() { WORDS.convert(c, Kind::Word) } else { c };
-                    let text = format!("if ({}) {{", c.text);
-                    self.line(&text);
-                    self.open.push(c);
-                    self.depth += 1;
-                }
-                Op::End => {
-                    self.depth = self.depth.saturating_sub(1);
-                    self.ended = self.open.pop();
-                    self.line("}");
-                }
-                // Blocks have none.
-                Op::Load(..) | Op::Store(..) | Op::Bound(_) | Op::Interpret | Op::Reload(..) => {}
-                Op::Bin(..)
-                | Op::Not(_)
-                | Op::Compare(..)
-                | Op::CompareFloat(..)
-                | Op::Select(..)
-                | Op::Phi(..)
-                | Op::Float(..)
-                | Op::Sqrt(_)
-                | Op::Abs(_)
-                | Op::FromInt(_)
-                | Op::Canonical(_) => self.expression(n, *op),
+        self.sets = block.ops.iter().filter(|op| matches!(*op, Op::Set(l, r, _) if self.has(*l, *r))).count();
+        self.late = self.late_check();
+        for (n, op) in block.ops.iter().enumerate() {
+            if !op.is_idle() || self.uses[n] > 0 {
+                emit(self, V(n as u32), *op);
             }
         }
     }
 
     /// The value whose check for being finite is made on the word that it is written to, after that is written. Its
     /// uses are counted without the check.
-    fn late_check(&mut self, sets: usize) -> Option<V> {
+    fn late_check(&mut self) -> Option<V> {
         let block = self.block;
         let ops = &block.ops;
-        if sets == 1
+        if self.sets == 1
             && !ops.iter().any(|op| matches!(op, Op::If(_)))
             && let Some(Op::Set(lane, reg, v)) =
                 ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.has(*l, *r)))
             && self.slot(*reg).is_some_and(|slot| self.f.kind(slot, usize::from(*lane)) == Kind::Double)
         {
             let checks = ops.iter().filter(|op| **op == Op::Finite(*v)).count() as u32;
-            let checks = if self.finite() { checks } else { 0 };
+            let checks = if self.f.program.checks_finite { checks } else { 0 };
             if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
                 self.uses[v.0 as usize] = 1;
                 return Some(*v);
@@ -237,74 +202,8 @@ impl BlockPrinter<'_, '_, '_> {
         None
     }
 
-    /// Writes a word.
-    fn set(&mut self, lane: u8, reg: u8, v: V, late: Option<V>) {
-        let Some(to) = self.spot(lane, reg) else { return };
-        let from = if to.is_double() { self.real(v) } else { self.int(v) };
-        self.assign(&to.text, &from);
-        if late == Some(v) {
-            self.line(&format!("CHECK({});", to.text));
-        }
-    }
-
-    /// An operation that checks something and has no value.
-    fn check(&mut self, op: Op, late: Option<V>) {
-        let text = match op {
-            Op::Finite(v) if self.finite() && late != Some(v) => {
-                format!("CHECK({});", self.real(v).text)
-            }
-            Op::Ordered(a, b) if self.finite() => {
-                format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text)
-            }
-            Op::Require(v) => format!("bad |= !{};", self.int(v).at(Prec::Unary)),
-            Op::Overflow(v) => format!("bad |= {};", self.int(v).at(Prec::Atom)),
-            _ => return,
-        };
-        self.line(&text);
-    }
-
-    /// An operation whose value is an expression of its operands.
-    fn expression(&mut self, n: usize, op: Op) {
-        let ex = match op {
-            // All bits of a double but its sign are zero where it is.
-            Op::Bin(Bin::Shl, a, b)
-                if self.block.ops[b.0 as usize] == Op::Const(1)
-                    && self.value(a).is_double()
-                    && self.is_condition(n) =>
-            {
-                let x = self.real(a);
-                Expr::of(&[&x], format!("{} != 0.0", x.at(Prec::Sum)), Kind::Truth, Prec::Other)
-            }
-            Op::Bin(op, a, b) if self.block.wraps[n] => return self.checked_sum(n, op, a, b),
-            Op::Bin(op, a, b) => WORDS.bin(op, &self.int(a), &self.int(b)),
-            Op::Not(a) => self.int(a).not(),
-            Op::Compare(cond, a, b) => WORDS.compare(cond, &self.int(a), &self.int(b)),
-            Op::CompareFloat(cond, a, b) => Expr::compare_floats(cond, &self.real(a), &self.real(b)),
-            Op::Select(c, a, b) => {
-                let c = self.int(c);
-                return self.choose(n, &c, a, b);
-            }
-            Op::Phi(a, b) => {
-                let c = self.ended.clone().unwrap_or_else(|| word(1));
-                return self.choose(n, &c, a, b);
-            }
-            Op::Float(op, a, b) => Expr::float(op, &self.real(a), &self.real(b)),
-            Op::Sqrt(a) => self.real(a).sqrt(),
-            Op::Abs(a) => self.real(a).abs(),
-            Op::FromInt(a) => WORDS.from_int(&self.int(a)),
-            Op::Canonical(a) => self.real(a).canonical(),
-            _ => return,
-        };
-        self.keep(n, ex);
-    }
-
     /// A sum or product that the C compiler's builtin checks for wrapping where it is made.
-    fn checked_sum(&mut self, n: usize, op: Bin, a: V, b: V) {
-        let builtin = match op {
-            Bin::Sub => "sub",
-            Bin::Mul => "mul",
-            _ => "add",
-        };
+    fn checked_sum(&mut self, v: V, builtin: &str, a: V, b: V) {
         let name = self.temporary();
         if self.depth > 0 {
             self.declared_ahead.push((name.clone(), false));
@@ -313,25 +212,87 @@ impl BlockPrinter<'_, '_, '_> {
         }
         let (a, b) = (self.int(a), self.int(b));
         self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
-        self.done[n] = Some(Expr::atom(name, Kind::Word));
+        self.done[v.0 as usize] = Some(Expr::atom(name, Kind::Word));
     }
 
-    fn choose(&mut self, n: usize, c: &Expr, a: V, b: V) {
+    fn choose(&mut self, v: V, c: &Expr, a: V, b: V) {
         let double = self.value(a).is_double() || self.value(b).is_double();
         let (a, b) = if double { (self.real(a), self.real(b)) } else { (self.int(a), self.int(b)) };
         let kind = if double { Kind::Double } else { Kind::Word };
-        self.keep(n, WORDS.select(c, &a, &b, kind));
+        self.keep(v, WORDS.select(c, &a, &b, kind));
+    }
+}
+
+impl Emit for BlockPrinter<'_, '_, '_> {
+    /// It is written where it is used.
+    fn constant(&mut self, _: V, _: u64) {}
+
+    fn get(&mut self, v: V, lane: u8, reg: u8) {
+        let ex = self.spot(lane, reg).unwrap_or_else(|| word(0));
+        // The words are written at the end, one after the other.
+        let needs_name = self.sets > 1 || self.uses[v.0 as usize] > 1;
+        if needs_name && ex.constant.is_none() { self.name(v, &ex) } else { self.done[v.0 as usize] = Some(ex) }
     }
 
-    /// An assignment, in the short form where there is one.
-    fn assign(&mut self, to: &str, from: &Expr) {
-        match from.added_to(to) {
-            Some((sign, other)) => self.line(&format!("{to} {sign}= {other};")),
-            None => self.line(&format!("{to} = {};", from.text)),
+    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+        match op {
+            Bin::Add if self.wraps(v) => self.checked_sum(v, "add", a, b),
+            Bin::Sub if self.wraps(v) => self.checked_sum(v, "sub", a, b),
+            Bin::Mul if self.wraps(v) => self.checked_sum(v, "mul", a, b),
+            // All bits of a double but its sign are zero where it is.
+            Bin::Shl
+                if self.block.ops[b.0 as usize] == Op::Const(1)
+                    && self.value(a).is_double()
+                    && self.is_condition(v) =>
+            {
+                let x = self.real(a);
+                self.keep(v, Expr::of(&[&x], format!("{} != 0.0", x.at(Prec::Sum)), Kind::Truth, Prec::Other));
+            }
+            _ => self.keep(v, WORDS.bin(op, &self.int(a), &self.int(b))),
         }
     }
 
-    fn kernel(&mut self, n: usize, kernel: u32, args: [V; 4]) {
+    fn not(&mut self, v: V, a: V) {
+        self.keep(v, self.int(a).not());
+    }
+
+    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+        self.keep(v, WORDS.compare(cond, &self.int(a), &self.int(b)));
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let c = self.int(c);
+        self.choose(v, &c, a, b);
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        self.keep(v, Expr::float(op, &self.real(a), &self.real(b)));
+    }
+
+    fn sqrt(&mut self, v: V, a: V) {
+        self.keep(v, self.real(a).sqrt());
+    }
+
+    fn abs(&mut self, v: V, a: V) {
+        self.keep(v, self.real(a).abs());
+    }
+
+    fn int_to_float(&mut self, v: V, a: V) {
+        self.keep(v, WORDS.from_int(&self.int(a)));
+    }
+
+    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+        self.keep(v, Expr::compare_floats(cond, &self.real(a), &self.real(b)));
+    }
+
+    fn canonical(&mut self, v: V, a: V) {
+        self.keep(v, self.real(a).canonical());
+    }
+
+    /// Blocks have no loads; see [`Block::new`].
+    fn load(&mut self, _: V, _: u8, _: V) {}
+
+    fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
         let (Kernel { name: path, arity, result: one, .. }, name) = self.f.kernel(kernel);
         let (name, pair) = (name.to_string(), one.is_none());
         if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| names::kernel(path) == *of) {
@@ -340,19 +301,19 @@ impl BlockPrinter<'_, '_, '_> {
                 self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
             }
             let ex = Expr::call(division, &[&a, &b], Kind::Word);
-            self.name(n, &ex);
+            self.name(v, &ex);
             return;
         }
         let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });
         self.f.out |= pair;
-        for v in &args[..arity] {
-            let _ = write!(text, ", {}", self.int(*v).text);
+        for arg in &args[..arity] {
+            let _ = write!(text, ", {}", self.int(*arg).text);
         }
         text.push(')');
         if pair {
             self.line(&format!("if ({text}) return 1;"));
-            if self.uses[n] > 0 {
-                self.name(n, &Expr::atom("(int64_t)out[0]", Kind::Word));
+            if self.uses[v.0 as usize] > 0 {
+                self.name(v, &Expr::atom("(int64_t)out[0]", Kind::Word));
             }
             return;
         }
@@ -361,13 +322,77 @@ impl BlockPrinter<'_, '_, '_> {
             // What it gives is looked at later where this is not run, too.
             self.declared_ahead.push((result.clone(), false));
             self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
-            self.done[n] = Some(Expr::atom(result, Kind::Word));
+            self.done[v.0 as usize] = Some(Expr::atom(result, Kind::Word));
         } else {
             self.line(&format!("const result {result} = {text};"));
             self.line(&format!("bad |= STATUS({result});"));
-            self.done[n] = Some(Expr::call("WORD", &[&Expr::atom(result, Kind::Word)], Kind::Word));
+            self.done[v.0 as usize] = Some(Expr::call("WORD", &[&Expr::atom(result, Kind::Word)], Kind::Word));
         }
     }
+
+    fn second(&mut self, v: V, _: V) {
+        self.name(v, &Expr::atom("(int64_t)out[1]", Kind::Word));
+    }
+
+    fn phi(&mut self, v: V, then: V, otherwise: V) {
+        let c = self.ended.clone().unwrap_or_else(|| word(1));
+        self.choose(v, &c, then, otherwise);
+    }
+
+    fn set(&mut self, lane: u8, reg: u8, value: V) {
+        let Some(to) = self.spot(lane, reg) else { return };
+        let from = if to.is_double() { self.real(value) } else { self.int(value) };
+        // In the short form where there is one.
+        match from.added_to(&to.text) {
+            Some((sign, other)) => self.line(&format!("{} {sign}= {other};", to.text)),
+            None => self.line(&format!("{} = {};", to.text, from.text)),
+        }
+        if self.late == Some(value) {
+            self.line(&format!("CHECK({});", to.text));
+        }
+    }
+
+    /// Nor stores, nor checks of addresses.
+    fn store(&mut self, _: u8, _: V, _: V) {}
+    fn bound(&mut self, _: V) {}
+
+    fn finite(&mut self, a: V) {
+        if self.f.program.checks_finite && self.late != Some(a) {
+            self.line(&format!("CHECK({});", self.real(a).text));
+        }
+    }
+
+    fn ordered(&mut self, a: V, b: V) {
+        if self.f.program.checks_finite {
+            self.line(&format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text));
+        }
+    }
+
+    fn require(&mut self, c: V) {
+        self.line(&format!("bad |= !{};", self.int(c).at(Prec::Unary)));
+    }
+
+    fn overflow(&mut self, c: V) {
+        self.line(&format!("bad |= {};", self.int(c).at(Prec::Atom)));
+    }
+
+    fn begin(&mut self, _: V, c: V) {
+        let c = self.value(c);
+        let c = if c.is_double() { WORDS.convert(c, Kind::Word) } else { c };
+        self.line(&format!("if ({}) {{", c.text));
+        self.open.push(c);
+        self.depth += 1;
+    }
+
+    fn end(&mut self, _: V) {
+        self.depth = self.depth.saturating_sub(1);
+        self.ended = self.open.pop();
+        self.line("}");
+    }
+
+    /// Nor what the interpreter does.
+    fn interpret(&mut self) {}
+    fn reload(&mut self, _: V, _: u8, _: u8) {}
 }
 
 /// Divisions, which C has operators for: the kernel, and the function of the prelude.

@@ -22,7 +22,7 @@ use crate::engine::plan::{EdgeKind, NONE};
 /// The maximum number of counters in variables per unit: each is added to the machine's counter in the exits.
 const FAST: usize = 8;
 
-pub(super) struct Emit<'a> {
+pub(super) struct UnitEmitter<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) facts: &'a Facts,
     pub(super) names: &'a mut Names,
@@ -75,7 +75,7 @@ pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names
     looping.retain(|(depth, _)| *depth > 0);
     looping.sort_by_key(|(depth, _)| std::cmp::Reverse(*depth));
     let fast = looping.iter().map(|(_, counter)| *counter).take(FAST).collect();
-    let mut e = Emit {
+    let mut e = UnitEmitter {
         job,
         facts: &facts,
         names,
@@ -98,7 +98,7 @@ pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names
     e.function(number);
 }
 
-impl Emit<'_> {
+impl UnitEmitter<'_> {
     pub(super) fn line(&mut self, text: Arguments<'_>) {
         let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.indent);
     }
@@ -319,7 +319,7 @@ impl Emit<'_> {
             for used in body.ops[v.0 as usize].uses() {
                 self.demand(body, used);
             }
-            self.op(body, v.0 as usize);
+            self.op(v.0 as usize);
         }
     }
 
@@ -344,10 +344,9 @@ impl Emit<'_> {
             }
         }
         let mut sets = Vec::new();
-        let mut n = part.first as usize;
-        while n < part.last as usize {
+        for n in part.range() {
             self.say(n as u32);
-            let next = match body.ops[n] {
+            match body.ops[n] {
                 Op::Set(lane, reg, v) if last.is_some() => {
                     // A later instruction of the group may overwrite the write of an earlier one.
                     if let Some(at) = sets.iter().position(|&(l, r, _)| (l, r) == (lane, reg)) {
@@ -355,18 +354,16 @@ impl Emit<'_> {
                         self.drop_use(over);
                     }
                     sets.push((lane, reg, v));
-                    n + 1
                 }
-                _ => self.op(body, n),
-            };
-            if last.is_some_and(|l| l < next) {
+                _ => self.op(n),
+            }
+            if last.is_some_and(|l| l <= n) {
                 last = None;
                 self.check();
                 for (lane, reg, v) in std::mem::take(&mut sets) {
                     self.assign(lane, reg, v);
                 }
             }
-            n = next;
         }
     }
 
@@ -385,7 +382,7 @@ impl Emit<'_> {
             self.need(format_args!("{}", all.text));
         }
         if let Some(any) = self.wrapped.take() {
-            self.overflow(&any);
+            self.leave_on_overflow(&any);
         }
     }
 }

@@ -3,10 +3,10 @@
 //! Expr stays pending until something uses it, or until something that it reads is about to change. Then it is assigned to a name.
 
 use pendula_codegen::c::expr::{Expr, Kind};
-use pendula_codegen::ops::{Body, Float, Kernel, Op, Test, V};
+use pendula_codegen::ops::{Body, Kernel, Op, Test, V};
 use pendula_isa::adjoint::LANES;
 
-use super::emit::Emit;
+use super::emit::UnitEmitter;
 use super::text::{WORDS, register, variable};
 use crate::engine::job::Use;
 
@@ -44,7 +44,7 @@ pub(super) fn values(body: &Body, kernels: &[Kernel]) -> Vec<Value> {
     values
 }
 
-impl Emit<'_> {
+impl UnitEmitter<'_> {
     pub(super) fn value(&mut self, v: V) -> &mut Value {
         &mut self.values[v.0 as usize]
     }
@@ -230,7 +230,7 @@ impl Emit<'_> {
     }
 
     /// Reloads a register's variable.
-    pub(super) fn reload(&mut self, lane: u8, reg: u8, v: Option<V>) {
+    pub(super) fn reload_register(&mut self, lane: u8, reg: u8, v: Option<V>) {
         self.vacate(lane, reg, V(u32::MAX));
         let name = register(lane, reg);
         let word = Expr::atom(format!("{}regs[{reg}]", super::text::PREFIX[usize::from(lane)]), Kind::Word);
@@ -249,11 +249,5 @@ impl Emit<'_> {
                 self.line(format_args!("{}regs[{reg}] = {};", super::text::PREFIX[lane], text.text));
             }
         }
-    }
-
-    /// The expression of an operation of two doubles.
-    pub(super) fn float(&mut self, op: Float, a: V, b: V) -> Expr {
-        let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
-        Expr::float(op, &a, &b)
     }
 }
