@@ -9,6 +9,7 @@ pub mod c;
 pub mod compile;
 pub mod ir;
 pub mod janus;
+pub mod loop_form;
 pub mod lower;
 pub mod nil;
 pub mod passes;

@@ -6,6 +6,7 @@ mod c;
 mod ir_eval;
 mod ir_passes;
 mod ir_text;
+mod loop_form;
 mod lower;
 mod nil_fmt;
 mod nil_parser;

@@ -83,7 +83,7 @@ passes! {
     Turn "turn" 1 in_c;
 }
 
-/// Passes that [`crate::c`] makes itself while it writes C.
+/// Passes that [`crate::loop_form`] makes itself while it builds the loop form.
 mod in_c {
     pub(super) fn run(_: &mut crate::ir::Program, _: &crate::ir::effects::Summaries) {}
 }

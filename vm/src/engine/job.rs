@@ -9,7 +9,8 @@ use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
 use pendula_codegen::lift::{Condition, Lifter, Setting};
-use pendula_codegen::ops::{Body, Float, Kernel, Op, Part, Test, V};
+use pendula_codegen::loops::remove_implied_checks;
+use pendula_codegen::ops::{Body, Kernel, Op, Part, Test, V};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
@@ -148,28 +149,11 @@ fn merge_parts(body: &mut Body, most: usize) {
     body.parts = merged;
 }
 
-/// Removes finiteness checks that a later check of the same group implies: sums, products and roots of values that are not finite are
-/// not finite, and neither are quotients with such a numerator.
+/// Removes finiteness checks that a later check of the same group implies.
 fn merge_checks(body: &mut Body) {
     let mut shown = vec![false; body.ops.len()];
     for part in &body.parts {
-        let mut depth = 0;
-        for n in part.range().rev() {
-            match body.ops[n] {
-                // A check within a conditional only holds there.
-                Op::End => depth += 1,
-                Op::If(_) => depth -= 1,
-                Op::Finite(v) if depth == 0 && std::mem::replace(&mut shown[v.0 as usize], true) => {
-                    body.ops[n] = Op::Const(0);
-                }
-                Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
-                    shown[a.0 as usize] = true;
-                    shown[b.0 as usize] = true;
-                }
-                Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
-                _ => {}
-            }
-        }
+        remove_implied_checks(&mut body.ops, part.range(), &mut shown);
     }
 }
 

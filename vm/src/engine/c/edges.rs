@@ -2,20 +2,20 @@
 
 use std::fmt::Write as _;
 
+use pendula_codegen::c::expr::Kind;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, Test};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::types::Reg;
 
-use super::emit::Emit;
-use super::text::Kind;
+use super::emit::UnitEmitter;
 use crate::decode::Exit;
 use crate::engine::job::tail;
 use crate::engine::plan::{EdgeKind, NONE};
 
 const SP: u8 = Reg::SP.number();
 
-impl Emit<'_> {
+impl UnitEmitter<'_> {
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
         self.say(u32::MAX);
@@ -134,7 +134,7 @@ impl Emit<'_> {
         touched[VALUE] |= 1 << SP;
         for (lane, set) in touched.into_iter().enumerate() {
             for reg in bits(set) {
-                self.reload(lane as u8, reg, None);
+                self.reload_register(lane as u8, reg, None);
             }
         }
         let mut unreturned = String::new();

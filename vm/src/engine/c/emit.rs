@@ -2,6 +2,7 @@
 
 use std::fmt::{Arguments, Write as _};
 
+use pendula_codegen::c::expr::{Expr, Kind};
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, Op, Part, V};
 use pendula_isa::Inst;
@@ -11,7 +12,7 @@ use pendula_isa::text::{ModuleNames, Names as _, display};
 use pendula_isa::types::Reg;
 
 use super::names::Names;
-use super::text::{Kind, PREFIX, Text, register};
+use super::text::{PREFIX, WORDS, below, both, register};
 use super::values::{Value, values};
 use crate::decode::{Code, Exit};
 use crate::engine::bounds::groups;
@@ -21,7 +22,7 @@ use crate::engine::plan::{EdgeKind, NONE};
 /// The maximum number of counters in variables per unit: each is added to the machine's counter in the exits.
 const FAST: usize = 8;
 
-pub(super) struct Emit<'a> {
+pub(super) struct UnitEmitter<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) facts: &'a Facts,
     pub(super) names: &'a mut Names,
@@ -49,8 +50,8 @@ pub(super) struct Emit<'a> {
     /// The number of enclosing conditionals.
     pub(super) depth: u32,
     /// Pending checks: doubles that must be finite, and fixed-point numbers that wrapped.
-    pub(super) finite: Option<Text>,
-    pub(super) wrapped: Option<Text>,
+    pub(super) finite: Option<Expr>,
+    pub(super) wrapped: Option<Expr>,
 }
 
 /// Emits a unit's function.
@@ -74,7 +75,7 @@ pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names
     looping.retain(|(depth, _)| *depth > 0);
     looping.sort_by_key(|(depth, _)| std::cmp::Reverse(*depth));
     let fast = looping.iter().map(|(_, counter)| *counter).take(FAST).collect();
-    let mut e = Emit {
+    let mut e = UnitEmitter {
         job,
         facts: &facts,
         names,
@@ -97,7 +98,7 @@ pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names
     e.function(number);
 }
 
-impl Emit<'_> {
+impl UnitEmitter<'_> {
     pub(super) fn line(&mut self, text: Arguments<'_>) {
         let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.indent);
     }
@@ -195,7 +196,8 @@ impl Emit<'_> {
             for reg in bits(used | self.written[lane]) {
                 let kind = self.register_kind(lane as u8, reg);
                 let ty = if kind == Kind::Double { "f64" } else { "u64" };
-                let word = Text::atom(format!("{}regs[{reg}]", PREFIX[lane]), Kind::Word).to(kind);
+                let word = Expr::atom(format!("{}regs[{reg}]", PREFIX[lane]), Kind::Word);
+                let word = WORDS.convert(word, kind);
                 self.line(format_args!("{ty} {} = {};", register(lane as u8, reg), word.text));
             }
         }
@@ -285,7 +287,7 @@ impl Emit<'_> {
     /// Checks addresses at the beginning of the block, if they can be computed there.
     fn hoist(&mut self, body: &Body) {
         let (places, groups) = groups(body, self.job.module.data.len() as u64);
-        let mut all: Option<Text> = None;
+        let mut all: Option<Expr> = None;
         for group in &groups {
             self.demand(body, group.at);
         }
@@ -297,10 +299,10 @@ impl Emit<'_> {
                     let at = self.take(at, Kind::Word);
                     // The memory has more words than that, because the data segment has.
                     let spread = group.spread();
-                    let inside = if spread == 0 { at.below("len") } else { at.below(&format!("len - {spread}")) };
+                    let inside = if spread == 0 { below(&at, "len") } else { below(&at, &format!("len - {spread}")) };
                     all = Some(match all {
                         None => inside,
-                        Some(all) => Text::both('&', &all, &inside),
+                        Some(all) => both('&', &all, &inside),
                     });
                 }
                 None => self.drop_use(at),
@@ -317,7 +319,7 @@ impl Emit<'_> {
             for used in body.ops[v.0 as usize].uses() {
                 self.demand(body, used);
             }
-            self.op(body, v.0 as usize);
+            self.op(v.0 as usize);
         }
     }
 
@@ -342,10 +344,9 @@ impl Emit<'_> {
             }
         }
         let mut sets = Vec::new();
-        let mut n = part.first as usize;
-        while n < part.last as usize {
+        for n in part.range() {
             self.say(n as u32);
-            let next = match body.ops[n] {
+            match body.ops[n] {
                 Op::Set(lane, reg, v) if last.is_some() => {
                     // A later instruction of the group may overwrite the write of an earlier one.
                     if let Some(at) = sets.iter().position(|&(l, r, _)| (l, r) == (lane, reg)) {
@@ -353,18 +354,16 @@ impl Emit<'_> {
                         self.drop_use(over);
                     }
                     sets.push((lane, reg, v));
-                    n + 1
                 }
-                _ => self.op(body, n),
-            };
-            if last.is_some_and(|l| l < next) {
+                _ => self.op(n),
+            }
+            if last.is_some_and(|l| l <= n) {
                 last = None;
                 self.check();
                 for (lane, reg, v) in std::mem::take(&mut sets) {
                     self.assign(lane, reg, v);
                 }
             }
-            n = next;
         }
     }
 
@@ -383,7 +382,7 @@ impl Emit<'_> {
             self.need(format_args!("{}", all.text));
         }
         if let Some(any) = self.wrapped.take() {
-            self.overflow(&any);
+            self.leave_on_overflow(&any);
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use std::fmt::Arguments;
 
+use pendula_codegen::c::expr::{Expr, Kind};
+use pendula_codegen::emit::{Emit, emit};
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::registers;
-use pendula_codegen::ops::{Body, Op, V};
+use pendula_codegen::ops::{Bin, Float, Op, V};
 use pendula_isa::adjoint::LANES;
+use pendula_isa::types::Cond;
 
-use super::emit::Emit;
-use super::text::{Kind, PREFIX, Text};
+use super::emit::UnitEmitter;
+use super::text::{PREFIX, WORDS, below, both, load};
 
-impl Emit<'_> {
+impl UnitEmitter<'_> {
     /// Takes a side exit before the current instruction unless the condition holds.
     pub(super) fn need(&mut self, condition: Arguments<'_>) {
         let (number, k) = (self.number(), self.k);
@@ -18,111 +21,126 @@ impl Emit<'_> {
     }
 
     /// Takes a side exit if a fixed-point number has wrapped, unless the overflow needs none.
-    pub(super) fn overflow(&mut self, wrapped: &Text) {
+    pub(super) fn leave_on_overflow(&mut self, wrapped: &Expr) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("CHECK_OVERFLOW({}, {number}, {k});", wrapped.text));
     }
 
-    /// Emits an operation; returns the index of the next one.
-    pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
+    /// Emits an operation, unless that has been done or nothing uses its value.
+    pub(super) fn op(&mut self, n: usize) {
         let v = V(n as u32);
-        let op = body.ops[n];
+        let op = self.body().ops[n];
         if self.done[n] || (op.is_idle() && self.values[n].uses_left == 0) {
-            return n + 1;
+            return;
         }
         self.done[n] = true;
-        let text = match op {
-            Op::Const(_) => return n + 1,
-            Op::Get(lane, reg) => {
-                self.settle(v, lane, reg);
-                return n + 1;
-            }
-            Op::Bin(op, a, b) => {
-                let constant = self.constant(b);
-                let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
-                Text::bin(op, &a, &b, constant)
-            }
-            Op::Not(a) => Text::not(&self.take(a, Kind::Word)),
-            Op::Compare(cond, a, b) => {
-                let (j, k) = (self.constant(a), self.constant(b));
-                let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
-                Text::compare(cond, (&a, j), (&b, k))
-            }
-            Op::Select(c, a, b) => {
-                let kind = self.kind_of(v);
-                let c = self.take(c, Kind::Truth);
-                let (a, b) = (self.take(a, kind), self.take(b, kind));
-                Text::select(&c, &a, &b, kind)
-            }
-            Op::Float(op, a, b) => self.float(op, a, b),
-            Op::Sqrt(a) => Text::call("sqrt", &[&self.take(a, Kind::Double)], Kind::Double),
-            Op::Abs(a) => Text::call("fabs", &[&self.take(a, Kind::Double)], Kind::Double),
-            Op::FromInt(a) => Text::call("from_int", &[&self.take(a, Kind::Word)], Kind::Double),
-            Op::CompareFloat(cond, a, b) => {
-                let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
-                Text::compare_floats(cond, &a, &b)
-            }
-            Op::Canonical(a) => Text::call("canonical", &[&self.take(a, Kind::Double)], Kind::Double),
-            Op::Load(lane, at) => Text::load(lane, &self.take(at, Kind::Word)),
-            Op::Kernel(kernel, args) => {
-                self.kernel(v, kernel, args);
-                return n + 1;
-            }
-            Op::Second(_) => {
-                // Before another kernel writes its result there.
-                self.make(v, Text::atom("f->out[1]".into(), Kind::Word));
-                self.name(v);
-                return n + 1;
-            }
-            // Declared where its conditional begins.
-            Op::Phi(..) => return n + 1,
+        emit(self, v, op);
+    }
 
-            Op::Set(lane, reg, v) => {
-                self.assign(lane, reg, v);
-                return n + 1;
-            }
-            Op::Store(lane, at, value) => {
-                self.store(lane, at, value);
-                return n + 1;
-            }
-            Op::Bound(at) => {
-                let inside = self.take(at, Kind::Word).below("len");
-                self.need(format_args!("{}", inside.text));
-                return n + 1;
-            }
-            Op::Finite(a) => {
-                self.note_finite(a);
-                return n + 1;
-            }
-            Op::Ordered(a, b) => {
-                let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
-                let ordered = Text::call("ordered", &[&a, &b], Kind::Truth);
-                self.need(format_args!("{}", ordered.text));
-                return n + 1;
-            }
-            Op::Require(c) => {
-                let c = self.take(c, Kind::Truth);
-                self.need(format_args!("{}", c.text));
-                return n + 1;
-            }
-            Op::Overflow(c) => {
-                self.note_overflow(c);
-                return n + 1;
-            }
-            Op::If(c) => return self.begin(body, n, c),
-            // Emitted by its [`Op::If`].
-            Op::End => return n + 1,
-            Op::Interpret => {
-                self.interpret();
-                return n + 1;
-            }
-            Op::Reload(lane, reg) => {
-                self.reload(lane, reg, Some(v));
-                return n + 1;
-            }
-        };
-        self.make(v, text);
-        n + 1
+    /// Emits pending checks at once within a conditional.
+    fn check_inside(&mut self) {
+        if self.depth > 0 {
+            self.check();
+        }
+    }
+}
+
+impl Emit for UnitEmitter<'_> {
+    /// It is written where it is used.
+    fn constant(&mut self, _: V, _: u64) {}
+
+    fn get(&mut self, v: V, lane: u8, reg: u8) {
+        self.settle(v, lane, reg);
+    }
+
+    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+        let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
+        self.make(v, WORDS.bin(op, &a, &b));
+    }
+
+    fn not(&mut self, v: V, a: V) {
+        let a = self.take(a, Kind::Word);
+        self.make(v, a.not());
+    }
+
+    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+        let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
+        self.make(v, WORDS.compare(cond, &a, &b));
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let kind = self.kind_of(v);
+        let c = self.take(c, Kind::Truth);
+        let (a, b) = (self.take(a, kind), self.take(b, kind));
+        self.make(v, WORDS.select(&c, &a, &b, kind));
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
+        self.make(v, Expr::float(op, &a, &b));
+    }
+
+    fn sqrt(&mut self, v: V, a: V) {
+        let a = self.take(a, Kind::Double);
+        self.make(v, a.sqrt());
+    }
+
+    fn abs(&mut self, v: V, a: V) {
+        let a = self.take(a, Kind::Double);
+        self.make(v, a.abs());
+    }
+
+    fn int_to_float(&mut self, v: V, a: V) {
+        let a = self.take(a, Kind::Word);
+        self.make(v, WORDS.from_int(&a));
+    }
+
+    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+        let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
+        self.make(v, Expr::compare_floats(cond, &a, &b));
+    }
+
+    fn canonical(&mut self, v: V, a: V) {
+        let a = self.take(a, Kind::Double);
+        self.make(v, a.canonical());
+    }
+
+    fn load(&mut self, v: V, lane: u8, at: V) {
+        let at = self.take(at, Kind::Word);
+        self.make(v, load(lane, &at));
+    }
+
+    /// Calls a kernel, with a side exit for faults.
+    fn kernel(&mut self, v: V, number: u32, args: [V; 4]) {
+        let kernel = self.job.kernels[number as usize];
+        let name = self.names.kernel(&kernel);
+        let args: Vec<String> = args[..kernel.arity].iter().map(|a| self.take(*a, Kind::Word).text).collect();
+        let call = format!("{name}({}, f->out, {})", pack(self.job.env), args.join(", "));
+        // The status of a kernel that wraps can only be overflow.
+        if !kernel.wraps {
+            self.need(format_args!("{call} == 0"));
+        } else if self.job.setting.trap_overflow || self.job.setting.checks {
+            self.leave_on_overflow(&Expr::atom(call, Kind::Word));
+        } else {
+            self.line(format_args!("{call};"));
+        }
+        if self.value(v).uses_left > 0 {
+            self.make(v, Expr::atom("f->out[0]", Kind::Word));
+            self.name(v);
+        }
+    }
+
+    fn second(&mut self, v: V, _: V) {
+        // Before another kernel writes its result there.
+        self.make(v, Expr::atom("f->out[1]", Kind::Word));
+        self.name(v);
+    }
+
+    /// Declared where its conditional begins.
+    fn phi(&mut self, _: V, _: V, _: V) {}
+
+    fn set(&mut self, lane: u8, reg: u8, value: V) {
+        self.assign(lane, reg, value);
     }
 
     fn store(&mut self, lane: u8, at: V, value: V) {
@@ -132,35 +150,46 @@ impl Emit<'_> {
         self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
     }
 
+    fn bound(&mut self, at: V) {
+        let inside = below(&self.take(at, Kind::Word), "len");
+        self.need(format_args!("{}", inside.text));
+    }
+
     /// Adds a pending check that a double is finite.
-    fn note_finite(&mut self, a: V) {
-        let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
+    fn finite(&mut self, a: V) {
+        let finite = Expr::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
         self.finite = Some(match self.finite.take() {
             None => finite,
-            Some(all) => Text::both('&', &all, &finite),
+            Some(all) => both('&', &all, &finite),
         });
         self.check_inside();
+    }
+
+    fn ordered(&mut self, a: V, b: V) {
+        let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
+        let ordered = Expr::call("ordered", &[&a, &b], Kind::Truth);
+        self.need(format_args!("{}", ordered.text));
+    }
+
+    fn require(&mut self, c: V) {
+        let c = self.take(c, Kind::Truth);
+        self.need(format_args!("{}", c.text));
     }
 
     /// Adds a pending overflow check.
-    fn note_overflow(&mut self, c: V) {
+    fn overflow(&mut self, c: V) {
         let wrapped = self.take(c, Kind::Truth);
         self.wrapped = Some(match self.wrapped.take() {
             None => wrapped,
-            Some(any) => Text::both('|', &any, &wrapped),
+            Some(any) => both('|', &any, &wrapped),
         });
         self.check_inside();
     }
 
-    /// Emits pending checks at once within a conditional.
-    fn check_inside(&mut self) {
-        if self.depth > 0 {
-            self.check();
-        }
-    }
-
-    /// Emits a conditional with its phis; returns the index of the next operation.
-    fn begin(&mut self, body: &Body, n: usize, c: V) -> usize {
+    /// Emits a conditional with its phis.
+    fn begin(&mut self, at: V, c: V) {
+        let (job, n) = (self.job, at.0 as usize);
+        let body = &job.bodies[self.place];
         let mut depth = 0;
         let end = (n..body.ops.len()).find(|at| {
             match body.ops[*at] {
@@ -170,7 +199,7 @@ impl Emit<'_> {
             }
             depth == 0
         });
-        let Some(end) = end else { return n + 1 };
+        let Some(end) = end else { return };
         let c = self.take(c, Kind::Truth);
         // Pending checks apply to both sides.
         self.check();
@@ -180,7 +209,7 @@ impl Emit<'_> {
         while let Some(op) = body.ops.get(next) {
             let v = V(next as u32);
             match *op {
-                Op::Get(..) => _ = self.op(body, next),
+                Op::Get(..) => self.op(next),
                 Op::Phi(then, otherwise) if self.value(v).uses_left > 0 => {
                     let kind = self.kind_of(v);
                     let text = self.take(otherwise, kind).text;
@@ -197,10 +226,7 @@ impl Emit<'_> {
         self.open(format_args!("if ({})", c.text));
         let opened = self.written_so_far();
         self.depth += 1;
-        let mut inside = n + 1;
-        while inside < end {
-            inside = self.op(body, inside);
-        }
+        (n + 1..end).for_each(|inside| self.op(inside));
         for &(v, then, kind) in &differ {
             let text = self.take(then, kind).text;
             self.line(format_args!("v{} = {text};", v.0));
@@ -212,28 +238,10 @@ impl Emit<'_> {
             self.take_back(before);
         }
         differ.into_iter().for_each(|(v, _, kind)| self.variable(v, kind));
-        next
     }
 
-    /// Calls a kernel, with a side exit for faults.
-    fn kernel(&mut self, v: V, number: u32, args: [V; 4]) {
-        let kernel = self.job.kernels[number as usize];
-        let name = self.names.kernel(&kernel);
-        let args: Vec<String> = args[..kernel.arity].iter().map(|a| self.take(*a, Kind::Word).text).collect();
-        let call = format!("{name}({}, f->out, {})", pack(self.job.env), args.join(", "));
-        // The status of a kernel that wraps can only be overflow.
-        if !kernel.wraps {
-            self.need(format_args!("{call} == 0"));
-        } else if self.job.setting.trap_overflow || self.job.setting.checks {
-            self.overflow(&Text::atom(call, Kind::Word));
-        } else {
-            self.line(format_args!("{call};"));
-        }
-        if self.value(v).uses_left > 0 {
-            self.make(v, Text::atom("f->out[0]".into(), Kind::Word));
-            self.name(v);
-        }
-    }
+    /// Emitted where its conditional begins.
+    fn end(&mut self, _: V) {}
 
     /// Calls the interpreter to run the instruction.
     fn interpret(&mut self) {
@@ -247,5 +255,9 @@ impl Emit<'_> {
         self.name_loads();
         self.write_back(which);
         self.need(format_args!("interpret(f, {number}) == 0"));
+    }
+
+    fn reload(&mut self, v: V, lane: u8, reg: u8) {
+        self.reload_register(lane, reg, Some(v));
     }
 }

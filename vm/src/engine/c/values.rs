@@ -1,12 +1,13 @@
 //! Values between their definition and their uses: as text to be inlined, as a named constant, or in the variable of a register.
 //!
-//! Text stays pending until something uses it, or until something that it reads is about to change. Then it is assigned to a name.
+//! Expr stays pending until something uses it, or until something that it reads is about to change. Then it is assigned to a name.
 
-use pendula_codegen::ops::{Body, Float, Kernel, Op, Test, V};
+use pendula_codegen::c::expr::{Expr, Kind};
+use pendula_codegen::ops::{Body, Kernel, Op, Test, V};
 use pendula_isa::adjoint::LANES;
 
-use super::emit::Emit;
-use super::text::{Kind, Text, register};
+use super::emit::UnitEmitter;
+use super::text::{WORDS, register, variable};
 use crate::engine::job::Use;
 
 /// The maximum length of inlined text; longer text is named.
@@ -17,7 +18,7 @@ const MAX_INLINE_LENGTH: usize = 72;
 pub(super) struct Value {
     /// The number of remaining uses.
     pub(super) uses_left: u32,
-    waiting: Option<Text>,
+    waiting: Option<Expr>,
     named: Option<Kind>,
     machine_register: Option<(u8, u8)>,
 }
@@ -43,7 +44,7 @@ pub(super) fn values(body: &Body, kernels: &[Kernel]) -> Vec<Value> {
     values
 }
 
-impl Emit<'_> {
+impl UnitEmitter<'_> {
     pub(super) fn value(&mut self, v: V) -> &mut Value {
         &mut self.values[v.0 as usize]
     }
@@ -61,7 +62,7 @@ impl Emit<'_> {
     }
 
     /// Makes a value's text pending.
-    pub(super) fn make(&mut self, v: V, text: Text) {
+    pub(super) fn make(&mut self, v: V, text: Expr) {
         let long = text.text.len() > MAX_INLINE_LENGTH;
         self.value(v).waiting = Some(text);
         self.waiting.push(v);
@@ -85,14 +86,14 @@ impl Emit<'_> {
         self.define(v, text);
     }
 
-    fn define(&mut self, v: V, text: Text) {
+    fn define(&mut self, v: V, text: Expr) {
         let uses = self.uses(v);
         let kind = match text.kind {
             Kind::Double => Kind::Double,
             Kind::Word if uses.double && !uses.word => Kind::Double,
             Kind::Word | Kind::Truth => Kind::Word,
         };
-        let text = if text.kind == Kind::Truth { text } else { text.to(kind) };
+        let text = if text.kind == Kind::Truth { text } else { WORDS.convert(text, kind) };
         let ty = if kind == Kind::Double { "f64" } else { "u64" };
         self.line(format_args!("const {ty} v{} = {};", v.0, text.text));
         self.value(v).named = Some(kind);
@@ -118,31 +119,31 @@ impl Emit<'_> {
     }
 
     /// The text of a value, for a use of it.
-    pub(super) fn take(&mut self, v: V, kind: Kind) -> Text {
+    pub(super) fn take(&mut self, v: V, kind: Kind) -> Expr {
         if let Some(k) = self.constant(v) {
-            return Text::constant(k, if kind == Kind::Truth { Kind::Word } else { kind }).to(kind);
+            return WORDS.convert(WORDS.constant(k, if kind == Kind::Truth { Kind::Word } else { kind }), kind);
         }
         let value = self.value(v);
         value.uses_left = value.uses_left.saturating_sub(1);
         let uses_left = value.uses_left;
         if let Some((lane, reg)) = value.machine_register {
-            return Text::register(lane, reg, self.register_kind(lane, reg)).to(kind);
+            return WORDS.convert(variable(lane, reg, self.register_kind(lane, reg)), kind);
         }
         if let Some(named) = value.named {
-            return Text::atom(format!("v{}", v.0), named).to(kind);
+            return WORDS.convert(Expr::atom(format!("v{}", v.0), named), kind);
         }
         match &value.waiting {
             Some(text) if uses_left > 0 && !(text.size <= 1 && !text.loads && text.kind == Kind::Word) => {
                 self.name(v);
                 let named = self.value(v).named.unwrap_or(Kind::Word);
-                Text::atom(format!("v{}", v.0), named).to(kind)
+                WORDS.convert(Expr::atom(format!("v{}", v.0), named), kind)
             }
-            Some(text) if uses_left > 0 => text.clone().to(kind),
+            Some(text) if uses_left > 0 => WORDS.convert(text.clone(), kind),
             _ => {
                 self.waiting.retain(|w| *w != v);
                 let text = self.value(v).waiting.take();
                 debug_assert!(text.is_some(), "value {} of block {} is used before it is made", v.0, self.number());
-                text.unwrap_or_else(|| Text::constant(0, Kind::Word)).to(kind)
+                WORDS.convert(text.unwrap_or_else(|| WORDS.constant(0, Kind::Word)), kind)
             }
         }
     }
@@ -187,7 +188,7 @@ impl Emit<'_> {
             self.value(v).machine_register = None;
             self.in_machine_registers.retain(|w| *w != v);
             if self.value(v).uses_left > 0 && self.value(v).named.is_none() {
-                let text = Text::register(lane, reg, self.register_kind(lane, reg));
+                let text = variable(lane, reg, self.register_kind(lane, reg));
                 self.define(v, text);
             }
         }
@@ -202,7 +203,7 @@ impl Emit<'_> {
     pub(super) fn assign(&mut self, lane: u8, reg: u8, v: V) {
         let kind = self.register_kind(lane, reg);
         let text = match self.constant(v) {
-            Some(k) => Text::constant(k, kind),
+            Some(k) => WORDS.constant(k, kind),
             None => {
                 let value = self.value(v);
                 match (value.machine_register, value.named) {
@@ -212,7 +213,7 @@ impl Emit<'_> {
                         let text = value.waiting.take();
                         self.waiting.retain(|w| *w != v);
                         debug_assert!(text.is_some(), "value {} of block {}", v.0, self.number());
-                        text.unwrap_or_else(|| Text::constant(0, Kind::Word)).to(kind)
+                        WORDS.convert(text.unwrap_or_else(|| WORDS.constant(0, Kind::Word)), kind)
                     }
                     _ => self.take(v, kind),
                 }
@@ -229,11 +230,11 @@ impl Emit<'_> {
     }
 
     /// Reloads a register's variable.
-    pub(super) fn reload(&mut self, lane: u8, reg: u8, v: Option<V>) {
+    pub(super) fn reload_register(&mut self, lane: u8, reg: u8, v: Option<V>) {
         self.vacate(lane, reg, V(u32::MAX));
         let name = register(lane, reg);
-        let word = Text::atom(format!("{}regs[{reg}]", super::text::PREFIX[usize::from(lane)]), Kind::Word);
-        self.line(format_args!("{name} = {};", word.to(self.register_kind(lane, reg)).text));
+        let word = Expr::atom(format!("{}regs[{reg}]", super::text::PREFIX[usize::from(lane)]), Kind::Word);
+        self.line(format_args!("{name} = {};", WORDS.convert(word, self.register_kind(lane, reg)).text));
         if let Some(v) = v {
             self.settle(v, lane, reg);
         }
@@ -243,15 +244,10 @@ impl Emit<'_> {
     pub(super) fn write_back(&mut self, sets: [u32; LANES]) {
         for (lane, set) in sets.into_iter().enumerate() {
             for reg in pendula_codegen::lift::bits(set) {
-                let text = Text::register(lane as u8, reg, self.register_kind(lane as u8, reg)).to(Kind::Word);
+                let text = variable(lane as u8, reg, self.register_kind(lane as u8, reg));
+                let text = WORDS.convert(text, Kind::Word);
                 self.line(format_args!("{}regs[{reg}] = {};", super::text::PREFIX[lane], text.text));
             }
         }
-    }
-
-    /// The expression of an operation of two doubles.
-    pub(super) fn float(&mut self, op: Float, a: V, b: V) -> Text {
-        let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
-        Text::float(op, &a, &b)
     }
 }

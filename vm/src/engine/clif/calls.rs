@@ -6,14 +6,15 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, SigRef, Signature, types};
 use pendula_isa::adjoint::{LANES, VALUE};
 
 use super::super::frame::{Frame, interpret};
-use super::emit::Emit;
+use super::emit::UnitEmitter;
 use super::values::View;
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::registers;
 use pendula_codegen::ops::V;
 
-impl Emit<'_, '_> {
-    pub(super) fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {
+impl UnitEmitter<'_, '_> {
+    /// Calls a kernel, with a side exit for faults.
+    pub(super) fn call_kernel(&mut self, v: V, n: u32, args: [V; 4]) {
         let kernel = self.job.kernels[n as usize];
         let signature = match self.kernels[kernel.arity] {
             Some(signature) => signature,
@@ -34,7 +35,7 @@ impl Emit<'_, '_> {
         if kernel.wraps {
             // This is its only status other than 0.
             if self.job.setting.trap_overflow || self.job.setting.checks {
-                self.overflow(status);
+                self.leave_on_overflow(status);
             }
         } else {
             self.refuse(status);
@@ -52,7 +53,7 @@ impl Emit<'_, '_> {
     }
 
     /// Calls the interpreter to run the instruction.
-    pub(super) fn interpret(&mut self) {
+    pub(super) fn call_interpreter(&mut self) {
         let code = *self.code();
         let number = code.first + self.k - code.head;
         let (read, written) = registers(self.job.instruction(number));

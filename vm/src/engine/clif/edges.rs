@@ -10,7 +10,7 @@ use pendula_isa::types::Reg;
 use super::super::frame::{Frame, SideExit};
 use super::super::job::tail;
 use super::super::plan::{EdgeKind, NONE};
-use super::emit::Emit;
+use super::emit::UnitEmitter;
 use super::values::View;
 use crate::decode::Exit;
 use pendula_codegen::lift::bits;
@@ -29,7 +29,7 @@ pub(super) struct Stub {
     called: Option<Value>,
 }
 
-impl Emit<'_, '_> {
+impl UnitEmitter<'_, '_> {
     /// Emits a side exit in place, with the current registers.
     pub(super) fn depart(&mut self, at: SideExit, kind: EdgeKind) {
         let pending = self.pending([u32::MAX; LANES]);
@@ -106,7 +106,7 @@ impl Emit<'_, '_> {
     }
 
     /// Takes a side exit if the word is not zero, unless [`Frame::quiet`] says that the overflow needs none.
-    pub(super) fn overflow(&mut self, condition: Value) {
+    pub(super) fn leave_on_overflow(&mut self, condition: Value) {
         let side_exit_block = self.side_exit_block();
         let (slow, on) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, slow, &[], on, &[]);

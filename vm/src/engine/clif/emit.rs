@@ -22,7 +22,7 @@ use crate::decode::Code;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, Op, Part, V};
 
-pub(super) struct Emit<'a, 'f> {
+pub(super) struct UnitEmitter<'a, 'f> {
     pub(super) job: &'a Job<'a>,
     pub(super) facts: &'a Facts,
     pub(super) write_back_plan: &'a WriteBackPlan,
@@ -91,7 +91,7 @@ pub(super) fn unit(
     let last = b.create_block();
     let facts = Facts::new(job);
     let write_back_plan = WriteBackPlan::new(job, &facts);
-    let mut e = Emit {
+    let mut e = UnitEmitter {
         job,
         facts: &facts,
         write_back_plan: &write_back_plan,
@@ -136,7 +136,7 @@ pub(super) fn unit(
     e.b.finalize(config);
 }
 
-impl Emit<'_, '_> {
+impl UnitEmitter<'_, '_> {
     pub(super) fn flags(&self, region: usize) -> MemFlagsData {
         MemFlagsData::trusted().with_alias_region(Some(self.regions[region]))
     }
@@ -280,10 +280,7 @@ impl Emit<'_, '_> {
             // The exit must have the registers before the part.
             let _ = self.side_exit_block();
         }
-        let mut n = part.first as usize;
-        while n < part.last as usize {
-            n = self.op(body, n);
-        }
+        part.range().for_each(|n| self.op(n));
         self.check();
     }
 
@@ -304,7 +301,7 @@ impl Emit<'_, '_> {
             self.need(all);
         }
         if let Some(wrapped) = self.wrapped.take() {
-            self.overflow(wrapped);
+            self.leave_on_overflow(wrapped);
         }
     }
 }

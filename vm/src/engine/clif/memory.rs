@@ -4,10 +4,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::bounds::{groups, split};
-use super::emit::Emit;
+use super::emit::UnitEmitter;
 use pendula_codegen::ops::{Body, V};
 
-impl Emit<'_, '_> {
+impl UnitEmitter<'_, '_> {
     /// Checks addresses at the beginning of the block, if they can be computed there.
     pub(super) fn hoist(&mut self, body: &Body) {
         let (places, groups) = groups(body, self.job.module.data.len() as u64);
@@ -36,7 +36,7 @@ impl Emit<'_, '_> {
             for used in body.ops[v.0 as usize].uses() {
                 self.demand(body, used);
             }
-            self.op(body, v.0 as usize);
+            self.op(v.0 as usize);
         }
     }
 

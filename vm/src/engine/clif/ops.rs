@@ -4,112 +4,34 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
+use pendula_codegen::emit::{Emit, emit};
 use pendula_codegen::ops::{Bin, Body, Float, Op, V};
 use pendula_isa::num::float;
 use pendula_isa::types::Cond;
 
 use super::super::frame::Frame;
-use super::emit::Emit;
+use super::emit::UnitEmitter;
 use super::values::View;
 
-impl Emit<'_, '_> {
-    /// Emits an operation; returns the index of the next one.
-    pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
-        let v = V(n as u32);
-        let uses = &self.facts.uses[self.place];
-        if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
-            return n + 1;
-        }
-        self.written[n] = true;
-        match body.ops[n] {
-            Op::Const(k) => self.constant(v, k),
-            Op::Get(lane, reg) => {
-                let view = self.register(usize::from(lane), reg);
-                // It is the value at the beginning of the block, valid on every side of a conditional.
-                self.views[n] = view;
-            }
-            Op::Bin(op, a, b) => self.bin(v, op, a, b),
-            Op::Not(a) => {
-                let a = self.int(a);
-                let value = self.b.ins().bnot(a);
-                self.form(v, |view| view.word = Some(value));
-            }
-            Op::Compare(cond, a, b) => {
-                let (a, b) = (self.int(a), self.int(b));
-                let value = self.b.ins().icmp(int_condition(cond), a, b);
-                self.form(v, |view| view.truth = Some(value));
-            }
-            Op::Select(c, a, b) => self.select(v, c, a, b),
-            Op::Float(op, a, b) => self.float(v, op, a, b),
-            Op::Sqrt(a) => {
-                let a = self.double(a);
-                let value = self.b.ins().sqrt(a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Abs(a) => {
-                let a = self.double(a);
-                let value = self.b.ins().fabs(a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::FromInt(a) => {
-                let a = self.int(a);
-                let value = self.b.ins().fcvt_from_sint(types::F64, a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::CompareFloat(cond, a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let value = self.b.ins().fcmp(float_condition(cond), a, b);
-                self.form(v, |view| view.truth = Some(value));
-            }
-            Op::Canonical(a) => self.canonical(v, a),
-            Op::Load(lane, at) => self.load(body, v, usize::from(lane), at),
-            Op::Kernel(kernel, args) => self.kernel(v, kernel, args),
-            Op::Second(_) => {
-                let value = self.field(offset_of!(Frame, out) + 8);
-                self.form(v, |view| view.word = Some(value));
-            }
-            // Emitted at the end of its conditional.
-            Op::Phi(..) => {}
-
-            Op::Set(lane, reg, value) => {
-                // Convert once to the form of the register's variable.
-                match self.register_type(usize::from(lane), reg) {
-                    types::F64 => self.double(value),
-                    _ => self.int(value),
-                };
-                let view = self.view(value);
-                self.set_register(usize::from(lane), reg, view);
-            }
-            Op::Store(lane, at, value) => self.store(body, usize::from(lane), at, value),
-            Op::Bound(at) => {
-                let at = self.int(at);
-                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
-                self.need(inside);
-            }
-            Op::Finite(a) => {
-                self.finite.push(a);
-                if !self.inside.is_empty() {
-                    self.check();
-                }
-            }
-            Op::Ordered(a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let ordered = self.b.ins().fcmp(FloatCC::Ordered, a, b);
-                self.need(ordered);
-            }
-            Op::Require(c) => {
-                let c = self.truth(c);
-                self.need(c);
-            }
-            Op::Overflow(c) => self.note_overflow(c),
-            Op::If(c) => self.conditional(c),
-            Op::End => return self.join(body, n),
-            Op::Interpret => self.interpret(),
-            Op::Reload(lane, reg) => self.reload(v, usize::from(lane), reg),
-        }
-        n + 1
+impl<'a> UnitEmitter<'a, '_> {
+    /// The operations of the block.
+    fn body(&self) -> &'a Body {
+        &self.job.bodies[self.place]
     }
 
+    /// Emits an operation, unless that has been done or nothing uses its value.
+    pub(super) fn op(&mut self, n: usize) {
+        let (v, body) = (V(n as u32), self.body());
+        let uses = &self.facts.uses[self.place];
+        if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
+            return;
+        }
+        self.written[n] = true;
+        emit(self, v, body.ops[n]);
+    }
+}
+
+impl Emit for UnitEmitter<'_, '_> {
     fn constant(&mut self, v: V, k: u64) {
         let uses = &self.facts.uses[self.place][v.0 as usize];
         if uses.double {
@@ -120,6 +42,11 @@ impl Emit<'_, '_> {
             let value = self.word(k);
             self.form(v, |view| view.word = Some(value));
         }
+    }
+
+    fn get(&mut self, v: V, lane: u8, reg: u8) {
+        // It is the value at the beginning of the block, valid on every side of a conditional.
+        self.views[v.0 as usize] = self.register(usize::from(lane), reg);
     }
 
     fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
@@ -142,16 +69,16 @@ impl Emit<'_, '_> {
         self.form(v, |view| view.word = Some(value));
     }
 
-    fn float(&mut self, v: V, op: Float, a: V, b: V) {
-        let (a, b) = (self.double(a), self.double(b));
-        let ins = self.b.ins();
-        let value = match op {
-            Float::Add => ins.fadd(a, b),
-            Float::Sub => ins.fsub(a, b),
-            Float::Mul => ins.fmul(a, b),
-            Float::Div => ins.fdiv(a, b),
-        };
-        self.form(v, |view| view.double = Some(value));
+    fn not(&mut self, v: V, a: V) {
+        let a = self.int(a);
+        let value = self.b.ins().bnot(a);
+        self.form(v, |view| view.word = Some(value));
+    }
+
+    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+        let (a, b) = (self.int(a), self.int(b));
+        let value = self.b.ins().icmp(int_condition(cond), a, b);
+        self.form(v, |view| view.truth = Some(value));
     }
 
     fn select(&mut self, v: V, c: V, a: V, b: V) {
@@ -168,6 +95,42 @@ impl Emit<'_, '_> {
         }
     }
 
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        let (a, b) = (self.double(a), self.double(b));
+        let ins = self.b.ins();
+        let value = match op {
+            Float::Add => ins.fadd(a, b),
+            Float::Sub => ins.fsub(a, b),
+            Float::Mul => ins.fmul(a, b),
+            Float::Div => ins.fdiv(a, b),
+        };
+        self.form(v, |view| view.double = Some(value));
+    }
+
+    fn sqrt(&mut self, v: V, a: V) {
+        let a = self.double(a);
+        let value = self.b.ins().sqrt(a);
+        self.form(v, |view| view.double = Some(value));
+    }
+
+    fn abs(&mut self, v: V, a: V) {
+        let a = self.double(a);
+        let value = self.b.ins().fabs(a);
+        self.form(v, |view| view.double = Some(value));
+    }
+
+    fn int_to_float(&mut self, v: V, a: V) {
+        let a = self.int(a);
+        let value = self.b.ins().fcvt_from_sint(types::F64, a);
+        self.form(v, |view| view.double = Some(value));
+    }
+
+    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+        let (a, b) = (self.double(a), self.double(b));
+        let value = self.b.ins().fcmp(float_condition(cond), a, b);
+        self.form(v, |view| view.truth = Some(value));
+    }
+
     /// The double itself, or the canonical NaN.
     fn canonical(&mut self, v: V, a: V) {
         let a = self.double(a);
@@ -177,7 +140,8 @@ impl Emit<'_, '_> {
         self.form(v, |view| view.double = Some(value));
     }
 
-    fn load(&mut self, body: &Body, v: V, lane: usize, at: V) {
+    fn load(&mut self, v: V, lane: u8, at: V) {
+        let (body, lane) = (self.body(), usize::from(lane));
         let uses = &self.facts.uses[self.place][v.0 as usize];
         let (address, offset) = self.address(body, lane, at);
         let ty = if uses.double && !uses.word { types::F64 } else { types::I64 };
@@ -186,7 +150,30 @@ impl Emit<'_, '_> {
         self.form(v, |view| *view = View::of(ty, value));
     }
 
-    fn store(&mut self, body: &Body, lane: usize, at: V, value: V) {
+    fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
+        self.call_kernel(v, kernel, args);
+    }
+
+    fn second(&mut self, v: V, _: V) {
+        let value = self.field(offset_of!(Frame, out) + 8);
+        self.form(v, |view| view.word = Some(value));
+    }
+
+    /// Emitted at the end of its conditional.
+    fn phi(&mut self, _: V, _: V, _: V) {}
+
+    fn set(&mut self, lane: u8, reg: u8, value: V) {
+        // Convert once to the form of the register's variable.
+        match self.register_type(usize::from(lane), reg) {
+            types::F64 => self.double(value),
+            _ => self.int(value),
+        };
+        let view = self.view(value);
+        self.set_register(usize::from(lane), reg, view);
+    }
+
+    fn store(&mut self, lane: u8, at: V, value: V) {
+        let (body, lane) = (self.body(), usize::from(lane));
         self.check();
         let (address, offset) = self.address(body, lane, at);
         let value = match self.view(value) {
@@ -197,11 +184,35 @@ impl Emit<'_, '_> {
         self.b.ins().store(flags, value, address, offset);
     }
 
+    fn bound(&mut self, at: V) {
+        let at = self.int(at);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
+        self.need(inside);
+    }
+
+    fn finite(&mut self, a: V) {
+        self.finite.push(a);
+        if !self.inside.is_empty() {
+            self.check();
+        }
+    }
+
+    fn ordered(&mut self, a: V, b: V) {
+        let (a, b) = (self.double(a), self.double(b));
+        let ordered = self.b.ins().fcmp(FloatCC::Ordered, a, b);
+        self.need(ordered);
+    }
+
+    fn require(&mut self, c: V) {
+        let c = self.truth(c);
+        self.need(c);
+    }
+
     /// Adds a pending overflow check; within a conditional the check is emitted at once.
-    fn note_overflow(&mut self, c: V) {
+    fn overflow(&mut self, c: V) {
         let c = self.truth(c);
         if !self.inside.is_empty() {
-            self.overflow(c);
+            self.leave_on_overflow(c);
         } else {
             let c = match self.b.func.dfg.value_type(c) {
                 types::I64 => self.b.ins().icmp_imm_s(IntCC::NotEqual, c, 0),
@@ -214,20 +225,8 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// Reloads a register from the machine after the interpreter has written it.
-    fn reload(&mut self, v: V, lane: usize, reg: u8) {
-        let base = self.registers(lane);
-        let ty = self.register_type(lane, reg);
-        let flags = self.flags(4);
-        let value = self.b.ins().load(ty, flags, base, 8 * i32::from(reg));
-        let view = View::of(ty, value);
-        self.views[v.0 as usize] = view;
-        self.now[lane][usize::from(reg)] = Some(view);
-        self.changed[lane] |= 1 << reg;
-    }
-
     /// Begins a conditional, on its first side.
-    fn conditional(&mut self, c: V) {
+    fn begin(&mut self, _: V, c: V) {
         let c = self.truth(c);
         // Pending checks apply to both sides.
         self.check();
@@ -240,10 +239,11 @@ impl Emit<'_, '_> {
         self.other.push((other, join));
     }
 
-    /// Ends a conditional: joins its sides with block parameters for the phis; returns the index of the next operation.
-    pub(super) fn join(&mut self, body: &Body, end: usize) -> usize {
-        let Some((other, join)) = self.other.pop() else { return end + 1 };
-        let mut next = end + 1;
+    /// Ends a conditional: joins its sides with block parameters for the phis.
+    fn end(&mut self, at: V) {
+        let body = self.body();
+        let Some((other, join)) = self.other.pop() else { return };
+        let mut next = at.0 as usize + 1;
         let mut phis = Vec::new();
         while let Some(op) = body.ops.get(next) {
             match *op {
@@ -255,6 +255,7 @@ impl Emit<'_, '_> {
                 }
                 _ => break,
             }
+            self.written[next] = true;
             next += 1;
         }
         let mut args = Vec::new();
@@ -278,7 +279,23 @@ impl Emit<'_, '_> {
         }
         self.b.seal_block(join);
         self.b.switch_to_block(join);
-        next
+    }
+
+    fn interpret(&mut self) {
+        self.call_interpreter();
+    }
+
+    /// Reloads a register from the machine after the interpreter has written it.
+    fn reload(&mut self, v: V, lane: u8, reg: u8) {
+        let lane = usize::from(lane);
+        let base = self.registers(lane);
+        let ty = self.register_type(lane, reg);
+        let flags = self.flags(4);
+        let value = self.b.ins().load(ty, flags, base, 8 * i32::from(reg));
+        let view = View::of(ty, value);
+        self.views[v.0 as usize] = view;
+        self.now[lane][usize::from(reg)] = Some(view);
+        self.changed[lane] |= 1 << reg;
     }
 }
 

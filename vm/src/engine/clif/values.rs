@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use pendula_isa::adjoint::LANES;
 
-use super::emit::Emit;
+use super::emit::UnitEmitter;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::V;
 
@@ -27,7 +27,7 @@ impl View {
     }
 }
 
-impl Emit<'_, '_> {
+impl UnitEmitter<'_, '_> {
     pub(super) fn view(&self, v: V) -> View {
         self.views[v.0 as usize]
     }

@@ -113,7 +113,7 @@ impl Baseline<'_> {
     }
 
     /// Ends a conditional: joins the values that differ between its sides.
-    pub(super) fn end(&mut self, v: V) {
+    pub(super) fn join(&mut self, v: V) {
         let body = &self.job.bodies[self.place];
         let Some(other) = self.conditionals.pop() else { return };
         let mut phis = Vec::new();

@@ -16,6 +16,7 @@ mod values;
 
 use std::mem::offset_of;
 
+use pendula_codegen::emit::emit;
 use pendula_codegen::ops::{Op, Part};
 use pendula_isa::adjoint::VALUE;
 
@@ -211,7 +212,7 @@ impl Baseline<'_> {
             let op = &body.ops[n];
             let v = pendula_codegen::ops::V(n as u32);
             if !(op.is_idle() && self.values.uses_left(v) == 0 || matches!(op, Op::Phi(..))) {
-                self.op(v, op);
+                emit(self, v, *op);
                 self.unpin();
             }
         }

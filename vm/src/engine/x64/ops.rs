@@ -2,11 +2,13 @@
 
 use std::mem::offset_of;
 
+use pendula_codegen::emit::Emit;
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::{bits, registers};
 use pendula_codegen::ops::{Bin, Float, Op, V};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::num::float;
+use pendula_isa::types::Cond;
 
 use super::super::frame::{Frame, interpret};
 use super::asm::{Alu, Flag, Gpr, Mem, Shift};
@@ -17,145 +19,34 @@ use super::{Baseline, FRAME, LENGTH, field};
 const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr(9)];
 
 impl Baseline<'_> {
-    pub(super) fn op(&mut self, v: V, op: &Op) {
-        match *op {
-            Op::Const(k) => self.values.set_constant(v, k),
-            Op::Get(lane, reg) => self.values.set_machine_register(v, lane, reg),
-            Op::Bin(op, a, b) => self.bin(v, op, a, b),
-            Op::Not(a) => {
-                let r = self.consume(a);
-                self.asm.not(r);
-                self.used(a);
-                self.define(v, r);
-            }
-            Op::Compare(..) | Op::CompareFloat(..) if self.values.fused[v.0 as usize] => {}
-            Op::Compare(..) | Op::CompareFloat(..) => {
-                let r = self.truth(op);
-                self.define(v, r);
-            }
-            Op::Select(c, a, b) => self.select(v, c, a, b),
-            Op::Float(op, a, b) => self.float(v, op, a, b),
-            Op::Sqrt(a) => {
-                let a_double = self.double(a);
-                let r = self.take_vector();
-                self.asm.float(0x51, r, a_double);
-                self.used(a);
-                self.define_double(v, r);
-            }
-            Op::Abs(a) => {
-                let r = self.consume(a);
-                self.asm.clear_sign(r);
-                self.used(a);
-                self.define(v, r);
-            }
-            Op::FromInt(a) => {
-                let r = self.take_vector();
-                self.asm.clear_double(r);
-                let operand = self.operand(a);
-                self.asm.integer_to_double(r, operand);
-                self.used(a);
-                self.define_double(v, r);
-            }
-            Op::Canonical(a) => self.canonical(v, a),
-            Op::Load(lane, at) => self.fetch(v, usize::from(lane), at),
-            Op::Kernel(n, args) => self.kernel(v, n, args),
-            Op::Second(of) => {
-                let r = self.take();
-                self.asm.mov(r, field(offset_of!(Frame, out) + 8));
-                self.used(of);
-                self.define(v, r);
-            }
-            // Emitted at the end of its conditional.
-            Op::Phi(..) => {}
-
-            Op::Set(lane, reg, value) => self.write(lane, reg, value),
-            Op::Store(lane, at, value) => self.deposit(usize::from(lane), at, value),
-            Op::Bound(at) => {
-                let r = self.word(at);
-                self.asm.alu(Alu::Cmp, r, LENGTH);
-                self.exit_if(Flag::AboveOrEqual);
-                self.used(at);
-            }
-            Op::Finite(a) => self.finite(a),
-            Op::Ordered(a, b) => {
-                let r = self.double(a);
-                let operand = self.double_operand(b);
-                self.asm.compare_doubles(r, operand);
-                self.exit_if(Flag::Unordered);
-                self.used(a);
-                self.used(b);
-            }
-            Op::Require(c) => {
-                let flag = self.condition(c);
-                self.exit_if(flag.not());
-            }
-            Op::Overflow(c) => {
-                let flag = self.condition(c);
-                self.wrapped(flag);
-            }
-            Op::If(c) => {
-                let flag = self.condition(c);
-                self.conditional(flag);
-            }
-            Op::End => self.end(v),
-            Op::Interpret => self.interpret(),
-            Op::Reload(lane, reg) => self.values.set_machine_register(v, lane, reg),
+    /// A comparison, unless what uses it makes it.
+    fn comparison(&mut self, v: V, op: &Op) {
+        if !self.values.fused[v.0 as usize] {
+            let r = self.truth(op);
+            self.define(v, r);
         }
     }
 
-    fn select(&mut self, v: V, c: V, a: V, b: V) {
-        let flag = self.condition(c);
-        // Moves keep the flags; constants are not loaded by clearing.
-        let r = self.consume(b);
-        let a_word = self.word(a);
-        self.asm.mov_if(flag, r, a_word);
-        self.used(a);
-        self.used(b);
-        self.define(v, r);
-    }
-
-    fn float(&mut self, v: V, op: Float, a: V, b: V) {
-        let code = match op {
-            Float::Add => 0x58,
-            Float::Mul => 0x59,
-            Float::Sub => 0x5c,
-            Float::Div => 0x5e,
-        };
-        let r = self.consume_double(a);
-        let operand = self.double_operand(b);
-        self.asm.float(code, r, operand);
-        self.used(a);
-        self.used(b);
-        self.define_double(v, r);
-    }
-
-    /// The double itself, or the canonical NaN.
-    fn canonical(&mut self, v: V, a: V) {
-        let r = self.consume_double(a);
-        let on = self.asm.label();
-        self.asm.compare_doubles(r, r);
-        self.asm.jump_if(Flag::Ordered, on);
-        self.asm.constant(SCRATCH, float::NAN);
-        self.asm.word_to_double(r, SCRATCH);
-        self.asm.bind(on);
-        self.used(a);
-        self.define_double(v, r);
-    }
-
-    /// Takes a side exit unless the double is finite.
-    fn finite(&mut self, a: V) {
-        if self.values.is_vector(a) {
-            let r = self.double(a);
-            self.asm.double_to_word(SCRATCH, r);
-        } else {
-            self.load(SCRATCH, a);
+    /// The address of a memory word in a lane; it must be used at once.
+    fn address(&mut self, lane: usize, at: V) -> Mem {
+        let offset = self.values.constant(at).and_then(|k| i32::try_from(k.checked_mul(8)?).ok());
+        match offset {
+            Some(offset) => Mem { base: self.memory(lane), index: None, offset },
+            None => {
+                let index = self.word(at);
+                Mem { base: self.memory(lane), index: Some(index), offset: 0 }
+            }
         }
-        // All bits of the exponent are set in infinities and NaN.
-        self.asm.shift(Shift::Shl, SCRATCH, Some(1));
-        self.asm.shift(Shift::Shr, SCRATCH, Some(53));
-        self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
-        self.exit_if(Flag::Equal);
-        self.used(a);
+    }
+}
+
+impl Emit for Baseline<'_> {
+    fn constant(&mut self, v: V, word: u64) {
+        self.values.set_constant(v, word);
+    }
+
+    fn get(&mut self, v: V, lane: u8, reg: u8) {
+        self.values.set_machine_register(v, lane, reg);
     }
 
     fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
@@ -216,19 +107,86 @@ impl Baseline<'_> {
         self.define(v, r);
     }
 
-    /// The address of a memory word in a lane; it must be used at once.
-    fn address(&mut self, lane: usize, at: V) -> Mem {
-        let offset = self.values.constant(at).and_then(|k| i32::try_from(k.checked_mul(8)?).ok());
-        match offset {
-            Some(offset) => Mem { base: self.memory(lane), index: None, offset },
-            None => {
-                let index = self.word(at);
-                Mem { base: self.memory(lane), index: Some(index), offset: 0 }
-            }
-        }
+    fn not(&mut self, v: V, a: V) {
+        let r = self.consume(a);
+        self.asm.not(r);
+        self.used(a);
+        self.define(v, r);
     }
 
-    fn fetch(&mut self, v: V, lane: usize, at: V) {
+    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+        self.comparison(v, &Op::Compare(cond, a, b));
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let flag = self.condition(c);
+        // Moves keep the flags; constants are not loaded by clearing.
+        let r = self.consume(b);
+        let a_word = self.word(a);
+        self.asm.mov_if(flag, r, a_word);
+        self.used(a);
+        self.used(b);
+        self.define(v, r);
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        let code = match op {
+            Float::Add => 0x58,
+            Float::Mul => 0x59,
+            Float::Sub => 0x5c,
+            Float::Div => 0x5e,
+        };
+        let r = self.consume_double(a);
+        let operand = self.double_operand(b);
+        self.asm.float(code, r, operand);
+        self.used(a);
+        self.used(b);
+        self.define_double(v, r);
+    }
+
+    fn sqrt(&mut self, v: V, a: V) {
+        let a_double = self.double(a);
+        let r = self.take_vector();
+        self.asm.float(0x51, r, a_double);
+        self.used(a);
+        self.define_double(v, r);
+    }
+
+    fn abs(&mut self, v: V, a: V) {
+        let r = self.consume(a);
+        self.asm.clear_sign(r);
+        self.used(a);
+        self.define(v, r);
+    }
+
+    fn int_to_float(&mut self, v: V, a: V) {
+        let r = self.take_vector();
+        self.asm.clear_double(r);
+        let operand = self.operand(a);
+        self.asm.integer_to_double(r, operand);
+        self.used(a);
+        self.define_double(v, r);
+    }
+
+    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+        self.comparison(v, &Op::CompareFloat(cond, a, b));
+    }
+
+    /// The double itself, or the canonical NaN.
+    fn canonical(&mut self, v: V, a: V) {
+        let r = self.consume_double(a);
+        let on = self.asm.label();
+        self.asm.compare_doubles(r, r);
+        self.asm.jump_if(Flag::Ordered, on);
+        self.asm.constant(SCRATCH, float::NAN);
+        self.asm.word_to_double(r, SCRATCH);
+        self.asm.bind(on);
+        self.used(a);
+        self.define_double(v, r);
+    }
+
+    fn load(&mut self, v: V, lane: u8, at: V) {
+        let lane = usize::from(lane);
         if self.values.doubles[v.0 as usize] {
             let r = self.take_vector();
             let address = self.address(lane, at);
@@ -242,23 +200,6 @@ impl Baseline<'_> {
             self.used(at);
             self.define(v, r);
         }
-    }
-
-    fn deposit(&mut self, lane: usize, at: V, value: V) {
-        if self.values.is_vector(value) {
-            let r = self.double(value);
-            let address = self.address(lane, at);
-            self.asm.store_double(address, r);
-        } else if let Some(k) = self.values.small(value) {
-            let address = self.address(lane, at);
-            self.asm.store_constant(address, k);
-        } else {
-            let r = self.word(value);
-            let address = self.address(lane, at);
-            self.asm.store(address, r);
-        }
-        self.used(at);
-        self.used(value);
     }
 
     fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {
@@ -290,6 +231,89 @@ impl Baseline<'_> {
         }
     }
 
+    fn second(&mut self, v: V, of: V) {
+        let r = self.take();
+        self.asm.mov(r, field(offset_of!(Frame, out) + 8));
+        self.used(of);
+        self.define(v, r);
+    }
+
+    /// Emitted at the end of its conditional.
+    fn phi(&mut self, _: V, _: V, _: V) {}
+
+    fn set(&mut self, lane: u8, reg: u8, value: V) {
+        self.write(lane, reg, value);
+    }
+
+    fn store(&mut self, lane: u8, at: V, value: V) {
+        let lane = usize::from(lane);
+        if self.values.is_vector(value) {
+            let r = self.double(value);
+            let address = self.address(lane, at);
+            self.asm.store_double(address, r);
+        } else if let Some(k) = self.values.small(value) {
+            let address = self.address(lane, at);
+            self.asm.store_constant(address, k);
+        } else {
+            let r = self.word(value);
+            let address = self.address(lane, at);
+            self.asm.store(address, r);
+        }
+        self.used(at);
+        self.used(value);
+    }
+
+    fn bound(&mut self, at: V) {
+        let r = self.word(at);
+        self.asm.alu(Alu::Cmp, r, LENGTH);
+        self.exit_if(Flag::AboveOrEqual);
+        self.used(at);
+    }
+
+    /// Takes a side exit unless the double is finite.
+    fn finite(&mut self, a: V) {
+        if self.values.is_vector(a) {
+            let r = self.double(a);
+            self.asm.double_to_word(SCRATCH, r);
+        } else {
+            self.load(SCRATCH, a);
+        }
+        // All bits of the exponent are set in infinities and NaN.
+        self.asm.shift(Shift::Shl, SCRATCH, Some(1));
+        self.asm.shift(Shift::Shr, SCRATCH, Some(53));
+        self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
+        self.exit_if(Flag::Equal);
+        self.used(a);
+    }
+
+    fn ordered(&mut self, a: V, b: V) {
+        let r = self.double(a);
+        let operand = self.double_operand(b);
+        self.asm.compare_doubles(r, operand);
+        self.exit_if(Flag::Unordered);
+        self.used(a);
+        self.used(b);
+    }
+
+    fn require(&mut self, c: V) {
+        let flag = self.condition(c);
+        self.exit_if(flag.not());
+    }
+
+    fn overflow(&mut self, c: V) {
+        let flag = self.condition(c);
+        self.wrapped(flag);
+    }
+
+    fn begin(&mut self, _: V, c: V) {
+        let flag = self.condition(c);
+        self.conditional(flag);
+    }
+
+    fn end(&mut self, at: V) {
+        self.join(at);
+    }
+
     fn interpret(&mut self) {
         let code = *self.code();
         let number = code.first + self.k - code.head;
@@ -308,5 +332,9 @@ impl Baseline<'_> {
         self.asm.call(Gpr::RAX);
         self.asm.test(Gpr::RAX);
         self.exit_if(Flag::NotEqual);
+    }
+
+    fn reload(&mut self, v: V, lane: u8, reg: u8) {
+        self.values.set_machine_register(v, lane, reg);
     }
 }

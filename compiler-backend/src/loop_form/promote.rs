@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pendula_codegen::loops::Kept;
 use pendula_isa::Ty;
-use pendula_isa::adjoint::VALUE;
 
-use super::function::{FunctionWriter, PREFIX, c_type};
+use super::function::FunctionBuilder;
 use super::statement::differ;
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{LocatedStmt, Mem, Operand, Region, Stmt, Test, Var};
@@ -14,7 +14,7 @@ use crate::passes::Pass;
 
 /// A word that is kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct Promoted {
     pub(super) mem: Mem,
     ty: Ty,
     written: bool,
@@ -47,7 +47,7 @@ impl Accesses {
         self.add(test.b, test.ty, false);
     }
 
-    fn of(fw: &FunctionWriter<'_, '_>, block: &[LocatedStmt]) -> Accesses {
+    fn of(fw: &FunctionBuilder<'_, '_>, block: &[LocatedStmt]) -> Accesses {
         let mut out = Accesses::default();
         walk(block, &mut |s| match &s.stmt {
             Stmt::Update { func, dst, args, .. } => {
@@ -96,10 +96,10 @@ impl Accesses {
     }
 }
 
-impl FunctionWriter<'_, '_> {
+impl FunctionBuilder<'_, '_> {
     /// Of words that every turn of a loop comes to, and that lie inside the memory, those that can be kept. `changed` are the variables that
     /// the loop changes.
-    pub(super) fn promotable(&self, body: &[LocatedStmt], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
+    pub(super) fn promotable(&self, body: &[LocatedStmt], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Promoted> {
         if !self.w.switches.has(Pass::Scalars) {
             return Vec::new();
         }
@@ -126,28 +126,20 @@ impl FunctionWriter<'_, '_> {
                 *other == mem || differ(mem, *other) || !(changes((Some(ty), written)) || changes(*how))
             });
             if alone && !accesses.reached.contains(&mem.region) {
-                out.push(Kept { mem, ty, written });
+                out.push(Promoted { mem, ty, written });
             }
         }
         out
     }
 
-    /// Declares the variables, and gives what reads the words and what writes them.
-    pub(super) fn keep(&mut self, kept: &[Kept]) -> (Vec<String>, Vec<String>) {
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        for Kept { mem, ty, written } in kept {
-            let kept = self.fresh("kept");
-            for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
-                let word = self.word_at(lane, *ty, *mem);
-                let name = format!("{}{kept}", PREFIX[lane]);
-                self.text.line(&format!("{} {name} = 0;", c_type(Self::lane_type(lane, *ty))));
-                before.push(format!("{name} = {};", word.text));
-                if lane != VALUE || *written {
-                    after.push(format!("{} = {name};", word.text));
-                }
-            }
-            self.kept.insert(*mem, kept);
+    /// Keeps words in variables from here on.
+    pub(super) fn keep(&mut self, words: &[Promoted]) -> Vec<Kept> {
+        let mut out = Vec::with_capacity(words.len());
+        for Promoted { mem, ty, written } in words {
+            let local = self.fresh("kept", *ty);
+            out.push(Kept { local, place: self.memory_place(*mem), ty: *ty, written: *written });
+            self.kept.insert(*mem, local);
         }
-        (before, after)
+        out
     }
 }

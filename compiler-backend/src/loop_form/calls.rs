@@ -1,15 +1,15 @@
 //! Calls: values are handed over, words that may be changed by their addresses.
 
+use pendula_codegen::loops::{self, Argument, Slot, Stmt as Out, Word};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
-use super::function::{FunctionWriter, c_type};
+use super::function::FunctionBuilder;
 use super::statement::differ;
-use super::text::{Ex, double, word};
 use super::{Refused, Sweep};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
 
-impl FunctionWriter<'_, '_> {
+impl FunctionBuilder<'_, '_> {
     pub(super) fn call(
         &mut self,
         s: &LocatedStmt,
@@ -23,39 +23,28 @@ impl FunctionWriter<'_, '_> {
             return Err(Refused::Operation);
         }
         let left = self.unmodified_params(callee, args, way);
-        let name = self.w.variant((func, way, self.ad_mode, left));
-        let mut text = format!("if ({name}({}", self.surroundings(false));
-        if way == Sweep::Turn {
-            text.push_str(", turned");
-        }
-        let mut after = Vec::new();
-        let mut back_to = Vec::new();
+        let function = self.w.variant((func, way, self.ad_mode, left));
+        let mut out = Vec::new();
+        // What follows the call: words that are written back, and what has flowed to copies.
+        let (mut back_to, mut shares) = (Vec::new(), Vec::new());
         let mut given: Vec<Mem> = Vec::new();
         for (n, (param, arg)) in callee.params.iter().zip(args).enumerate() {
             self.inside(s, n, *arg);
             let ty = callee.ty(param.var);
-            let spot = self.spot(*arg, ty);
-            let value = spot.lanes[VALUE].clone();
-            if let (Operand::Const(_), true) = (arg, param.written) {
+            let own = self.place(*arg).map(|place| Word { place, ty: self.operand_type(*arg, ty), lane: VALUE });
+            if (own.is_none() && param.written) || own.is_some_and(|own| (own.ty == Ty::F) != (ty == Ty::F)) {
                 return Err(Refused::Types);
             }
-            if value.as_ref().is_some_and(|v| v.double != (ty == Ty::F)) {
-                return Err(Refused::Types);
-            }
-            let value = value.unwrap_or_else(|| match arg {
-                Operand::Const(k) if ty == Ty::F => double(*k),
-                Operand::Const(k) => word(*k),
-                _ => word(0),
-            });
-            if param.written {
-                let place = self.passed_place(*arg, &value, &mut back_to);
-                text.push_str(&format!(", &{place}"));
-                if way == Sweep::Turn {
-                    let midpoint = self.midpoint(*arg, ty);
-                    text.push_str(&format!(", {midpoint}"));
+            match (own, *arg) {
+                (Some(own), _) if param.written => {
+                    out.push(self.passed_place(*arg, own, &mut back_to));
+                    if way == Sweep::Turn {
+                        out.push(self.midpoint(*arg, ty));
+                    }
                 }
-            } else {
-                text.push_str(&format!(", {}", value.text));
+                (Some(own), _) => out.push(Argument::Value(own)),
+                (None, Operand::Const(k)) => out.push(Argument::Const(k, ty)),
+                (None, _) => return Err(Refused::Operation),
             }
             let lanes = self.lanes_of(ty);
             if lanes.is_empty() {
@@ -67,50 +56,40 @@ impl FunctionWriter<'_, '_> {
             {
                 for other in given.clone() {
                     if !differ(other, *m) {
-                        let (a, b) = (self.address(other), self.address(*m));
-                        self.text.line(&format!("if ({} == {}) return 1;", a.text, b.text));
+                        self.push(Out::Apart(self.address(other), self.address(*m)));
                     }
                 }
                 given.push(*m);
             }
             for &lane in lanes {
-                let kind = c_type(Self::lane_type(lane, ty));
-                let own = spot.lanes[lane].clone();
-                match own {
-                    None => {
-                        self.none = true;
-                        text.push_str(&format!(", ({kind} *)&none"));
-                    }
+                match own.map(|own| Word { lane, ..own }).filter(|own| self.lanes_of(own.ty).contains(&lane)) {
+                    None => out.push(Argument::Nowhere(loops::lane_type(lane, ty))),
                     Some(own) if copied => {
-                        let copy = self.fresh("share");
-                        let forward = self.flows_forward(lane);
-                        let begin = if forward { own.text.as_str() } else { "0" };
-                        self.text.line(&format!("{kind} {copy} = {begin};"));
-                        text.push_str(&format!(", &{copy}"));
+                        let copy = self.fresh("share", loops::lane_type(lane, ty));
+                        let forward = loops::flows_forward(self.ad_mode, lane);
+                        self.push(Out::Define(copy, forward.then_some(own)));
+                        let copy = self.local_word(copy);
+                        out.push(Argument::Address(copy));
                         if !forward {
-                            after.push((lane, ty, own, Ex::atom(copy, kind == "double")));
+                            shares.push((lane, ty, [Slot::Word(own), Slot::Word(copy)]));
                         }
                     }
-                    Some(own) => {
-                        let place = self.passed_place(*arg, &own, &mut back_to);
-                        text.push_str(&format!(", &{place}"));
-                    }
+                    Some(own) => out.push(self.passed_place(*arg, own, &mut back_to)),
                 }
             }
         }
-        text.push_str(")) return 1;");
-        if text.contains("&none") {
-            // What an earlier call has left there.
-            self.text.line("none = 0;");
-        }
-        self.text.line(&text);
-        back_to.iter().for_each(|line: &String| self.text.line(line));
-        for (lane, ty, own, copy) in after {
-            for line in self.sum(lane, ty, &own, &copy)? {
-                self.text.line(&line);
-            }
+        self.push(Out::Call(function, out));
+        self.out.append(&mut back_to);
+        for (lane, ty, words) in shares {
+            let sum = self.sum(lane, ty, words)?;
+            self.push(Out::Block(sum));
         }
         Ok(())
+    }
+
+    /// The value of a local variable.
+    fn local_word(&self, local: loops::Local) -> Word {
+        Word { place: loops::Place::Local(local), ty: self.local_type(local), lane: VALUE }
     }
 
     /// Which parameters a callee is to leave alone on the way back.
@@ -130,15 +109,15 @@ impl FunctionWriter<'_, '_> {
         callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
     }
 
-    /// The variable that is lent for a word: a memory word is copied, and back after the call.
-    fn passed_place(&mut self, operand: Operand, word: &Ex, back_to: &mut Vec<String>) -> String {
+    /// The address of a word: that of a copy for a word of memory, which is copied back after the call.
+    fn passed_place(&mut self, operand: Operand, word: Word, back_to: &mut Vec<Out>) -> Argument {
         if !matches!(operand, Operand::Mem(_)) {
-            return word.text.clone();
+            return Argument::Address(word);
         }
-        let name = self.fresh("lent");
-        self.text.line(&format!("{} {name} = {};", if word.double { "double" } else { "int64_t" }, word.text));
-        back_to.push(format!("{} = {name};", word.text));
-        name
+        let copy = self.fresh("lent", loops::lane_type(word.lane, word.ty));
+        self.push(Out::Define(copy, Some(word)));
+        back_to.push(Out::Write(word, copy));
+        Argument::Address(self.local_word(copy))
     }
 
     /// Whether the callee may reach a word that it is given by an address, too.

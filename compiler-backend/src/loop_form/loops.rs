@@ -4,13 +4,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pendula_codegen::loops::{Bound, Check, Induction, Place as Word, Step, Sum, Value};
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
-use super::function::{FunctionWriter, Site};
-use super::induction::{Induction, Sum};
-use super::promote::Kept;
-use super::text::Ex;
+use super::function::{FunctionBuilder, Site, local};
+use super::promote::Promoted;
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
 use crate::passes::Pass;
@@ -19,13 +18,14 @@ use crate::passes::Pass;
 pub(super) const TEST: usize = 1 << 20;
 
 /// What is done about a loop.
+#[derive(Default)]
 pub(super) struct Plan {
     /// Conditions on which the loop is not run.
-    pub(super) checks: Vec<String>,
+    pub(super) checks: Vec<Check>,
     /// What need not be looked at in the loop.
     pub(super) proven: Vec<Site>,
     /// Words that stay where they are, and can be kept in variables.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<Promoted>,
     /// Whether no turn uses what another writes, but for sums.
     pub(super) independent: bool,
 }
@@ -37,7 +37,6 @@ enum Met<'s> {
 }
 
 struct Survey<'s, 'w> {
-    names: &'w dyn Fn(Var) -> String,
     program: &'w Program,
     var: Var,
     /// How the loop counts.
@@ -198,7 +197,7 @@ impl<'s> Survey<'s, '_> {
         if var == self.var {
             return Some(self.count.clone());
         }
-        let name = Sum::word(&Ex::atom((self.names)(var), false));
+        let name = Sum::value(Value::Place(Word::Local(local(var))));
         if let Some(step) = self.steps.get(&var) {
             let now = Sum::constant(self.now.get(&var).copied().unwrap_or(0));
             return Some(Induction { first: name.plus(&now, 1)?, step: Sum::constant(*step) });
@@ -232,28 +231,28 @@ fn steps(block: &[LocatedStmt], back: bool, all: &HashMap<Var, u32>, out: &mut H
     }
 }
 
-/// What can be done about a loop over `var` from `first` to `last` by `by`.
+/// What can be done about a loop over `var` between these bounds.
 pub(super) fn plan(
-    fw: &FunctionWriter<'_, '_>,
+    fw: &FunctionBuilder<'_, '_>,
     var: Var,
-    first: &Ex,
-    last: &Ex,
-    by: i64,
+    bounds: [Bound; 2],
+    step: Step,
     body: &[LocatedStmt],
     back: bool,
 ) -> Plan {
-    let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), kept: Vec::new(), independent: false };
+    let mut plan = Plan::default();
+    let Step::Const(by) = step else { return plan };
     if by.abs() >= SMALL || !fw.w.switches.has(Pass::Bounds) {
         return plan;
     }
+    let ends = bounds.map(Bound::value);
     let all = writes(fw.w.program, body);
     let mut found = HashMap::new();
     steps(body, back, &all, &mut found);
     let mut survey = Survey {
-        names: &|v| fw.name(v),
         program: fw.w.program,
         var,
-        count: Induction { first: Sum::word(first), step: Sum::constant(by) },
+        count: Induction { first: Sum::value(ends[0]), step: Sum::constant(by) },
         written: all.keys().copied().collect(),
         steps: found,
         now: HashMap::new(),
@@ -274,7 +273,7 @@ pub(super) fn plan(
                 }
             }
             Met::Test(site, test) => {
-                if test_checks(fw, &survey, test, first, last).is_none() {
+                if test_checks(fw, &survey, test, ends).is_none() {
                     spoilt.insert(*site);
                 }
             }
@@ -296,7 +295,7 @@ pub(super) fn plan(
             }
             Met::Word(..) => {}
             Met::Test(_, test) => {
-                for check in test_checks(fw, &survey, test, first, last).unwrap_or_default() {
+                for check in test_checks(fw, &survey, test, ends).unwrap_or_default() {
                     if !plan.checks.contains(&check) {
                         plan.checks.push(check);
                     }
@@ -305,11 +304,10 @@ pub(super) fn plan(
         }
     }
     for (Induction { first, step }, [least, greatest]) in spans {
-        let at = |k: i64| first.plus(&Sum::constant(k), 1).map_or_else(String::new, |s| s.text());
         let check = |k: i64| match step.as_constant() {
-            Some(0) => format!("(word)({}) >= len", at(k)),
-            Some(step) => format!("outside({}, {step}, turns, len)", at(k)),
-            None => format!("outside_by({}, {}, {}, turns, len)", at(least), greatest - least, step.text()),
+            Some(0) => Check::Outside(first.offset(k)),
+            Some(step) => Check::Leaves(first.offset(k), step),
+            None => Check::LeavesBy(first.offset(least), greatest - least, step.clone()),
         };
         plan.checks.push(check(least));
         if least != greatest && step.as_constant().is_some() {
@@ -335,12 +333,11 @@ fn in_bounds(induction: &Induction) -> Option<(i64, Induction)> {
 
 /// What must not hold for a comparison to hold in every turn.
 fn test_checks(
-    fw: &FunctionWriter<'_, '_>,
+    fw: &FunctionBuilder<'_, '_>,
     survey: &Survey<'_, '_>,
     test: &Test,
-    first: &Ex,
-    last: &Ex,
-) -> Option<Vec<String>> {
+    [first, last]: [Value; 2],
+) -> Option<Vec<Check>> {
     if test.ty != Ty::Int {
         return None;
     }
@@ -351,23 +348,19 @@ fn test_checks(
         Operand::Var(_) | Operand::Mem(_) => None,
     };
     let (a, b) = (side(test.a)?, side(test.b)?);
-    let ends: &[&Ex] = match (a, b, test.cond) {
+    let ends: &[Value] = match (a, b, test.cond) {
         (None, None, _) => &[first],
         // What grows, or shrinks, all along is within a bound if it is at both ends.
         (Some(_), None, Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge)
         | (None, Some(_), Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge) => &[first, last],
         _ => return None,
     };
-    let text = |o: Operand, counts: Option<Var>, end: &Ex| if counts.is_some() { end.clone() } else { fw.integer(o) };
-    let checks = ends.iter().map(|end| {
-        let holds = super::operators::integers(test.cond, &text(test.a, a, end), &text(test.b, b, end));
-        format!("!({})", holds.text)
-    });
-    Some(checks.collect())
+    let value = |o: Operand, counts: Option<Var>, end: Value| if counts.is_some() { end } else { fw.integer(o) };
+    Some(ends.iter().map(|end| Check::Fails(test.cond, value(test.a, a, *end), value(test.b, b, *end))).collect())
 }
 
 /// Whether no turn reads or writes a memory word that another one writes: then several may be made at once.
-fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt], kept: &[Kept]) -> bool {
+fn independent(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt], kept: &[Promoted]) -> bool {
     let mut simple = true;
     walk(body, &mut |s| {
         simple &= matches!(

@@ -4,18 +4,19 @@
 
 use std::ops::Range;
 
+use pendula_codegen::loops::{Argument, Stmt as Out};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::AdMode;
 
 use super::flow::{Flow, Location};
-use super::function::{FunctionWriter, c_type};
+use super::function::{FunctionBuilder, local};
 use super::{Refused, Sweep};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Region, Stmt, Var};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
 
-impl FunctionWriter<'_, '_> {
+impl FunctionBuilder<'_, '_> {
     /// Statements forward, values alone, and back with gradients.
     pub(super) fn turn(&mut self, block: &[LocatedStmt]) -> Done {
         if !self.w.switches.has(Pass::Turn) {
@@ -100,10 +101,16 @@ impl FunctionWriter<'_, '_> {
     /// Statements forward, values alone.
     fn forward(&mut self, block: &[LocatedStmt]) -> Done {
         self.back = false;
+        self.values_alone(|fw| fw.block(block, false))
+    }
+
+    /// Adds statements on values alone.
+    pub(super) fn values_alone(&mut self, add: impl FnOnce(&mut Self) -> Done) -> Done {
         let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
-        let done = self.block(block, false);
+        let done = self.nested(add);
         self.ad_mode = ad_mode;
-        done
+        self.push(Out::Values(done?));
+        Ok(())
     }
 
     /// Statements back, with gradients.
@@ -236,8 +243,7 @@ impl FunctionWriter<'_, '_> {
             self.save_midpoint(&self.w.words.clone());
         }
         for param in self.f.params.iter().filter(|p| p.written && !written_args.contains(&Operand::Var(p.var))) {
-            let name = self.name(param.var);
-            self.text.line(&format!("*turned_{name} = {name};"));
+            self.push(Out::HandParam(local(param.var)));
         }
     }
 
@@ -251,23 +257,15 @@ impl FunctionWriter<'_, '_> {
     }
 
     fn save_midpoint(&mut self, ranges: &[Range<usize>]) {
-        for range in ranges {
-            let (at, n) = (range.start, range.len());
-            self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
-        }
+        ranges.iter().for_each(|range| self.push(Out::HandData(range.clone())));
     }
 
     /// Where the function that a word is lent to is to write what it is like at the turning point.
-    pub(super) fn midpoint(&mut self, operand: Operand, ty: Ty) -> String {
+    pub(super) fn midpoint(&self, operand: Operand, ty: Ty) -> Argument {
         match operand {
-            Operand::Mem(m) => format!("({} *)(turned + ({}))", c_type(ty), self.address(m).text),
-            Operand::Var(v) if self.f.params.iter().any(|p| p.var == v && p.written) => {
-                format!("turned_{}", self.name(v))
-            }
-            Operand::Var(_) | Operand::Const(_) => {
-                self.none = true;
-                format!("({} *)&none", c_type(ty))
-            }
+            Operand::Mem(m) => Argument::HandMemory(self.address(m), ty),
+            Operand::Var(v) if self.f.params.iter().any(|p| p.var == v && p.written) => Argument::HandParam(local(v)),
+            Operand::Var(_) | Operand::Const(_) => Argument::Nowhere(ty),
         }
     }
 }

@@ -2,20 +2,20 @@
 //! computed in any case, and chosen afterwards; what comes to nothing where the
 //! condition does not hold needs no condition.
 
-use pendula_codegen::ops::{Bin, Body, Float, Op, V};
+use crate::ops::{Bin, Float, Op, V};
 
 /// The operations without the conditionals that need not be, and what each value is called then.
-pub(super) fn flat(body: &Body) -> (Body, Vec<V>) {
-    let mut out = Flat { ops: Vec::with_capacity(body.ops.len()), to: Vec::with_capacity(body.ops.len()) };
+pub(super) fn flat(ops: &[Op]) -> (Vec<Op>, Vec<V>) {
+    let mut out = Flat { ops: Vec::with_capacity(ops.len()), to: Vec::with_capacity(ops.len()) };
     let mut how: Vec<How> = Vec::new();
     let mut ended = How::Branch;
-    for (n, op) in body.ops.iter().enumerate() {
+    for (n, op) in ops.iter().enumerate() {
         let op = out.renamed(*op);
         let innermost = how.last().copied();
         let v = match op {
             Op::If(c) => {
                 let outer_is_flat = how.iter().all(|h| !matches!(h, How::Branch));
-                let now = if outer_is_flat { classify(&body.ops, n, c, &out) } else { How::Branch };
+                let now = if outer_is_flat { classify(ops, n, c, &out) } else { How::Branch };
                 how.push(now);
                 match now {
                     How::Branch => out.push(op),
@@ -46,7 +46,7 @@ pub(super) fn flat(body: &Body) -> (Body, Vec<V>) {
         };
         out.to.push(v);
     }
-    (Body { ops: out.ops, parts: Vec::new(), branch: None }, out.to)
+    (out.ops, out.to)
 }
 
 /// What becomes of a conditional.

@@ -1,0 +1,406 @@
+//! Recorded operations as C: expressions where a value is used once, constants
+//! with a name where it is used more often.
+
+use std::fmt::Write as _;
+
+use super::expr::{Expr, Kind, Prec};
+use super::function::FunctionPrinter;
+use super::names;
+use super::text::{WORDS, word};
+use crate::emit::{Emit, emit};
+use crate::loops::{Block, Slot};
+use crate::ops::{Bin, Float, Kernel, Op, V};
+use pendula_isa::types::Cond;
+
+/// Prints one block.
+struct BlockPrinter<'b, 'f, 'p> {
+    f: &'b mut FunctionPrinter<'p>,
+    block: &'f Block,
+    uses: Vec<u32>,
+    done: Vec<Option<Expr>>,
+    lines: Vec<String>,
+    depth: usize,
+    /// Conditions of the conditionals that are open, and of the one that ended last.
+    open: Vec<Expr>,
+    ended: Option<Expr>,
+    /// How many words the block writes.
+    sets: usize,
+    /// The value whose check for being finite is made on the word that it is written to.
+    late: Option<V>,
+    /// Names declared ahead, because they are made in a conditional.
+    declared_ahead: Vec<(String, bool)>,
+}
+
+impl FunctionPrinter<'_> {
+    /// Prints a block; gives the value `result`, if one is asked for.
+    pub(super) fn block(&mut self, block: &Block, result: Option<V>) -> Option<Expr> {
+        let count = block.ops.len();
+        let mut p = BlockPrinter {
+            f: self,
+            block,
+            uses: vec![0; count],
+            done: vec![None; count],
+            lines: Vec::new(),
+            depth: 0,
+            open: Vec::new(),
+            ended: None,
+            sets: 0,
+            late: None,
+            declared_ahead: Vec::new(),
+        };
+        p.count(result);
+        p.run();
+        let result = result.map(|v| p.value(v));
+        for double in [true, false] {
+            let of_type = p.declared_ahead.iter().filter(|(_, d)| *d == double);
+            let names: Vec<&str> = of_type.map(|(n, _)| n.as_str()).collect();
+            if !names.is_empty() {
+                p.lines.insert(0, format!("{} {};", if double { "double" } else { "int64_t" }, names.join(", ")));
+            }
+        }
+        let lines = p.lines;
+        lines.iter().for_each(|l| self.text.line(l));
+        result
+    }
+}
+
+impl BlockPrinter<'_, '_, '_> {
+    /// Whether an operand has a word in a lane.
+    fn has(&self, lane: u8, reg: u8) -> bool {
+        self.slot(reg).is_some_and(|slot| self.f.has_lane(slot, lane.into()))
+    }
+
+    fn slot(&self, reg: u8) -> Option<Slot> {
+        self.block.slots.get(usize::from(reg)).copied().flatten()
+    }
+
+    /// An operand's word in a lane.
+    fn spot(&mut self, lane: u8, reg: u8) -> Option<Expr> {
+        let slot = self.slot(reg).filter(|slot| self.f.has_lane(*slot, lane.into()))?;
+        Some(self.f.slot(slot, lane.into()))
+    }
+
+    fn wraps(&self, v: V) -> bool {
+        self.block.wraps[v.0 as usize]
+    }
+
+    fn temporary(&mut self) -> String {
+        self.f.next += 1;
+        format!("t{}", self.f.next - 1)
+    }
+
+    /// How often each value is used by something that is needed.
+    fn count(&mut self, result: Option<V>) {
+        if let Some(v) = result {
+            self.uses[v.0 as usize] += 1;
+        }
+        let block = self.block;
+        for (n, op) in block.ops.iter().enumerate().rev() {
+            let lost = match *op {
+                Op::Set(lane, reg, _) => !self.has(lane, reg),
+                Op::Finite(_) | Op::Ordered(..) => !self.f.program.checks_finite,
+                _ => false,
+            };
+            if self.block.wraps[n] {
+                self.uses[n] += 1;
+            }
+            if lost || (op.is_idle() && self.uses[n] == 0) {
+                continue;
+            }
+            // Unused arguments of a kernel repeat the first one.
+            let arity = if let Op::Kernel(k, _) = op { self.f.kernel(*k).0.arity } else { usize::MAX };
+            op.uses().take(arity).for_each(|v| self.uses[v.0 as usize] += 1);
+        }
+    }
+
+    /// Whether a value is only asked whether it is zero.
+    fn is_condition(&self, v: V) -> bool {
+        self.block.ops.iter().all(|op| match *op {
+            Op::If(_) => true,
+            Op::Select(_, a, b) => a != v && b != v,
+            op => op.uses().all(|u| u != v),
+        })
+    }
+
+    fn line(&mut self, text: &str) {
+        self.lines.push(format!("{}{text}", "    ".repeat(self.depth)));
+    }
+
+    fn value(&self, v: V) -> Expr {
+        match self.block.ops[v.0 as usize] {
+            Op::Const(k) => word(k),
+            _ => self.done[v.0 as usize].clone().unwrap_or_else(|| word(0)),
+        }
+    }
+
+    fn int(&self, v: V) -> Expr {
+        match self.block.ops[v.0 as usize] {
+            Op::Const(k) => word(k),
+            _ => WORDS.convert(self.value(v), Kind::Word),
+        }
+    }
+
+    fn real(&self, v: V) -> Expr {
+        match self.block.ops[v.0 as usize] {
+            Op::Const(k) => WORDS.constant(k, Kind::Double),
+            _ => WORDS.convert(self.value(v), Kind::Double),
+        }
+    }
+
+    /// Gives a value a name.
+    fn name(&mut self, v: V, ex: &Expr) {
+        let name = self.temporary();
+        if self.depth > 0 {
+            self.declared_ahead.push((name.clone(), ex.is_double()));
+            self.line(&format!("{name} = {};", ex.text));
+        } else {
+            let ty = if ex.is_double() { "double" } else { "int64_t" };
+            self.line(&format!("const {ty} {name} = {};", ex.text));
+        }
+        self.done[v.0 as usize] = Some(Expr::atom(name, ex.kind));
+    }
+
+    /// Keeps a value as an expression, if it is used once, or gives it a name.
+    fn keep(&mut self, v: V, ex: Expr) {
+        let n = v.0 as usize;
+        if self.uses[n] > 1 && ex.prec != Prec::Atom {
+            self.name(v, &ex);
+        } else {
+            self.done[n] = Some(ex);
+        }
+    }
+
+    fn run(&mut self) {
+        let block = self.block;
+        self.sets = block.ops.iter().filter(|op| matches!(*op, Op::Set(l, r, _) if self.has(*l, *r))).count();
+        self.late = self.late_check();
+        for (n, op) in block.ops.iter().enumerate() {
+            if !op.is_idle() || self.uses[n] > 0 {
+                emit(self, V(n as u32), *op);
+            }
+        }
+    }
+
+    /// The value whose check for being finite is made on the word that it is written to, after that is written. Its
+    /// uses are counted without the check.
+    fn late_check(&mut self) -> Option<V> {
+        let block = self.block;
+        let ops = &block.ops;
+        if self.sets == 1
+            && !ops.iter().any(|op| matches!(op, Op::If(_)))
+            && let Some(Op::Set(lane, reg, v)) =
+                ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.has(*l, *r)))
+            && self.slot(*reg).is_some_and(|slot| self.f.kind(slot, usize::from(*lane)) == Kind::Double)
+        {
+            let checks = ops.iter().filter(|op| **op == Op::Finite(*v)).count() as u32;
+            let checks = if self.f.program.checks_finite { checks } else { 0 };
+            if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
+                self.uses[v.0 as usize] = 1;
+                return Some(*v);
+            }
+        }
+        None
+    }
+
+    /// A sum or product that the C compiler's builtin checks for wrapping where it is made.
+    fn checked_sum(&mut self, v: V, builtin: &str, a: V, b: V) {
+        let name = self.temporary();
+        if self.depth > 0 {
+            self.declared_ahead.push((name.clone(), false));
+        } else {
+            self.line(&format!("int64_t {name};"));
+        }
+        let (a, b) = (self.int(a), self.int(b));
+        self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
+        self.done[v.0 as usize] = Some(Expr::atom(name, Kind::Word));
+    }
+
+    fn choose(&mut self, v: V, c: &Expr, a: V, b: V) {
+        let double = self.value(a).is_double() || self.value(b).is_double();
+        let (a, b) = if double { (self.real(a), self.real(b)) } else { (self.int(a), self.int(b)) };
+        let kind = if double { Kind::Double } else { Kind::Word };
+        self.keep(v, WORDS.select(c, &a, &b, kind));
+    }
+}
+
+impl Emit for BlockPrinter<'_, '_, '_> {
+    /// It is written where it is used.
+    fn constant(&mut self, _: V, _: u64) {}
+
+    fn get(&mut self, v: V, lane: u8, reg: u8) {
+        let ex = self.spot(lane, reg).unwrap_or_else(|| word(0));
+        // The words are written at the end, one after the other.
+        let needs_name = self.sets > 1 || self.uses[v.0 as usize] > 1;
+        if needs_name && ex.constant.is_none() { self.name(v, &ex) } else { self.done[v.0 as usize] = Some(ex) }
+    }
+
+    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+        match op {
+            Bin::Add if self.wraps(v) => self.checked_sum(v, "add", a, b),
+            Bin::Sub if self.wraps(v) => self.checked_sum(v, "sub", a, b),
+            Bin::Mul if self.wraps(v) => self.checked_sum(v, "mul", a, b),
+            // All bits of a double but its sign are zero where it is.
+            Bin::Shl
+                if self.block.ops[b.0 as usize] == Op::Const(1)
+                    && self.value(a).is_double()
+                    && self.is_condition(v) =>
+            {
+                let x = self.real(a);
+                self.keep(v, Expr::of(&[&x], format!("{} != 0.0", x.at(Prec::Sum)), Kind::Truth, Prec::Other));
+            }
+            _ => self.keep(v, WORDS.bin(op, &self.int(a), &self.int(b))),
+        }
+    }
+
+    fn not(&mut self, v: V, a: V) {
+        self.keep(v, self.int(a).not());
+    }
+
+    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+        self.keep(v, WORDS.compare(cond, &self.int(a), &self.int(b)));
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let c = self.int(c);
+        self.choose(v, &c, a, b);
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        self.keep(v, Expr::float(op, &self.real(a), &self.real(b)));
+    }
+
+    fn sqrt(&mut self, v: V, a: V) {
+        self.keep(v, self.real(a).sqrt());
+    }
+
+    fn abs(&mut self, v: V, a: V) {
+        self.keep(v, self.real(a).abs());
+    }
+
+    fn int_to_float(&mut self, v: V, a: V) {
+        self.keep(v, WORDS.from_int(&self.int(a)));
+    }
+
+    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+        self.keep(v, Expr::compare_floats(cond, &self.real(a), &self.real(b)));
+    }
+
+    fn canonical(&mut self, v: V, a: V) {
+        self.keep(v, self.real(a).canonical());
+    }
+
+    /// Blocks have no loads; see [`Block::new`].
+    fn load(&mut self, _: V, _: u8, _: V) {}
+
+    fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
+        let (Kernel { name: path, arity, result: one, .. }, name) = self.f.kernel(kernel);
+        let (name, pair) = (name.to_string(), one.is_none());
+        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| names::kernel(path) == *of) {
+            let (a, b) = (self.int(args[0]), self.int(args[1]));
+            if b.constant.is_none_or(|k| k == 0) {
+                self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
+            }
+            let ex = Expr::call(division, &[&a, &b], Kind::Word);
+            self.name(v, &ex);
+            return;
+        }
+        let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });
+        self.f.out |= pair;
+        for arg in &args[..arity] {
+            let _ = write!(text, ", {}", self.int(*arg).text);
+        }
+        text.push(')');
+        if pair {
+            self.line(&format!("if ({text}) return 1;"));
+            if self.uses[v.0 as usize] > 0 {
+                self.name(v, &Expr::atom("(int64_t)out[0]", Kind::Word));
+            }
+            return;
+        }
+        let result = self.temporary();
+        if self.depth > 0 {
+            // What it gives is looked at later where this is not run, too.
+            self.declared_ahead.push((result.clone(), false));
+            self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
+            self.done[v.0 as usize] = Some(Expr::atom(result, Kind::Word));
+        } else {
+            self.line(&format!("const result {result} = {text};"));
+            self.line(&format!("bad |= STATUS({result});"));
+            self.done[v.0 as usize] = Some(Expr::call("WORD", &[&Expr::atom(result, Kind::Word)], Kind::Word));
+        }
+    }
+
+    fn second(&mut self, v: V, _: V) {
+        self.name(v, &Expr::atom("(int64_t)out[1]", Kind::Word));
+    }
+
+    fn phi(&mut self, v: V, then: V, otherwise: V) {
+        let c = self.ended.clone().unwrap_or_else(|| word(1));
+        self.choose(v, &c, then, otherwise);
+    }
+
+    fn set(&mut self, lane: u8, reg: u8, value: V) {
+        let Some(to) = self.spot(lane, reg) else { return };
+        let from = if to.is_double() { self.real(value) } else { self.int(value) };
+        // In the short form where there is one.
+        match from.added_to(&to.text) {
+            Some((sign, other)) => self.line(&format!("{} {sign}= {other};", to.text)),
+            None => self.line(&format!("{} = {};", to.text, from.text)),
+        }
+        if self.late == Some(value) {
+            self.line(&format!("CHECK({});", to.text));
+        }
+    }
+
+    /// Nor stores, nor checks of addresses.
+    fn store(&mut self, _: u8, _: V, _: V) {}
+    fn bound(&mut self, _: V) {}
+
+    fn finite(&mut self, a: V) {
+        if self.f.program.checks_finite && self.late != Some(a) {
+            self.line(&format!("CHECK({});", self.real(a).text));
+        }
+    }
+
+    fn ordered(&mut self, a: V, b: V) {
+        if self.f.program.checks_finite {
+            self.line(&format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text));
+        }
+    }
+
+    fn require(&mut self, c: V) {
+        self.line(&format!("bad |= !{};", self.int(c).at(Prec::Unary)));
+    }
+
+    fn overflow(&mut self, c: V) {
+        self.line(&format!("bad |= {};", self.int(c).at(Prec::Atom)));
+    }
+
+    fn begin(&mut self, _: V, c: V) {
+        let c = self.value(c);
+        let c = if c.is_double() { WORDS.convert(c, Kind::Word) } else { c };
+        self.line(&format!("if ({}) {{", c.text));
+        self.open.push(c);
+        self.depth += 1;
+    }
+
+    fn end(&mut self, _: V) {
+        self.depth = self.depth.saturating_sub(1);
+        self.ended = self.open.pop();
+        self.line("}");
+    }
+
+    /// Nor what the interpreter does.
+    fn interpret(&mut self) {}
+    fn reload(&mut self, _: V, _: u8, _: u8) {}
+}
+
+/// Divisions, which C has operators for: the kernel, and the function of the prelude.
+const DIVISIONS: &[(&str, &str)] = &[
+    ("int_quot", "quotient"),
+    ("int_rem", "rest"),
+    ("int_div", "quotient_down"),
+    ("int_modulo", "modulo"),
+    ("int_udiv", "unsigned_quotient"),
+    ("int_umod", "unsigned_rest"),
+];

@@ -1,0 +1,170 @@
+//! Prints loops that count, with what is checked before them.
+
+use pendula_isa::Ty;
+use pendula_isa::adjoint::VALUE;
+
+use super::expr::{Expr, Kind, Prec};
+use super::function::{FunctionPrinter, c_type};
+use super::text::WORDS;
+use crate::loops::{Bound, Check, Count, Kept, Scope, Step, Sum, Value, Word, lane_type};
+
+impl FunctionPrinter<'_> {
+    pub(super) fn count_loop(&mut self, count: &Count) {
+        self.text.open("{");
+        let from = self.bound(count.first);
+        let to = self.bound(count.last);
+        let (head, turns) = self.loop_head(count, &from, &to);
+        let runs = match count.step {
+            Step::Const(k) if k < 0 => format!("if ({} >= {}) {{", from.text, to.text),
+            Step::Const(_) | Step::Kept { .. } => format!("if ({} <= {}) {{", from.text, to.text),
+        };
+        let (read, write) = self.keep(&count.kept);
+        if !count.checks.is_empty() || !read.is_empty() {
+            self.text.open(&runs);
+            if count.checks.iter().any(Check::counts_turns) {
+                self.text.line(&format!("const word turns = {turns};"));
+            }
+            if !count.checks.is_empty() {
+                let checks: Vec<String> = count.checks.iter().map(|c| self.check(c)).collect();
+                let indent = format!("\n{}", "    ".repeat(self.text.indent));
+                let checks = checks.join("\n        || ").replace('\n', &indent);
+                self.text.line(&format!("if ({checks})"));
+                self.text.line("    return 1;");
+            }
+            read.iter().for_each(|line| self.text.line(line));
+            self.text.close("}");
+        }
+        if count.independent {
+            self.text.line("IVDEP");
+        }
+        self.text.open(&head);
+        self.statements(&count.body);
+        self.text.close("}");
+        if !write.is_empty() {
+            self.text.open(&runs);
+            write.iter().for_each(|line| self.text.line(line));
+            self.text.close("}");
+        }
+        if self.f.local(count.var).scope != Scope::Stmt {
+            let name = self.name(VALUE, count.var);
+            self.text.line(&format!("{name} = 0;"));
+        }
+        for (bound, kept) in [(count.first, &from), (count.last, &to)] {
+            // The body changes no bound in the end.
+            if let Bound::Kept(_, place) = bound {
+                let now = self.integer(Value::Place(place));
+                self.text.line(&format!("bad |= {} != {};", now.at(Prec::Sum), kept.text));
+            }
+        }
+        self.text.close("}");
+    }
+
+    /// A bound of a loop, as it is before it.
+    fn bound(&mut self, bound: Bound) -> Expr {
+        match bound {
+            Bound::Const(k) => super::text::word(k),
+            Bound::Kept(local, place) => {
+                let value = self.integer(Value::Place(place));
+                let name = self.name(VALUE, local);
+                self.text.line(&format!("const {} {name} = {};", c_type(Ty::Int), value.text));
+                Expr::atom(name, Kind::Word)
+            }
+        }
+    }
+
+    /// The head of a loop, after what must hold for it to end; and how many turns it has, if it has any.
+    fn loop_head(&mut self, count: &Count, from: &Expr, to: &Expr) -> (String, String) {
+        let name = self.name(VALUE, count.var);
+        let declared = if self.f.local(count.var).scope == Scope::Stmt { "int64_t " } else { "" };
+        let begin = format!("for ({declared}{name} = {}", from.text);
+        let is_last = |end: i64| matches!(count.last, Bound::Const(k) if k != end.cast_unsigned());
+        match count.step {
+            Step::Const(1) => {
+                if !is_last(i64::MAX) {
+                    self.text.line(&format!("if ({} == INT64_MAX) return 1;", to.text));
+                }
+                let head = format!("{begin}; {name} <= {}; {name}++) {{", to.text);
+                (head, format!("(word)({} - {}) + 1", to.text, from.at(Prec::Product)))
+            }
+            Step::Const(-1) => {
+                if !is_last(i64::MIN) {
+                    self.text.line(&format!("if ({} == INT64_MIN) return 1;", to.text));
+                }
+                let head = format!("{begin}; {name} >= {}; {name}--) {{", to.text);
+                (head, format!("(word)({} - {}) + 1", from.text, to.at(Prec::Product)))
+            }
+            Step::Const(k) => {
+                self.text.line(&format!("if (uneven({}, {}, {k})) return 1;", from.text, to.text));
+                let sign = if k < 0 { ">=" } else { "<=" };
+                let head = format!("{begin}; {name} {sign} {}; {name} += {k}) {{", to.text);
+                (head, format!("(word)(({} - {}) / {k}) + 1", to.text, from.at(Prec::Product)))
+            }
+            Step::Kept { by, of, negated } => {
+                let (by, of) = (self.name(VALUE, by), self.name(VALUE, of));
+                let sign = if negated { "-" } else { "" };
+                self.text.line(&format!("const int64_t {by} = {sign}{of};"));
+                self.text.line(&format!("if (uneven({}, {}, {by})) return 1;", from.text, to.text));
+                let goes_on = format!("{by} < 0 ? {name} >= {} : {name} <= {}", to.text, to.text);
+                (format!("{begin}; {goes_on}; {name} += {by}) {{"), String::new())
+            }
+        }
+    }
+
+    /// Declares the variables that keep words, and gives what reads the words and what writes them.
+    fn keep(&mut self, kept: &[Kept]) -> (Vec<String>, Vec<String>) {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for Kept { local, place, ty, written } in kept {
+            for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
+                let word = self.word(Word { place: *place, ty: *ty, lane });
+                let name = self.name(lane, *local);
+                self.text.line(&format!("{} {name} = 0;", c_type(lane_type(lane, *ty))));
+                before.push(format!("{name} = {};", word.text));
+                if lane != VALUE || *written {
+                    after.push(format!("{} = {name};", word.text));
+                }
+            }
+        }
+        (before, after)
+    }
+
+    fn check(&mut self, check: &Check) -> String {
+        match check {
+            Check::Fails(cond, a, b) => {
+                let (a, b) = (self.integer(*a), self.integer(*b));
+                format!("!({})", WORDS.compare(*cond, &a, &b).text)
+            }
+            Check::Outside(at) => format!("(word)({}) >= len", self.sum(at)),
+            Check::Leaves(first, step) => format!("outside({}, {step}, turns, len)", self.sum(first)),
+            Check::LeavesBy(first, span, step) => {
+                format!("outside_by({}, {span}, {}, turns, len)", self.sum(first), self.sum(step))
+            }
+        }
+    }
+
+    /// A sum, with its products in the order of their names.
+    fn sum(&mut self, sum: &Sum) -> String {
+        let mut products: Vec<(Vec<String>, i64)> = Vec::new();
+        for (factors, n) in sum.products() {
+            let mut factors: Vec<String> = factors.iter().map(|f| self.integer(*f).text).collect();
+            factors.sort();
+            products.push((factors, n));
+        }
+        // The constant last.
+        products.sort_by(|(a, _), (b, _)| (a.is_empty(), a).cmp(&(b.is_empty(), b)));
+        let mut out = String::new();
+        for (factors, n) in products {
+            let (sign, n) = (if n < 0 { "-" } else { "+" }, n.unsigned_abs());
+            let product = match (factors.is_empty(), n) {
+                (true, _) => n.to_string(),
+                (false, 1) => factors.join(" * "),
+                (false, _) => format!("{n} * {}", factors.join(" * ")),
+            };
+            match (out.is_empty(), sign) {
+                (true, "+") => out = product,
+                (true, _) => out = format!("-{product}"),
+                (false, _) => out.push_str(&format!(" {sign} {product}")),
+            }
+        }
+        if out.is_empty() { "0".to_string() } else { out }
+    }
+}

@@ -1,0 +1,269 @@
+//! Prints functions: what they are given, what is local to them.
+
+use std::collections::HashSet;
+
+use pendula_isa::Ty;
+use pendula_isa::adjoint::{AdMode, LANES, VALUE};
+
+use super::Shared;
+use super::expr::{Expr, Kind, Prec};
+use super::names::Names;
+use super::text::{Text, WORDS};
+use crate::loops::{
+    Address, Block, Function, FunctionId, Local, Param, Passed, Place, Program, Scope, Slot, Value, Word,
+    flows_forward, lane_type, lanes_of,
+};
+use crate::ops::Kernel;
+
+/// The prefixes of names for each lane.
+pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
+
+/// The macros for memory words in each lane: as integers, and as doubles.
+const MEMORY: [[&str; 2]; LANES] = [["I", "F"], ["G_I", "G_F"], ["S_I", "S_F"], ["X_I", "X_F"]];
+
+/// Prints one function.
+pub(super) struct FunctionPrinter<'p> {
+    pub(super) program: &'p Program,
+    pub(super) shared: &'p Shared<'p>,
+    pub(super) f: &'p Function,
+    /// The lanes of the statements that are being printed.
+    pub(super) ad_mode: AdMode,
+    pub(super) text: Text,
+    names: Vec<String>,
+    /// The number of the next temporary.
+    pub(super) next: u32,
+    /// The words of local variables that have been named.
+    used: HashSet<(Local, usize)>,
+    /// Whether there must be a word that nobody reads, and words for results of kernels.
+    pub(super) none: bool,
+    pub(super) out: bool,
+}
+
+/// How a word of a type stands in C.
+pub(super) fn c_type(ty: Ty) -> &'static str {
+    if ty == Ty::F { "double" } else { "int64_t" }
+}
+
+fn kind(ty: Ty) -> Kind {
+    if ty == Ty::F { Kind::Double } else { Kind::Word }
+}
+
+/// Prints a function: its head, and head and body.
+pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, String) {
+    let f: &Function = &shared.program.functions[id.0 as usize];
+    let mut taken: Names = shared.taken.clone();
+    let mut p = FunctionPrinter {
+        program: shared.program,
+        shared,
+        f,
+        ad_mode: f.ad_mode,
+        text: Text::default(),
+        names: f.locals.iter().map(|local| taken.like(&local.name)).collect(),
+        next: 0,
+        used: HashSet::new(),
+        none: false,
+        out: false,
+    };
+    let head = p.head(&shared.functions[id.0 as usize]);
+    p.text.indent = 1;
+    p.statements(&f.body);
+    let body = std::mem::take(&mut p.text);
+    p.text.indent = 1;
+    p.exit();
+    let exit = std::mem::take(&mut p.text);
+    p.text.open(&format!("{head}\n{{"));
+    p.declare();
+    if f.checks_stack {
+        p.text.line("if (DEEP()) return 1;");
+    }
+    p.enter();
+    p.text.out.push_str(&body.out);
+    p.text.out.push_str(&exit.out);
+    p.text.line("return NOTED;");
+    p.text.close("}");
+    (head, p.text.out)
+}
+
+impl FunctionPrinter<'_> {
+    /// A kernel, and its name.
+    pub(super) fn kernel(&self, number: u32) -> (Kernel, &str) {
+        (self.program.kernels[number as usize], &self.shared.kernels[number as usize])
+    }
+
+    /// The lanes beside values in which a word of a type has words.
+    pub(super) fn lanes_of(&self, ty: Ty) -> &'static [usize] {
+        lanes_of(self.ad_mode, ty)
+    }
+
+    /// The name of a local variable's word in a lane.
+    pub(super) fn name(&mut self, lane: usize, local: Local) -> String {
+        self.used.insert((local, lane));
+        self.own_name(lane, local)
+    }
+
+    fn own_name(&self, lane: usize, local: Local) -> String {
+        format!("{}{}", PREFIX[lane], self.names[local.0 as usize])
+    }
+
+    /// What every function is given first.
+    pub(super) fn surroundings(&self, with_types: bool) -> String {
+        let word = |name: String| if with_types { format!("word *restrict const {name}") } else { name };
+        let mut out = word("mem".into());
+        for lane in self.ad_mode.lanes() {
+            out.push_str(", ");
+            out.push_str(&word(format!("{}mem", PREFIX[*lane])));
+        }
+        out.push_str(if with_types { ", const word len, word top" } else { ", len, top" });
+        if self.f.turns && with_types {
+            out.push_str(", word *turned");
+        }
+        out
+    }
+
+    fn head(&self, name: &str) -> String {
+        let mut out = format!("static int64_t {name}({}", self.surroundings(true));
+        for Param { local, passed } in &self.f.params {
+            let ty = self.f.local(*local).ty;
+            let name = self.own_name(VALUE, *local);
+            match passed {
+                Passed::Address => out.push_str(&format!(", {} *p_{name}", c_type(ty))),
+                Passed::Value | Passed::Copy(_) => out.push_str(&format!(", {} {name}", c_type(ty))),
+            }
+            if matches!(passed, Passed::Address) && self.f.turns {
+                out.push_str(&format!(", {} *turned_{name}", c_type(ty)));
+            }
+            for lane in self.f.lanes_of(ty) {
+                out.push_str(&format!(", {} *p_{}", c_type(lane_type(*lane, ty)), self.own_name(*lane, *local)));
+            }
+        }
+        out.push(')');
+        out
+    }
+
+    /// What is done with parameters at the beginning.
+    fn enter(&mut self) {
+        for Param { local, passed } in &self.f.params {
+            let ty = self.f.local(*local).ty;
+            let name = self.own_name(VALUE, *local);
+            match passed {
+                Passed::Address => self.text.line(&format!("{} {name} = *p_{name};", c_type(ty))),
+                Passed::Copy(_) => self.text.line(&format!("const {} {name}_before = {name};", c_type(ty))),
+                Passed::Value => {}
+            }
+            for &lane in self.f.lanes_of(ty) {
+                let own = self.own_name(lane, *local);
+                let kind = c_type(lane_type(lane, ty));
+                let zero = matches!(passed, Passed::Copy(_)) && !flows_forward(self.f.ad_mode, lane);
+                self.text.line(&if zero { format!("{kind} {own} = 0;") } else { format!("{kind} {own} = *p_{own};") });
+            }
+        }
+    }
+
+    /// What is done with parameters at the end.
+    fn exit(&mut self) {
+        for Param { local, passed } in &self.f.params {
+            let ty = self.f.local(*local).ty;
+            let name = self.own_name(VALUE, *local);
+            match passed {
+                Passed::Address => self.text.line(&format!("*p_{name} = {name};")),
+                Passed::Copy(_) if ty == Ty::F => self.text.line(&format!("NEAR_ZERO({name} - {name}_before);")),
+                Passed::Copy(_) => self.text.line(&format!("bad |= {name} != {name}_before;")),
+                Passed::Value => {}
+            }
+            for &lane in self.f.lanes_of(ty) {
+                let own = self.own_name(lane, *local);
+                match passed {
+                    Passed::Address | Passed::Value => self.text.line(&format!("*p_{own} = {own};")),
+                    Passed::Copy(sums) => {
+                        let sums = sums.iter().filter(|(of, _)| *of == lane);
+                        sums.for_each(|(_, sum): &(usize, Block)| _ = self.block(sum, None));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Declares what is local to the function, and named in it.
+    fn declare(&mut self) {
+        self.text.line("int64_t bad = 0, odd = 0;");
+        let mut words: Vec<(&str, String)> = Vec::new();
+        for (n, info) in self.f.locals.iter().enumerate().filter(|(_, info)| info.scope == Scope::Function) {
+            let local = Local(n as u32);
+            for &lane in std::iter::once(&VALUE).chain(self.f.lanes_of(info.ty)) {
+                if self.used.contains(&(local, lane)) {
+                    words.push((c_type(lane_type(lane, info.ty)), self.own_name(lane, local)));
+                }
+            }
+        }
+        for kind in ["int64_t", "double"] {
+            let names: Vec<String> =
+                words.iter().filter(|(k, _)| *k == kind).map(|(_, n)| format!("{n} = 0")).collect();
+            for names in names.chunks(8) {
+                self.text.line(&format!("{kind} {};", names.join(", ")));
+            }
+        }
+        if self.none {
+            self.text.line("word none = 0;");
+        }
+        if self.out {
+            self.text.line("word out[2];");
+        }
+    }
+
+    /// An address.
+    pub(super) fn address(&mut self, address: Address) -> Expr {
+        let mut parts: Vec<String> = address.locals.into_iter().flatten().map(|v| self.name(VALUE, v)).collect();
+        if address.offset != 0 || parts.is_empty() {
+            parts.push(address.offset.to_string());
+        }
+        let prec = if parts.len() > 1 { Prec::Sum } else { Prec::Atom };
+        Expr::of(&[], parts.join(" + ").replace("+ -", "- "), Kind::Word, prec)
+    }
+
+    /// A word.
+    pub(super) fn word(&mut self, Word { place, ty, lane }: Word) -> Expr {
+        let kind = kind(lane_type(lane, self.f.ty(place, ty)));
+        match place {
+            Place::Local(local) => Expr::atom(self.name(lane, local), kind),
+            Place::Memory(at) => {
+                let at = self.address(at);
+                Expr::atom(format!("{}({})", MEMORY[lane][usize::from(kind == Kind::Double)], at.text), kind)
+            }
+        }
+    }
+
+    /// An integer.
+    pub(super) fn integer(&mut self, value: Value) -> Expr {
+        match value {
+            Value::Const(k) => super::text::word(k),
+            Value::Place(place) => WORDS.convert(self.word(Word { place, ty: Ty::Int, lane: VALUE }), Kind::Word),
+        }
+    }
+
+    /// Whether an operand of a block has a word in a lane.
+    pub(super) fn has_lane(&self, slot: Slot, lane: usize) -> bool {
+        lane == VALUE
+            || match slot {
+                Slot::Place(place, ty) => self.lanes_of(self.f.ty(place, ty)).contains(&lane),
+                Slot::Word(_) | Slot::Passed(..) => false,
+            }
+    }
+
+    /// How an operand's word in a lane stands in C.
+    pub(super) fn kind(&self, slot: Slot, lane: usize) -> Kind {
+        kind(match slot {
+            Slot::Place(place, ty) => lane_type(lane, self.f.ty(place, ty)),
+            Slot::Word(word) => lane_type(word.lane, self.f.ty(word.place, word.ty)),
+            Slot::Passed(local, lane) => lane_type(lane, self.f.local(local).ty),
+        })
+    }
+
+    /// An operand's word in a lane that it has.
+    pub(super) fn slot(&mut self, slot: Slot, lane: usize) -> Expr {
+        match slot {
+            Slot::Place(place, ty) => self.word(Word { place, ty, lane }),
+            Slot::Word(word) => self.word(word),
+            Slot::Passed(local, of) => Expr::atom(format!("*p_{}", self.own_name(of, local)), self.kind(slot, lane)),
+        }
+    }
+}

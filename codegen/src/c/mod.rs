@@ -1,0 +1,127 @@
+//! Prints programs in the [loop form](crate::loops) as C. No other place knows how they are written in C.
+//!
+//! `function` prints functions, `statement`, `call` and `count` what is in them; `block` prints operations, [`expr`]
+//! their expressions, for the machine's engine, too. `names` has names, `text` text.
+//!
+//! What runs a program is a C function on the machine's memory: `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len,
+//! uint64_t top, uint64_t *turned, uint64_t stack)`. `mem` are `len` words of memory, of which those from `top` on are zero, and
+//! may be used; `lanes` are what words carry, by lane from 1 on, as long as the memory. `turned` gets the data that the program
+//! hands on where it turns round. Calls take at most `stack` bytes of the host's stack. It returns 0, or 1 if it gave up, which may
+//! leave anything in all of them.
+
+mod block;
+mod call;
+mod count;
+pub mod expr;
+mod function;
+mod names;
+mod statement;
+mod text;
+
+use std::fmt::Write as _;
+
+use crate::kernel::pack;
+use crate::loops::Program;
+use crate::ops::Kernel;
+use names::Names;
+use text::Text;
+
+/// The name of the C function that is to be called once after loading, with the addresses of the kernels: `void NAME(void *const *)`.
+/// A kernel's is that of its `result`, where it has one.
+pub const KERNELS: &str = "pendula_kernels";
+
+const PRELUDE: &str = include_str!("prelude.h");
+
+/// The names of what functions share.
+struct Shared<'p> {
+    program: &'p Program,
+    functions: Vec<String>,
+    kernels: Vec<String>,
+    /// All of them.
+    taken: Names,
+}
+
+/// Prints a program.
+pub fn print(program: &Program) -> String {
+    let mut taken = Names::default();
+    let functions = program.functions.iter().map(|f| taken.like(&f.name)).collect();
+    let kernel_name = |kernel: &Kernel| {
+        let base = taken.like(&names::kernel(kernel.name));
+        let results = if kernel.result.is_some() { "" } else { "pair_" };
+        format!("{base}_{results}{}", kernel.arity)
+    };
+    let kernels = program.kernels.iter().map(kernel_name).collect();
+    let shared = Shared { program, functions, kernels, taken };
+    let mut text = prelude(&shared);
+    let printed: Vec<(String, String)> = program.order.iter().map(|id| function::print(&shared, *id)).collect();
+    for (head, _) in &printed {
+        let _ = writeln!(text, "{head};");
+    }
+    for (_, body) in printed.iter().rev() {
+        text.push('\n');
+        text.push_str(body);
+    }
+    text.push_str(&entries(&shared));
+    text
+}
+
+fn entries(shared: &Shared<'_>) -> String {
+    let mut text = Text::default();
+    for entry in &shared.program.entries {
+        let function = &shared.program.functions[entry.function.0 as usize];
+        let name = &entry.name;
+        text.line("");
+        text.open(&format!(
+            "int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned, word stack)\n{{"
+        ));
+        text.line("(void)lanes, (void)turned;");
+        let lanes: String = function.ad_mode.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
+        text.line("limit = (char *)__builtin_frame_address(0) - stack;");
+        let turned = if function.turns { ", turned" } else { "" };
+        let called = &shared.functions[entry.function.0 as usize];
+        text.line(&format!("return {called}(mem, {lanes}len, top{turned});"));
+        text.close("}");
+    }
+    text.out
+}
+
+fn prelude(shared: &Shared<'_>) -> String {
+    let program = shared.program;
+    let from = program.file.as_ref().map_or(String::new(), |f| format!(" from {}", names::in_comment(f)));
+    let mut out = format!(
+        "/* Written by pendula{from}. A function returns 1 where it gives up:\n   where the program would trap. */\n\n"
+    );
+    out.push_str(PRELUDE);
+    let _ = writeln!(
+        out,
+        "\n/* The fixed-point format, for functions of the machine. */\n#define ENV {}\n",
+        pack(program.env)
+    );
+    let kernels = || program.kernels.iter().zip(&shared.kernels);
+    if kernels().any(|(k, _)| k.result.is_some()) {
+        out.push_str("/* Functions of the machine: they give a word and, above it, 0 if they have any. */\n");
+        for (kernel, name) in kernels().filter(|(k, _)| k.result.is_some()) {
+            let _ = writeln!(out, "static pure_{} {name};", kernel.arity);
+        }
+        out.push('\n');
+    }
+    if kernels().any(|(k, _)| k.result.is_none()) {
+        out.push_str("/* Functions of the machine with two results: they write them to `out`, and return 0 if they have any. */\n");
+        for (kernel, name) in kernels().filter(|(k, _)| k.result.is_none()) {
+            let _ = writeln!(out, "static word (*{name})(word env, word *out{});", ", word".repeat(kernel.arity));
+        }
+        out.push('\n');
+    }
+    let _ = writeln!(out, "void {KERNELS}(void *const *functions)\n{{");
+    out.push_str("    (void)functions;\n");
+    for (n, (kernel, name)) in kernels().enumerate() {
+        let args = ", word".repeat(kernel.arity);
+        let cast = match kernel.result {
+            Some(_) => format!("pure_{}", kernel.arity),
+            None => format!("word (*)(word, word *{args})"),
+        };
+        let _ = writeln!(out, "    {name} = ({cast})functions[{n}];");
+    }
+    out.push_str("}\n\n");
+    out
+}

@@ -1,0 +1,162 @@
+//! Prints statements.
+
+use pendula_isa::Ty;
+use pendula_isa::adjoint::{AdMode, VALUE};
+
+use super::expr::{Expr, Kind, Prec};
+use super::function::{FunctionPrinter, PREFIX, c_type};
+use super::text::WORDS;
+use crate::loops::{Freed, Local, Stmt, Test, Value, Word, lane_type};
+
+impl FunctionPrinter<'_> {
+    pub(super) fn statements(&mut self, statements: &[Stmt]) {
+        statements.iter().for_each(|s| self.statement(s));
+    }
+
+    fn statement(&mut self, s: &Stmt) {
+        match s {
+            Stmt::Block(block) => _ = self.block(block, None),
+            Stmt::Inside(at) => {
+                let at = self.address(*at);
+                self.text.line(&format!("INSIDE({});", at.text));
+            }
+            Stmt::Apart(a, b) => {
+                let (a, b) = (self.address(*a), self.address(*b));
+                self.text.line(&format!("if ({} == {}) return 1;", a.text, b.text));
+            }
+            Stmt::IfSame { addresses: [a, b], then, otherwise } => {
+                let (a, b) = (self.address(*a), self.address(*b));
+                self.branches(&format!("{} == {}", a.text, b.text), then, otherwise);
+            }
+            Stmt::Flag(flag, test) => _ = self.flag(*flag, test),
+            Stmt::If { test, flag, then, otherwise } => {
+                let name = self.flag(*flag, test);
+                self.branches(&name, then, otherwise);
+            }
+            Stmt::Agree(test, flag) => {
+                let (after, name) = (self.test(test), self.name(VALUE, *flag));
+                self.text.line(&format!("bad |= {} != {name};", after.at(Prec::Atom)));
+            }
+            Stmt::GiveUp { test, holds } => {
+                let test = self.test(test);
+                let text = if *holds { test.text } else { format!("!{}", test.at(Prec::Atom)) };
+                self.text.line(&format!("if ({text}) return 1;"));
+            }
+            Stmt::Values(body) => {
+                let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
+                self.statements(body);
+                self.ad_mode = ad_mode;
+            }
+            Stmt::Loop(body) => {
+                self.text.open("for (;;) {");
+                self.statements(body);
+                self.text.close("}");
+            }
+            Stmt::Leave { unless, finite } => {
+                let goes_on = self.test(unless);
+                for word in finite {
+                    let x = self.word(*word);
+                    self.text.line(&format!("CHECK({});", x.text));
+                }
+                self.text.line(&format!("if (!{}) break;", goes_on.at(Prec::Atom)));
+            }
+            Stmt::Proceed(test) => {
+                let after = self.test(test);
+                self.text.line(&format!("if (!{} | NOTED) return 1;", after.at(Prec::Atom)));
+            }
+            Stmt::Count(count) => self.count_loop(count),
+            Stmt::Clear(local) => {
+                for &lane in std::iter::once(&VALUE).chain(self.lanes_of(self.f.local(*local).ty)) {
+                    let name = self.name(lane, *local);
+                    self.text.line(&format!("{name} = 0;"));
+                }
+            }
+            Stmt::CheckZero(local) => {
+                let name = self.name(VALUE, *local);
+                self.text.line(&match self.f.local(*local).ty {
+                    Ty::F => format!("NEAR_ZERO({name});"),
+                    Ty::Int | Ty::Q | Ty::L => format!("bad |= {name} != 0;"),
+                });
+            }
+            Stmt::Allocate(base, len) => {
+                let (words, name) = (self.integer(*len).at(Prec::Unary), self.name(VALUE, *base));
+                self.text.line(&format!("if ((word){words} > len - top) return 1;"));
+                self.text.line(&format!("{name} = (int64_t)top;"));
+                self.text.line(&format!("top += (word){words};"));
+            }
+            Stmt::Free { base, len, ty, values } => self.free(*base, *len, *ty, *values),
+            Stmt::Forget(base, len) => {
+                let (n, name) = (self.integer(*len).at(Prec::Unary), self.name(VALUE, *base));
+                self.text.line(&format!("top -= (word){n};"));
+                self.text.line(&format!("memset(mem + {name}, 0, (word){n} * sizeof(word));"));
+            }
+            Stmt::Define(local, from) => self.define(*local, *from),
+            Stmt::Write(to, from) => {
+                let (to, from) = (self.word(*to), self.name(VALUE, *from));
+                self.text.line(&format!("{} = {from};", to.text));
+            }
+            Stmt::Call(function, arguments) => self.call(*function, arguments),
+            Stmt::HandParam(local) => {
+                let name = self.name(VALUE, *local);
+                self.text.line(&format!("*turned_{name} = {name};"));
+            }
+            Stmt::HandData(range) => {
+                let (at, n) = (range.start, range.len());
+                self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
+            }
+        }
+    }
+
+    /// Two sides of a condition.
+    fn branches(&mut self, condition: &str, then: &[Stmt], otherwise: &[Stmt]) {
+        self.text.open(&format!("if ({condition}) {{"));
+        self.statements(then);
+        if !otherwise.is_empty() {
+            self.text.close("} else {");
+            self.text.indent += 1;
+            self.statements(otherwise);
+        }
+        self.text.close("}");
+    }
+
+    fn flag(&mut self, flag: Local, test: &Test) -> String {
+        let holds = self.test(test);
+        let name = self.name(VALUE, flag);
+        self.text.line(&format!("const int {name} = {};", holds.text));
+        name
+    }
+
+    fn test(&mut self, test: &Test) -> Expr {
+        match test {
+            Test::Flag(flag) => Expr::atom(self.name(VALUE, *flag), Kind::Word),
+            Test::Integers(cond, a, b) => {
+                let (a, b) = (self.integer(*a), self.integer(*b));
+                WORDS.compare(*cond, &a, &b)
+            }
+            Test::Block(block, v) => self.block(block, Some(*v)).unwrap_or_else(|| super::text::word(0)),
+        }
+    }
+
+    fn free(&mut self, base: Local, len: Value, ty: Ty, values: Freed) {
+        let (words, name) = (self.integer(len), self.name(VALUE, base));
+        self.text.line(&format!("top -= (word){};", words.at(Prec::Unary)));
+        self.text.line(&format!("if ({name} != (int64_t)top) return 1;"));
+        let n = words.text;
+        match values {
+            Freed::Clear => self.text.line(&format!("memset(mem + top, 0, (word)({n}) * sizeof(word));")),
+            Freed::Check if ty == Ty::F => self.text.line(&format!("odd |= end_doubles(mem + top, (word)({n}));")),
+            Freed::Check => self.text.line(&format!("bad |= end_words(mem + top, (word)({n}));")),
+            Freed::Zero => {}
+        }
+        for lane in self.lanes_of(ty) {
+            self.text.line(&format!("memset({}mem + top, 0, (word)({n}) * sizeof(word));", PREFIX[*lane]));
+        }
+        self.text.line(&format!("{name} = 0;"));
+    }
+
+    fn define(&mut self, local: Local, from: Option<Word>) {
+        let from = from.map_or("0".to_string(), |word| self.word(word).text);
+        let name = self.name(VALUE, local);
+        self.text.line(&format!("{} {name} = {from};", c_type(lane_type(VALUE, self.f.local(local).ty))));
+    }
+}

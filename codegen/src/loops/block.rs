@@ -1,0 +1,51 @@
+//! Blocks of operations.
+
+use super::{Place, Word, checks, if_convert};
+use crate::ops::{self, Op, V};
+use pendula_isa::Ty;
+
+/// An operand of a block.
+#[derive(Clone, Copy, Debug)]
+pub enum Slot {
+    /// A place, with its words in all lanes.
+    Place(Place, Ty),
+    /// A word, as the value of an operand without lanes.
+    Word(Word),
+    /// What the caller of a parameter passes by address for a lane.
+    Passed(super::Local, usize),
+}
+
+/// Operations on words. Operand `n` of [`Op::Get`] and [`Op::Set`] is `slots[n]`.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The operations.
+    pub ops: Vec<Op>,
+    /// The operands, by number; the first is none.
+    pub slots: Vec<Option<Slot>>,
+    /// Sums and products of integers that give up where they wrap.
+    pub wraps: Vec<bool>,
+}
+
+impl Block {
+    /// A block of recorded operations, and what the value `result` is called in it. With `early`, sums of integers that wrap give up
+    /// at once: such checks cost less, but loops with them cannot be made loops over vectors. `None` if there is an operation that
+    /// only instructions have.
+    pub fn new(
+        body: &ops::Body,
+        slots: Vec<Option<Slot>>,
+        early: bool,
+        result: Option<V>,
+    ) -> Option<(Block, Option<V>)> {
+        let foreign =
+            |op: &Op| matches!(op, Op::Load(..) | Op::Store(..) | Op::Bound(_) | Op::Interpret | Op::Reload(..));
+        if body.ops.iter().any(foreign) {
+            return None;
+        }
+        let (mut ops, renamed) = if_convert::flat(&body.ops);
+        let mut shown = vec![false; ops.len()];
+        let all = 0..ops.len();
+        checks::remove_implied_checks(&mut ops, all, &mut shown);
+        let wraps = if early { checks::merge_wrap_checks(&mut ops) } else { vec![false; ops.len()] };
+        Some((Block { ops, slots, wraps }, result.map(|v| renamed[v.0 as usize])))
+    }
+}

@@ -1,0 +1,67 @@
+//! Checks within operations that others make needless.
+
+use std::ops::Range;
+
+use crate::ops::{Bin, Float, Op, V};
+use pendula_isa::types::Cond;
+
+/// Removes checks for being finite that a later check in the range implies: sums, products and roots of values that are not finite are not
+/// finite, and neither are quotients with such a numerator. `shown` says which values have been checked.
+pub fn remove_implied_checks(ops: &mut [Op], range: Range<usize>, shown: &mut [bool]) {
+    let mut depth = 0;
+    for n in range.rev() {
+        match ops[n] {
+            // A check within a conditional only holds there.
+            Op::End => depth += 1,
+            Op::If(_) => depth -= 1,
+            Op::Finite(v) if depth == 0 && std::mem::replace(&mut shown[v.0 as usize], true) => ops[n] = Op::Const(0),
+            Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
+                shown[a.0 as usize] = true;
+                shown[b.0 as usize] = true;
+            }
+            Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
+            _ => {}
+        }
+    }
+}
+
+/// Finds checks of sums and products, as they are recorded, that hosts can make with the operation, and removes them. Gives which
+/// operations are to be checked.
+pub(super) fn merge_wrap_checks(ops: &mut [Op]) -> Vec<bool> {
+    let mut wraps = vec![false; ops.len()];
+    for n in 0..ops.len() {
+        if let Op::Overflow(v) = ops[n]
+            && let Some(sum) = checked_operation(ops, v)
+        {
+            wraps[sum.0 as usize] = true;
+            ops[n] = Op::Const(0);
+        }
+    }
+    wraps
+}
+
+/// The sum or product of which `v` says whether it wraps.
+fn checked_operation(ops: &[Op], v: V) -> Option<V> {
+    let op = |v: V| ops[v.0 as usize];
+    match op(v) {
+        Op::Compare(Cond::Lt, signs, zero) if op(zero) == Op::Const(0) => {
+            let Op::Bin(Bin::And, first, second) = op(signs) else { return None };
+            let (Op::Bin(Bin::Xor, a, sum), Op::Bin(Bin::Xor, b, other)) = (op(first), op(second)) else { return None };
+            match op(sum) {
+                Op::Bin(Bin::Add, x, y) if (x, y) == (a, b) && other == sum => Some(sum),
+                Op::Bin(Bin::Sub, x, y) if (x, y) == (a, b) && other == a => Some(sum),
+                // A constant is added with the other sign.
+                Op::Bin(Bin::Add, x, y) if x == a && other == a => match (op(y), op(b)) {
+                    (Op::Const(y), Op::Const(b)) if y == b.wrapping_neg() && b != 1 << 63 => Some(sum),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        Op::Compare(Cond::Ne, high, sign) => match (op(high), op(sign)) {
+            (Op::Bin(Bin::MulHigh, a, b), Op::Bin(Bin::Sar, low, _)) if op(low) == Op::Bin(Bin::Mul, a, b) => Some(low),
+            _ => None,
+        },
+        _ => None,
+    }
+}

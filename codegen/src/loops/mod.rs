@@ -1,0 +1,421 @@
+//! The loop form: whole programs as functions with structured loops, between the compilers' representation and the generators of
+//! machine code. It is data: it names nothing, and it is independent of any language that it is printed in.
+//!
+//! A function works on local variables and on the machine's memory. What its statements compute are [blocks](Block) of
+//! [operations](crate::ops), whose operands are words: local variables, or words of memory at addresses that are sums of local
+//! variables. Each word has a value, and in an AD mode words in further lanes, which the blocks also compute.
+//!
+//! # Giving up
+//!
+//! Code never traps. Where the program would, the function gives up: whoever called it restores the memory, and another engine runs
+//! the program to that place. Checks of values need not be made where they stand: a function may *note* that one fails, and give up
+//! when it ends, or in the next turn of a loop without a count. Checks of addresses come before the access.
+
+mod block;
+mod checks;
+mod if_convert;
+mod sum;
+
+use std::ops::Range;
+
+use pendula_isa::adjoint::{AdMode, SECOND, VALUE};
+use pendula_isa::types::Cond;
+use pendula_isa::{Env, Ty};
+
+use crate::ops::{Kernel, V};
+
+pub use block::{Block, Slot};
+pub use checks::remove_implied_checks;
+pub use sum::{Induction, Sum};
+
+/// A program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The file that it comes from.
+    pub file: Option<String>,
+    /// The environment of kernels.
+    pub env: Env,
+    /// Whether numbers that are not finite are noted.
+    pub checks_finite: bool,
+    /// The kernels that blocks call.
+    pub kernels: Vec<Kernel>,
+    /// The functions, by [`FunctionId`].
+    pub functions: Vec<Function>,
+    /// The functions in an order in which they can be printed: callers tend to come first.
+    pub order: Vec<FunctionId>,
+    /// What is called from outside.
+    pub entries: Vec<Entry>,
+}
+
+/// A function that is called from outside.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The symbol.
+    pub name: String,
+    /// The function that it calls, which has no parameters.
+    pub function: FunctionId,
+}
+
+/// A function, by its index in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionId(pub u32);
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// A name for readers; names need not be unique.
+    pub name: String,
+    /// Which lanes it computes.
+    pub ad_mode: AdMode,
+    /// Whether the run turns round in it: it then hands on what the data is like there.
+    pub turns: bool,
+    /// Whether it looks for room on the host's stack before it calls anything.
+    pub checks_stack: bool,
+    /// The local variables, by [`Local`].
+    pub locals: Vec<LocalInfo>,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// The statements.
+    pub body: Vec<Stmt>,
+}
+
+impl Function {
+    /// The lanes beside values in which a word of a type has words.
+    pub fn lanes_of(&self, ty: Ty) -> &'static [usize] {
+        lanes_of(self.ad_mode, ty)
+    }
+
+    /// A local variable.
+    pub fn local(&self, local: Local) -> &LocalInfo {
+        &self.locals[local.0 as usize]
+    }
+
+    /// The type of a place that is read as `ty`: local variables have types of their own.
+    pub fn ty(&self, place: Place, ty: Ty) -> Ty {
+        match place {
+            Place::Local(local) => self.local(local).ty,
+            Place::Memory(_) => ty,
+        }
+    }
+}
+
+/// The lanes beside values in which a word of a type has words.
+pub fn lanes_of(ad_mode: AdMode, ty: Ty) -> &'static [usize] {
+    if ty.gradient().is_some() { ad_mode.lanes() } else { &[] }
+}
+
+/// The type of the word that a word of a type has in a lane.
+pub fn lane_type(lane: usize, ty: Ty) -> Ty {
+    if lane == VALUE { ty } else { ty.gradient().unwrap_or(Ty::Int) }
+}
+
+/// Whether a lane goes where values go: a copy of a word has what the word has there. Otherwise what flows to the copy flows on to
+/// the word.
+pub fn flows_forward(ad_mode: AdMode, lane: usize) -> bool {
+    match ad_mode {
+        AdMode::Tangent | AdMode::GradientTangent => lane == SECOND,
+        AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == pendula_isa::adjoint::MIXED,
+    }
+}
+
+/// A local variable, by its index in the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Local(pub u32);
+
+/// A local variable. It has a word in each lane of its type.
+#[derive(Clone, Debug)]
+pub struct LocalInfo {
+    /// A name for readers; names need not be unique.
+    pub name: String,
+    /// The type of its value.
+    pub ty: Ty,
+    /// Where its life begins.
+    pub scope: Scope,
+}
+
+/// Where the life of a local variable begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// With the function, as a parameter.
+    Param,
+    /// With the function, as zero.
+    Function,
+    /// With the statement that defines it.
+    Stmt,
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// The local variable that has its words in the function.
+    pub local: Local,
+    /// How the caller passes it.
+    pub passed: Passed,
+}
+
+/// How a parameter's value is passed. Its words in other lanes are passed by address in any case.
+#[derive(Clone, Debug)]
+pub enum Passed {
+    /// By address: the function changes it.
+    Address,
+    /// By value: nothing changes it.
+    Value,
+    /// By value. The function changes it and restores it, which is checked. In these lanes, what has flowed to it is added to the
+    /// caller's word by a block, of which the first operand is that word and the second the local variable's.
+    Copy(Vec<(usize, Block)>),
+}
+
+/// An address in memory: a sum of local variables and a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// The local variables.
+    pub locals: [Option<Local>; 2],
+    /// The constant.
+    pub offset: i64,
+}
+
+/// A place that has a word in each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// A local variable.
+    Local(Local),
+    /// A word of memory.
+    Memory(Address),
+}
+
+/// An integer that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Value {
+    /// A constant.
+    Const(u64),
+    /// The value of a place.
+    Place(Place),
+}
+
+/// A place's word in one lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The place.
+    pub place: Place,
+    /// The type of its value.
+    pub ty: Ty,
+    /// The lane.
+    pub lane: usize,
+}
+
+/// A condition.
+#[derive(Clone, Debug)]
+pub enum Test {
+    /// Whether a local variable that [`Stmt::Flag`] defines is set.
+    Flag(Local),
+    /// A comparison of integers.
+    Integers(Cond, Value, Value),
+    /// Whether a value that a block computes is not zero.
+    Block(Block, V),
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// Operations.
+    Block(Block),
+    /// Gives up if an address lies outside the memory.
+    Inside(Address),
+    /// Gives up if two addresses are the same.
+    Apart(Address, Address),
+    /// Does one of two things.
+    IfSame {
+        /// Two addresses.
+        addresses: [Address; 2],
+        /// What is done if they are the same.
+        then: Vec<Stmt>,
+        /// What is done otherwise.
+        otherwise: Vec<Stmt>,
+    },
+    /// Defines a local variable that is not zero if a test holds.
+    Flag(Local, Test),
+    /// Does one of two things; `flag` is whether the test holds.
+    If {
+        /// The test.
+        test: Test,
+        /// Defined as its result.
+        flag: Local,
+        /// What is done if it holds.
+        then: Vec<Stmt>,
+        /// What is done otherwise.
+        otherwise: Vec<Stmt>,
+    },
+    /// Notes that a test does not agree with a flag.
+    Agree(Test, Local),
+    /// Gives up if whether a test holds is this.
+    GiveUp {
+        /// The test.
+        test: Test,
+        /// Its result.
+        holds: bool,
+    },
+    /// Statements on values alone: they leave other lanes as they are.
+    Values(Vec<Stmt>),
+    /// Repeats statements until one leaves the loop.
+    Loop(Vec<Stmt>),
+    /// Leaves the innermost loop unless a test holds. Before that, notes numbers that are not finite.
+    Leave {
+        /// The test.
+        unless: Test,
+        /// Floating-point numbers that it compares.
+        finite: Vec<Word>,
+    },
+    /// Gives up unless a test holds, or if something has been noted. Numbers that are not finite might keep a loop going.
+    Proceed(Test),
+    /// A loop that counts.
+    Count(Box<Count>),
+    /// Sets a local variable's words to zero in each lane.
+    Clear(Local),
+    /// Notes that a local variable's value, which ends, is not zero.
+    CheckZero(Local),
+    /// Allocates words of memory: the address, and how many.
+    Allocate(Local, Value),
+    /// Frees the words that were allocated last.
+    Free {
+        /// Their address, which becomes zero.
+        base: Local,
+        /// How many they are.
+        len: Value,
+        /// How their values are read.
+        ty: Ty,
+        /// What is done about their values.
+        values: Freed,
+    },
+    /// Frees the words that were allocated last, whatever they are, values alone.
+    Forget(Local, Value),
+    /// Defines a local variable as a copy of a word, or as zero.
+    Define(Local, Option<Word>),
+    /// Writes a local variable's value to a word.
+    Write(Word, Local),
+    /// Calls a function; gives up if it does.
+    Call(FunctionId, Vec<Argument>),
+    /// Hands on a parameter's value: the run turns round here.
+    HandParam(Local),
+    /// Hands on data.
+    HandData(Range<usize>),
+}
+
+/// What is done about the values of words that are freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// They are set to zero.
+    Clear,
+    /// They are zero; floating-point numbers become zero if they are close to it. What is not is noted.
+    Check,
+    /// They are zero for certain.
+    Zero,
+}
+
+/// What a call passes.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A constant, as a word of a type.
+    Const(u64, Ty),
+    /// A word.
+    Value(Word),
+    /// The address of a local variable's word.
+    Address(Word),
+    /// The address of a word that nobody reads, and that is zero; its type.
+    Nowhere(Ty),
+    /// Where the callee hands on the value of a word of memory, as a word of a type.
+    HandMemory(Address, Ty),
+    /// Where the callee hands on the value of a parameter.
+    HandParam(Local),
+}
+
+/// A loop that counts.
+#[derive(Clone, Debug)]
+pub struct Count {
+    /// The variable that counts. It is zero after the loop.
+    pub var: Local,
+    /// What it begins with.
+    pub first: Bound,
+    /// What it ends with.
+    pub last: Bound,
+    /// By how much it grows.
+    pub step: Step,
+    /// Gives up if one of these holds, and the loop has turns.
+    pub checks: Vec<Check>,
+    /// Words that local variables keep during the loop.
+    pub kept: Vec<Kept>,
+    /// Whether no turn depends on another, but for sums.
+    pub independent: bool,
+    /// What a turn does.
+    pub body: Vec<Stmt>,
+}
+
+/// A bound of a loop.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// A constant.
+    Const(u64),
+    /// The value of a place before the loop, which is kept in a local variable. That it is the same after the loop is checked.
+    Kept(Local, Place),
+}
+
+impl Bound {
+    /// The value during the loop.
+    pub fn value(self) -> Value {
+        match self {
+            Bound::Const(k) => Value::Const(k),
+            Bound::Kept(local, _) => Value::Place(Place::Local(local)),
+        }
+    }
+}
+
+/// A loop's step.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// A constant other than 0.
+    Const(i64),
+    /// The value of a local variable before the loop, or its negation, which is kept in another.
+    Kept {
+        /// The variable that keeps it.
+        by: Local,
+        /// The variable that has it.
+        of: Local,
+        /// Whether it is negated.
+        negated: bool,
+    },
+}
+
+/// Something that must not hold for a loop to be run. Sums are of values before the loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// A comparison fails.
+    Fails(Cond, Value, Value),
+    /// An address lies outside the memory.
+    Outside(Sum),
+    /// An address leaves the memory in some turn: where it begins, and by how much it goes on.
+    Leaves(Sum, i64),
+    /// The same for steps of any size, and for as many words behind it.
+    LeavesBy(Sum, i64, Sum),
+}
+
+impl Check {
+    /// Whether it depends on how many turns there are.
+    pub fn counts_turns(&self) -> bool {
+        match self {
+            Check::Fails(..) | Check::Outside(_) => false,
+            Check::Leaves(..) | Check::LeavesBy(..) => true,
+        }
+    }
+}
+
+/// A word that stays where it is throughout a loop: it is read before the loop, kept in a local variable, and written after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// The local variable.
+    pub local: Local,
+    /// Where the word is.
+    pub place: Place,
+    /// Its type.
+    pub ty: Ty,
+    /// Whether its value changes.
+    pub written: bool,
+}

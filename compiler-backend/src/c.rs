@@ -1,0 +1,28 @@
+//! Programs as C: the [loop form](crate::loop_form), printed by [`pendula_codegen::c`].
+
+use pendula_codegen::ops::Kernel;
+
+use crate::ir::Program;
+use crate::loop_form;
+use crate::lower::Argument;
+
+pub use crate::loop_form::{Mode, Refused, Settings, carries, changes, floats};
+pub use pendula_codegen::c::KERNELS;
+
+/// A program in C.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The text.
+    pub text: String,
+    /// The kernels that it calls, in the order in which it wants their addresses.
+    pub kernels: Vec<Kernel>,
+}
+
+/// Writes a program, run with these arguments, in C.
+///
+/// # Errors
+/// What cannot be written in C.
+pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
+    let program = loop_form::build(program, arguments, modes, settings)?;
+    Ok(Source { text: pendula_codegen::c::print(&program), kernels: program.kernels })
+}

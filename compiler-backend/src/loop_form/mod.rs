@@ -1,0 +1,241 @@
+//! Programs of the representation in the [loop form](pendula_codegen::loops), from which C is printed.
+//!
+//! Each function of the program is a function there, once for each way in which it is run: in a direction, with or without what words
+//! carry. What an update or a permutation does comes from the instruction table, by way of recorded operations
+//! ([`pendula_codegen::lift`]).
+//!
+//! # Where a program would trap
+//!
+//! The functions never trap, but give up, and another engine runs the program to the place. So checks need not be made where they
+//! stand: numbers that are infinite or not zero are noted; indices that go from turn to turn by the same step are checked before the
+//! loop (`loops`). Nothing is read or written outside the memory, whatever the program does.
+//!
+//! # Neighbours
+//!
+//! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, and `promote`
+//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`), and
+//! `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
+
+mod calls;
+mod data;
+mod dead_uncompute;
+mod flow;
+mod function;
+mod fused_gradient;
+mod loops;
+mod promote;
+mod statement;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use pendula_codegen::lift::Setting;
+use pendula_codegen::loops as form;
+use pendula_codegen::ops::Kernel;
+use pendula_isa::Env;
+use pendula_isa::adjoint::AdMode;
+use pendula_isa::counts::Direction;
+
+use crate::ir::effects::Summaries;
+use crate::ir::{FunctionId, Program};
+use crate::lower::{Argument, LowerError};
+use crate::passes::Switches;
+
+pub use data::{carries, changes, floats};
+
+/// Why a program has no loop form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It shows numbers or texts while it runs.
+    #[error("it shows numbers or texts while it runs")]
+    Shows,
+    /// Something has no operation in it.
+    #[error("it does something that has no operation in C")]
+    Operation,
+    /// A word of one type is lent as one of another.
+    #[error("a word of one type is lent to a function as one of another")]
+    Types,
+    /// It has no entry point.
+    #[error("it has no entry point")]
+    NoEntry,
+    /// Its entry point cannot be called with these arguments.
+    #[error("{0}")]
+    Entry(#[from] LowerError),
+}
+
+/// A way of running a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// From one end to the other.
+    Run(Direction, AdMode),
+    /// Forward, values alone, and back with gradient words, which are there from the beginning as they are to be in between. What would be
+    /// undone at the end of the one and done again at the beginning of the other is left as it is.
+    ForwardAndBack,
+}
+
+impl Mode {
+    /// The symbol of the code that runs a program so. `turned` gets what [`changes`] says of the data, as it is where the run turns
+    /// round.
+    pub fn name(self) -> String {
+        match self {
+            Mode::Run(direction, ad_mode) => {
+                format!("pendula_{}{}", Sweep::of(direction == Direction::Backward).name(), suffix(ad_mode))
+            }
+            Mode::ForwardAndBack => "pendula_there_and_back".to_string(),
+        }
+    }
+}
+
+/// Which way a function is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Sweep {
+    Forward,
+    Backward,
+    /// Forward, and back with gradient words: the run turns round in it.
+    Turn,
+    /// The same in a part of the run: what it adds to is left as it was after the way forward.
+    Within,
+}
+
+impl Sweep {
+    fn of(back: bool) -> Sweep {
+        if back { Sweep::Backward } else { Sweep::Forward }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Sweep::Forward => "forward",
+            Sweep::Backward => "backward",
+            Sweep::Turn => "there_and_back",
+            Sweep::Within => "with_gradient",
+        }
+    }
+}
+
+fn suffix(ad_mode: AdMode) -> &'static str {
+    match ad_mode {
+        AdMode::Plain => "",
+        AdMode::Gradient => "_gradient",
+        AdMode::Tangent => "_tangent",
+        AdMode::GradientTangent => "_gradient_tangent",
+        AdMode::SecondGradient => "_second_gradient",
+    }
+}
+
+/// A function of the program in one way and AD mode; on the way there and back, with what words carry on the way back.
+///
+/// Last, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
+/// function in which the run turns round, those that may be: what is left of them in the end does not matter.
+type Variant = (FunctionId, Sweep, AdMode, u64);
+
+/// The program that is being built.
+struct Builder<'a> {
+    program: &'a Program,
+    summaries: Summaries,
+    drops: dead_uncompute::Drops<'a>,
+    /// The numbers of functions, in the order in which they were asked for.
+    variants: HashMap<Variant, form::FunctionId>,
+    waiting: Vec<(Variant, form::FunctionId)>,
+    switches: Switches,
+    kernels: Vec<Kernel>,
+    /// The call of the entry.
+    main: FunctionId,
+    /// The arrays in data that may be written.
+    arrays: Vec<Range<usize>>,
+    /// The words in data that are lent to the entry.
+    words: Vec<Range<usize>>,
+}
+
+/// How a program is built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What undoing floating-point sums leaves of rounding is forgotten, numbers are not looked at for being finite, and runs there and back may
+    /// leave the results, and what else they change, as it was in between.
+    pub fast: bool,
+    /// Which of the passes of the loop form are made.
+    pub switches: Switches,
+}
+
+/// Builds the loop form of a program, run with these arguments.
+///
+/// # Errors
+/// What it has no form for.
+pub fn build(
+    program: &Program,
+    arguments: &[Argument],
+    modes: &[Mode],
+    settings: Settings,
+) -> Result<form::Program, Refused> {
+    let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
+    let main = crate::lower::main(program, arguments, entry)?;
+    let (arrays, words) = data::lent(program, arguments);
+    // The call of the entry is a function like others.
+    let mut program = program.clone();
+    let fun = FunctionId(program.functions.len() as u32);
+    program.functions.push(main);
+    let mut w = Builder {
+        program: &program,
+        summaries: Summaries::new(&program),
+        drops: dead_uncompute::Drops::new(&program, settings.fast),
+        variants: HashMap::new(),
+        waiting: Vec::new(),
+        switches: settings.switches,
+        kernels: Vec::new(),
+        main: fun,
+        arrays,
+        words,
+    };
+    let mut entries = Vec::new();
+    for mode in modes {
+        let (way, ad_mode) = match *mode {
+            Mode::Run(direction, ad_mode) => (Sweep::of(direction == Direction::Backward), ad_mode),
+            Mode::ForwardAndBack => (Sweep::Turn, AdMode::Gradient),
+        };
+        entries.push(form::Entry { name: mode.name(), function: w.variant((fun, way, ad_mode, 0)) });
+    }
+    let mut functions: Vec<Option<form::Function>> = Vec::new();
+    let mut order = Vec::new();
+    while let Some((variant, id)) = w.waiting.pop() {
+        let built = function::build(&mut w, variant)?;
+        functions.resize_with(w.variants.len(), || None);
+        functions[id.0 as usize] = Some(built);
+        order.push(id);
+    }
+    let file = program.files.iter().find(|f| !f.starts_with('<')).cloned();
+    Ok(form::Program {
+        file,
+        env: w.env(),
+        checks_finite: !settings.fast,
+        kernels: w.kernels,
+        functions: functions.into_iter().flatten().collect(),
+        order,
+        entries,
+    })
+}
+
+impl Builder<'_> {
+    /// The number of a function's variant, which is built if it has not been yet.
+    fn variant(&mut self, variant: Variant) -> form::FunctionId {
+        let next = form::FunctionId(self.variants.len() as u32);
+        *self.variants.entry(variant).or_insert_with(|| {
+            self.waiting.push((variant, next));
+            next
+        })
+    }
+
+    /// A name for a function's variant.
+    fn variant_name(&self, (fun, way, ad_mode, left): Variant) -> String {
+        let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
+        let suffix = if matches!(way, Sweep::Turn | Sweep::Within) { "" } else { suffix(ad_mode) };
+        let only = if left != 0 && matches!(way, Sweep::Forward | Sweep::Backward) { "_only" } else { "" };
+        format!("{}_{}{suffix}{only}", name.trim_end_matches('!'), way.name())
+    }
+
+    fn env(&self) -> Env {
+        Env { format: self.program.format, ieee: false }
+    }
+
+    fn setting(ad_mode: AdMode) -> Setting {
+        Setting { ad_mode, checks: true, trap_overflow: true, ieee: false, narrow: None }
+    }
+}

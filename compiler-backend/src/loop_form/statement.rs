@@ -1,0 +1,357 @@
+//! Statements.
+
+use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::symbolic::{self, Operand as Word};
+use pendula_codegen::loops::{self, Block, Bound, Count, Freed, Slot, Stmt as Out, Test as OutTest};
+use pendula_codegen::ops::{Body, Kernel, Op, V};
+use pendula_isa::Env;
+use pendula_isa::adjoint::AdMode;
+use pendula_isa::{Ty, types::Cond};
+
+use super::function::{FunctionBuilder, local};
+use super::loops::TEST;
+use super::{Builder, Refused, Sweep};
+use crate::ir::{AncillaChecks, Condition, LocatedStmt, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
+use crate::passes::Pass;
+
+type Done = Result<(), Refused>;
+
+impl FunctionBuilder<'_, '_> {
+    /// Statements in the order of the run.
+    pub(super) fn block(&mut self, block: &[LocatedStmt], back: bool) -> Done {
+        for n in 0..block.len() {
+            self.statement(&block[if back { block.len() - 1 - n } else { n }], back)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn statement(&mut self, s: &LocatedStmt, back: bool) -> Done {
+        match &s.stmt {
+            Stmt::Update { acc, inverse, func, dst, args } => {
+                let info = func.info();
+                let mut operands = vec![((*dst).into(), info.ty)];
+                operands.extend(args.iter().map(|a| (*a, info.from)));
+                let what = (*acc, *inverse != back, *func);
+                self.recorded(s, &operands, info.partials > 0, |setting, kernels, words| {
+                    symbolic::accumulate(setting, kernels, what, words)
+                })
+            }
+            Stmt::Permute { row, inverse, ty, args } => {
+                if !permutes(*row) || args.len() != row.info().operands.len() {
+                    return Err(Refused::Operation);
+                }
+                // Words of any type may change places as integers, and what they carry with them.
+                let ty_of = |a: &Operand| if matches!(a, Operand::Mem(_)) && *ty == Ty::Int { Ty::Q } else { *ty };
+                let operands: Vec<(Operand, Ty)> = args.iter().map(|a| (*a, ty_of(a))).collect();
+                let what = (*row, *inverse != back, *ty);
+                self.recorded(s, &operands, false, |setting, kernels, words| {
+                    symbolic::row(setting, kernels, what, words)
+                })
+            }
+            Stmt::Ancilla { var, free, care } => {
+                self.life(*var, *care, *free != back);
+                Ok(())
+            }
+            Stmt::Array { base, len, region, ty, free, care } => {
+                self.array(s, *base, (*len, *region, *ty, *care), *free != back)
+            }
+            Stmt::Call { func, inverse, args } => self.call(s, *func, Sweep::of(*inverse != back), args),
+            Stmt::If { pre, post, then, otherwise } => {
+                let (pre, post) = if back { (post, pre) } else { (pre, post) };
+                let test = self.condition(s, pre, 0)?;
+                let flag = self.fresh("holds", Ty::Int);
+                let then = self.nested(|fw| fw.block(then, back))?;
+                let otherwise = self.nested(|fw| fw.block(otherwise, back))?;
+                self.push(Out::If { test, flag, then, otherwise });
+                let after = self.condition(s, post, 1)?;
+                self.push(Out::Agree(after, flag));
+                Ok(())
+            }
+            Stmt::While { pre, post, first, body } => {
+                let (pre, post) = if back { (post, pre) } else { (pre, post) };
+                let before = self.condition(s, post, 1)?;
+                self.push(Out::GiveUp { test: before, holds: true });
+                let turn = self.nested(|fw| {
+                    fw.block(first, back)?;
+                    let unless = fw.condition(s, pre, 0)?;
+                    let finite = fw.unchecked_numbers(&pre.test);
+                    fw.push(Out::Leave { unless, finite });
+                    fw.block(body, back)?;
+                    let after = fw.condition(s, post, 1)?;
+                    fw.push(Out::Proceed(after));
+                    Ok(())
+                })?;
+                self.push(Out::Loop(turn));
+                Ok(())
+            }
+            Stmt::For { var, first, last, step, body } => {
+                // Turns that only add may as well be taken back from the first: memory is best read upward.
+                let down =
+                    back && !(self.w.drops.fast && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds());
+                self.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
+            }
+            Stmt::With { name: _, compute, body } => {
+                self.compute(compute)?;
+                self.block(body, back)?;
+                self.undo(compute, body)
+            }
+            Stmt::Span { name: _, undo: _, body } => self.block(body, back),
+            Stmt::Assert { test, why: _, says: _ } => {
+                if self.proven.contains(&(std::ptr::from_ref(s), TEST)) {
+                    return Ok(());
+                }
+                let test = self.test(s, test, 0)?;
+                self.push(Out::GiveUp { test, holds: false });
+                Ok(())
+            }
+            Stmt::Show { .. } | Stmt::Print(_) => Err(Refused::Shows),
+        }
+    }
+
+    /// Checks the address of an operand that is a memory word, unless that has been done. `n` is the operand's number.
+    pub(super) fn inside(&mut self, s: &LocatedStmt, n: usize, operand: Operand) {
+        if let Operand::Mem(m) = operand
+            && !self.proven.contains(&(std::ptr::from_ref(s), n))
+            && !self.kept.contains_key(&m)
+        {
+            self.push(Out::Inside(self.address(m)));
+        }
+    }
+
+    /// A statement whose operations can be recorded. Where words `share`, what flows to two that are one is to be added up.
+    fn recorded(
+        &mut self,
+        s: &LocatedStmt,
+        operands: &[(Operand, Ty)],
+        shares: bool,
+        record: impl Fn((Env, Setting), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
+    ) -> Done {
+        for (n, (operand, _)) in operands.iter().enumerate() {
+            self.inside(s, n, *operand);
+        }
+        let possible_aliases =
+            if shares && !self.lanes().is_empty() { self.possible_aliases(&operands[1..]) } else { Vec::new() };
+        let Some((&(a, b), others)) = possible_aliases.split_first() else {
+            return self.operations(operands, &record);
+        };
+        for (a, b) in others {
+            self.push(Out::Apart(self.address(*a), self.address(*b)));
+        }
+        let one: Vec<(Operand, Ty)> =
+            operands.iter().map(|(o, ty)| (if *o == Operand::Mem(b) { Operand::Mem(a) } else { *o }, *ty)).collect();
+        let then = self.nested(|fw| fw.operations(&one, &record))?;
+        let otherwise = self.nested(|fw| fw.operations(operands, &record))?;
+        self.push(Out::IfSame { addresses: [self.address(a), self.address(b)], then, otherwise });
+        Ok(())
+    }
+
+    fn operations(
+        &mut self,
+        operands: &[(Operand, Ty)],
+        record: &impl Fn((Env, Setting), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
+    ) -> Done {
+        let mut words = Vec::new();
+        let mut slots: Vec<Option<Slot>> = vec![None];
+        let mut seen: Vec<Operand> = Vec::new();
+        for (operand, ty) in operands {
+            if let Operand::Const(k) = operand {
+                words.push(Word::Const(*k));
+                continue;
+            }
+            let at = seen.iter().position(|o| o == operand).unwrap_or_else(|| {
+                seen.push(*operand);
+                slots.push(self.place(*operand).map(|place| Slot::Place(place, *ty)));
+                seen.len() - 1
+            });
+            words.push(Word::Word(at as u8 + 1));
+        }
+        let setting = (self.w.env(), Builder::setting(self.ad_mode));
+        let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
+        if self.back && operands.first().is_some_and(|(dst, _)| self.is_preserved(*dst)) {
+            // Only what flows from it is wanted.
+            body.ops.iter_mut().for_each(|op| {
+                if matches!(op, Op::Set(0, 1, _)) {
+                    *op = Op::Const(0);
+                }
+            });
+        }
+        let early = operands.first().is_some_and(|(dst, _)| self.is_integer(*dst));
+        let (block, _) = Block::new(&body, slots, early, None).ok_or(Refused::Operation)?;
+        self.push(Out::Block(block));
+        Ok(())
+    }
+
+    /// Whether a word is declared as an integer, whatever functions it is computed with.
+    fn is_integer(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Const(_) => false,
+            Operand::Var(v) => self.f.ty(v) == Ty::Int,
+            Operand::Mem(m) => self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int),
+        }
+    }
+
+    /// Pairs of memory words that are written as different ones and may be the same.
+    fn possible_aliases(&self, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
+        let words: Vec<Mem> =
+            operands.iter().filter_map(|(o, _)| if let Operand::Mem(m) = o { Some(*m) } else { None }).collect();
+        let pairs = words.iter().enumerate().flat_map(|(n, a)| words[n + 1..].iter().map(move |b| (*a, *b)));
+        pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect()
+    }
+
+    /// A variable's life begins or ends.
+    fn life(&mut self, var: Var, care: AncillaChecks, ends: bool) {
+        if ends && care.check && !self.unchecked {
+            self.push(Out::CheckZero(local(var)));
+        }
+        self.push(Out::Clear(local(var)));
+    }
+
+    /// An array's life begins or ends.
+    fn array(&mut self, s: &LocatedStmt, base: Var, what: (Operand, Region, Ty, AncillaChecks), ends: bool) -> Done {
+        let (len, _, ty, care) = what;
+        self.inside(s, 0, len);
+        let (base, len) = (local(base), self.integer(len));
+        if !ends {
+            self.push(Out::Allocate(base, len));
+            return Ok(());
+        }
+        let values = match ty {
+            _ if self.unchecked => Freed::Clear,
+            Ty::F => Freed::Check,
+            Ty::Int | Ty::Q | Ty::L if care.check => Freed::Check,
+            Ty::Int | Ty::Q | Ty::L => Freed::Zero,
+        };
+        self.push(Out::Free { base, len, ty, values });
+        Ok(())
+    }
+
+    /// Whether a condition holds: what it computes is undone again.
+    fn condition(&mut self, s: &LocatedStmt, condition: &Condition, n: usize) -> Result<OutTest, Refused> {
+        if condition.compute.is_empty() {
+            return self.test(s, &condition.test, n);
+        }
+        self.compute(&condition.compute)?;
+        let test = self.test(s, &condition.test, n)?;
+        let flag = self.fresh("c", Ty::Int);
+        self.push(Out::Flag(flag, test));
+        self.undo(&condition.compute, &[])?;
+        Ok(OutTest::Flag(flag))
+    }
+
+    /// Numbers of a comparison that may not be finite, where nothing else would note it: a loop may go on for ever with them.
+    fn unchecked_numbers(&self, test: &Test) -> Vec<loops::Word> {
+        if !self.w.drops.fast || test.ty != Ty::F {
+            return Vec::new();
+        }
+        [test.a, test.b].into_iter().filter_map(|operand| self.value_word(operand, test.ty)).collect()
+    }
+
+    /// Computes what is undone later.
+    pub(super) fn compute(&mut self, compute: &[LocatedStmt]) -> Done {
+        let forget = self.w.switches.has(Pass::Forget);
+        if forget && self.ad_mode == AdMode::Gradient && self.w.drops.own(self.f, compute).is_some() {
+            // Nothing flows to words that have just begun, nor from them.
+            return self.values_alone(|fw| fw.block(compute, false));
+        }
+        self.block(compute, false)
+    }
+
+    /// Undoes it, or forgets it.
+    pub(super) fn undo(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
+        let own = self.w.drops.own(self.f, compute).filter(|_| self.w.switches.has(Pass::Forget));
+        let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
+        let Some(own) = own else { return self.block(compute, true) };
+        if self.ad_mode != AdMode::Plain {
+            // The values are not looked at any more.
+            let outer = std::mem::replace(&mut self.unchecked, true);
+            let done = self.block(compute, true);
+            self.unchecked = outer;
+            return done;
+        }
+        for (base, len) in own.arrays.iter().rev() {
+            self.push(Out::Forget(local(*base), self.integer(*len)));
+        }
+        Ok(())
+    }
+
+    /// A comparison. `n` tells the comparisons of a statement apart.
+    fn test(&mut self, s: &LocatedStmt, test: &Test, n: usize) -> Result<OutTest, Refused> {
+        let (first, second) = (TEST + 1 + 2 * n, TEST + 2 + 2 * n);
+        self.inside(s, first, test.a);
+        self.inside(s, second, test.b);
+        if test.ty == Ty::Int && test.cond != Cond::Always {
+            return Ok(OutTest::Integers(test.cond, self.integer(test.a), self.integer(test.b)));
+        }
+        let mut slots = vec![None];
+        let mut words = [Word::Const(0); 2];
+        for (word, operand) in words.iter_mut().zip([test.a, test.b]) {
+            *word = match operand {
+                Operand::Const(k) => Word::Const(k),
+                _ => {
+                    slots.push(self.place(operand).map(|place| Slot::Place(place, test.ty)));
+                    Word::Word(slots.len() as u8 - 1)
+                }
+            };
+        }
+        let setting = (self.w.env(), Builder::setting(pendula_isa::adjoint::AdMode::Plain));
+        let found = symbolic::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
+        let (body, v) = found.ok_or(Refused::Operation)?;
+        let block = Block::new(&body, slots, false, Some(v));
+        let (block, v): (Block, Option<V>) = block.ok_or(Refused::Operation)?;
+        Ok(OutTest::Block(block, v.ok_or(Refused::Operation)?))
+    }
+
+    /// A `for`; what a turn does is built by `turn`.
+    pub(super) fn count(
+        &mut self,
+        s: &LocatedStmt,
+        var: Var,
+        (first, last, step): (Operand, Operand, Step),
+        body: &[LocatedStmt],
+        back: bool,
+        turn: impl FnOnce(&mut Self) -> Done,
+    ) -> Done {
+        let (first, last, step) = if back { (last, first, step.negated()) } else { (first, last, step) };
+        self.inside(s, usize::from(back), first);
+        self.inside(s, usize::from(!back), last);
+        let (from, to) = (self.bound(first, "first"), self.bound(last, "last"));
+        let step = match step {
+            Step::Const(k) => loops::Step::Const(k),
+            Step::Var { var, negated } => {
+                loops::Step::Kept { by: self.fresh("step", Ty::Int), of: local(var), negated }
+            }
+        };
+        let plan = super::loops::plan(self, var, [from, to], step, body, back);
+        let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
+        let kept = self.keep(&plan.kept);
+        self.proven.extend(plan.proven);
+        let body = self.nested(turn)?;
+        (self.proven, self.kept) = (outer_proven, outer_kept);
+        let count = Count {
+            var: local(var),
+            first: from,
+            last: to,
+            step,
+            checks: plan.checks,
+            kept,
+            independent: plan.independent,
+            body,
+        };
+        self.push(Out::Count(Box::new(count)));
+        Ok(())
+    }
+
+    /// A bound of a loop, as it is before it.
+    fn bound(&mut self, operand: Operand, name: &str) -> Bound {
+        match (operand, self.place(operand)) {
+            (Operand::Const(k), _) => Bound::Const(k),
+            (_, Some(place)) => Bound::Kept(self.fresh(name, Ty::Int), place),
+            (_, None) => Bound::Const(0),
+        }
+    }
+}
+
+/// Whether two words are different ones for certain.
+pub(super) fn differ(a: Mem, b: Mem) -> bool {
+    a.region != b.region || ((a.base, a.index) == (b.base, b.index) && a.offset != b.offset)
+}
