@@ -212,7 +212,7 @@ impl Program {
                     }
                 }
                 Op::ProcDoc(text) => docs.push((text, stmt.span, stmt.via)),
-                Op::AssertKind(text) => {
+                Op::Reason(text) => {
                     if let Some((_, span, via)) = why.replace((text, stmt.span, stmt.via)) {
                         unused_reason(s, span, via, "another follows");
                     }

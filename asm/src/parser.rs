@@ -390,7 +390,7 @@ impl<'a> Parser<'a> {
                 Op::Mark(Mark::End { name, undo: directive == Directive::EndUnroutine })
             }
             Directive::ProcDoc => Op::ProcDoc(self.text("a text")?.0),
-            Directive::AssertKind => Op::AssertKind(self.text("a text")?.0),
+            Directive::Reason => Op::Reason(self.text("a text")?.0),
             Directive::Endm => {
                 let help = "take it away, or begin the macro with `.macro NAME`";
                 return Err(self.fail(codes::MACRO, "this `.endm` ends no macro", span, help));

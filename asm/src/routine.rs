@@ -197,7 +197,7 @@ fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32
                 items.push((*stmt, waiting..labels.len(), why.take()));
                 waiting = labels.len();
             }
-            Op::AssertKind(_) => why = Some(*stmt),
+            Op::Reason(_) => why = Some(*stmt),
             Op::Mark(_) => items.push((*stmt, 0..0, None)),
             // The others make no instruction, or an error has been reported for them.
             _ => {}
