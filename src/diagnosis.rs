@@ -17,7 +17,7 @@ use crate::load::CompiledSource;
 use crate::report::Reporter;
 use crate::stop_report::{Language, Reached, StopReport, tell};
 use crate::trap_report::{self, line_of};
-use crate::trap_text::{is_compiled, told};
+use crate::trap_text::{is_compiled, trap_text};
 
 /// The time limit for running a program again to find where it stopped.
 pub const AGAIN: Duration = Duration::from_secs(5);
@@ -106,13 +106,13 @@ pub fn in_source(
         // The machine stopped elsewhere, at a deeper call.
         return None;
     }
-    let mut told = tell(&stop, source, sources, language(nil));
+    let mut stop_report = tell(&stop, source, sources, language(nil));
     if let (Some(moment), eval::EvalError::Visited { loc }) = (moment, &stop.error) {
         let ran = if stop.calls.is_empty() { Some((0, 0)) } else { moment.ran(*loc) };
         let place = (!stop.calls.is_empty()).then(|| (sources.name(loc.file).to_string(), loc.line));
         let way = again.ways.get(moment.ways().saturating_sub(1));
         let back = way == Some(&Direction::Backward);
-        told.reached = Some(Reached {
+        stop_report.reached = Some(Reached {
             place,
             column: loc.column,
             shares_line: source.shares_line(*loc),
@@ -123,7 +123,7 @@ pub fn in_source(
             of: ran.filter(|_| !moment.is_now()).map(|(_, of)| of),
         });
     }
-    Some(told)
+    Some(stop_report)
 }
 
 /// The moment of the source at which a machine reached a limit, if it can be found.
@@ -156,7 +156,7 @@ pub struct Stopped {
     /// The trap; none at the step limit.
     pub trap: Option<Box<Trap>>,
     /// The error code and the title.
-    pub told: Option<(&'static str, &'static str)>,
+    pub heading: Option<(&'static str, &'static str)>,
     /// The compiled program's reason for the failed check, if there is one.
     pub reason: Option<String>,
     /// The next instruction.
@@ -183,15 +183,15 @@ impl Stopped {
             Outcome::NoCode(message) => (None, Some(message.clone())),
         };
         let how = trap_report::running(machine.direction(), machine.ad_mode());
-        let found = trap.as_deref().map(|trap| (trap.at, told(trap, machine.program().module())));
+        let found = trap.as_deref().map(|trap| (trap.at, trap_text(trap, machine.program().module())));
         let reason = found.filter(|(at, _)| is_compiled(machine.program().module(), *at));
-        let reason = reason.and_then(|(_, told)| told.reason.map(str::to_string));
-        let told = found.map(|(_, told)| (told.code, told.title));
+        let reason = reason.and_then(|(_, text)| text.reason.map(str::to_string));
+        let heading = found.map(|(_, text)| (text.code, text.title));
         let next = machine.pc();
         let calls = under_way(outcome, machine).lines();
         Some(Stopped {
             trap,
-            told,
+            heading,
             reason,
             next,
             no_code,
@@ -209,10 +209,10 @@ impl Stopped {
         module: &Module,
         sources: &Sources,
         reporter: &Reporter,
-        (max_steps, told): (Option<u64>, Option<&StopReport>),
+        (max_steps, stop_report): (Option<u64>, Option<&StopReport>),
     ) {
         if let Some(trap) = &self.trap {
-            trap_report::report(trap, module, sources, reporter, (self.ieee, told, &self.calls));
+            trap_report::report(trap, module, sources, reporter, (self.ieee, stop_report, &self.calls));
             return;
         }
         if let Some(message) = &self.no_code {
@@ -227,7 +227,7 @@ impl Stopped {
                 .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
         };
         // For compiled programs, the direction of the source's run is reported, not the machine's direction within it.
-        let how = match told.and_then(|told| told.reached.as_ref()) {
+        let how = match stop_report.and_then(|stop_report| stop_report.reached.as_ref()) {
             Some(reached) if reached.way_forward => String::new(),
             Some(reached) => {
                 let way = if reached.back { Direction::Backward } else { Direction::Forward };
@@ -236,15 +236,16 @@ impl Stopped {
             None => self.how.clone(),
         };
         let comma = if how.is_empty() { "" } else { "," };
-        if let Some(place) = told.and_then(|told| told.place.clone()) {
-            let uncounted = told.and_then(|told| told.reached.as_ref()).is_some_and(|r| r.before.is_none());
+        if let Some(place) = stop_report.and_then(|stop_report| stop_report.place.clone()) {
+            let uncounted =
+                stop_report.and_then(|stop_report| stop_report.reached.as_ref()).is_some_and(|r| r.before.is_none());
             let says = if uncounted { "the run is within this" } else { "the values are those before this" };
             d = d.at(place, format!("{says}{comma}{how}"));
         } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trap_report::place(module, sources, pc)?))) {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
             d = d.at(at, format!("{what}{comma}{how}"));
         }
-        reporter.noted(&d, sources, &told.map_or_else(|| self.calls.clone(), StopReport::notes));
+        reporter.noted(&d, sources, &stop_report.map_or_else(|| self.calls.clone(), StopReport::notes));
     }
 }
 

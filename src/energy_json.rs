@@ -8,7 +8,7 @@ use pendula::hw_model::price::{Cause, Joules};
 use pendula::hw_model::report::{PricedRun, Program};
 use serde_json::{Map, Value, json};
 
-use crate::cmd::energy::{Ran, Sweep, Swept};
+use crate::cmd::energy::{MeasuredRun, Sweep, Swept};
 use crate::energy_text::{Steps, class_name, forward, lost_by_line, place, priced_schedules, roundings};
 
 fn joules(j: Joules) -> Value {
@@ -19,7 +19,7 @@ fn joules(j: Joules) -> Value {
 }
 
 /// The report; all energies in joules.
-pub(crate) fn report(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran) -> Map<String, Value> {
+pub(crate) fn report(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &MeasuredRun) -> Map<String, Value> {
     let phases: Vec<Value> = ran
         .activities
         .iter()
@@ -45,7 +45,7 @@ pub(crate) fn report(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran)
     object
 }
 
-fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Value {
+fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) -> Value {
     let bill = &priced.bill;
     let device = &priced.device;
     let map = |rows: BTreeMap<String, Joules>| -> Map<String, Value> {
@@ -107,7 +107,7 @@ pub(crate) fn sweep(sweep: &Sweep, swept: &Swept) -> Value {
 }
 
 /// The comparison of the schedules as JSON.
-pub(crate) fn schedules(priced: &[PricedRun<'_>], ran: &Ran, steps: u64) -> Value {
+pub(crate) fn schedules(priced: &[PricedRun<'_>], ran: &MeasuredRun, steps: u64) -> Value {
     let technologies: Vec<Value> = priced
         .iter()
         .map(|p| {

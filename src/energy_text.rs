@@ -17,7 +17,7 @@ use pendula::isa::types::{Acc, Ty};
 use pendula::isa::{GateClass, Inst, Kind};
 
 use crate::cli::Breakdown;
-use crate::cmd::energy::{Ran, Sweep, Swept};
+use crate::cmd::energy::{MeasuredRun, Sweep, Swept};
 use crate::columns::{left, length, right};
 
 /// The maximum number of rows in a table by line.
@@ -102,7 +102,7 @@ fn causes(priced: &[PricedRun<'_>]) -> Vec<Cause> {
 }
 
 /// The whole report.
-pub(crate) fn text(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran, by: &[Breakdown]) -> String {
+pub(crate) fn text(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &MeasuredRun, by: &[Breakdown]) -> String {
     let mut out = String::new();
     for activity in &ran.activities {
         let mut parts = Vec::new();
@@ -253,7 +253,7 @@ fn in_source<'u>(program: &Program<'_>, undoing: &'u Undoing) -> &'u str {
 }
 
 /// The cost of undoing each routine, and that of erasing instead.
-fn routines(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Titled {
+fn routines(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) -> Titled {
     let found = undoings(program.module, forward(ran), &ran.leaves);
     if found.is_empty() {
         return None;
@@ -294,7 +294,7 @@ fn routines(program: &Program<'_>, priced: &PricedRun<'_>, ran: &Ran) -> Titled 
 }
 
 /// The counts of the run forward, the first phase of every run.
-pub(crate) fn forward(ran: &Ran) -> &Counts {
+pub(crate) fn forward(ran: &MeasuredRun) -> &Counts {
     &ran.activities[0].counts
 }
 
@@ -311,7 +311,7 @@ pub(crate) struct Lost {
 }
 
 /// The bits destroyed, by phase and source line.
-pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<Lost> {
+pub(crate) fn lost_by_line(program: &Program<'_>, ran: &MeasuredRun) -> Vec<Lost> {
     let mut by: BTreeMap<(Phase, u32), u64> = BTreeMap::new();
     for Activity { phase, counts, .. } in &ran.activities {
         for (at, bits) in &counts.lost {
@@ -334,7 +334,7 @@ pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<Lost> {
 
 /// How often a sum of doubles was, or may have been, rounded. The loss of information by rounding is not counted in
 /// bits.
-pub(crate) fn roundings(program: &Program<'_>, ran: &Ran) -> u64 {
+pub(crate) fn roundings(program: &Program<'_>, ran: &MeasuredRun) -> u64 {
     let code = &program.module.code;
     let rounds =
         |inst: &Inst| matches!(inst.kind, Kind::Accumulate { acc: Acc::Add, func, .. } if func.info().ty == Ty::F);
@@ -343,7 +343,7 @@ pub(crate) fn roundings(program: &Program<'_>, ran: &Ran) -> u64 {
     modes.map(|counts| code.iter().zip(counts).filter(|(inst, _)| rounds(inst)).map(|(_, n)| n).sum::<u64>()).sum()
 }
 
-fn lost(program: &Program<'_>, ran: &Ran) -> String {
+fn lost(program: &Program<'_>, ran: &MeasuredRun) -> String {
     let mut out = String::new();
     let lines = lost_by_line(program, ran);
     if !lines.is_empty() {
@@ -427,7 +427,7 @@ pub(crate) struct Steps {
 }
 
 /// Prices the schedules.
-pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &Ran, steps: u64) -> Steps {
+pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &MeasuredRun, steps: u64) -> Steps {
     let step = priced.bill.by(|i| i.phase).get(&Phase::Forward).copied().unwrap_or_default();
     // A step takes its state from the previous step, not from the host.
     let step = step.total() - step[Cause::Link];
@@ -438,7 +438,7 @@ pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &Ran, steps: u64) ->
 }
 
 /// The comparison of the schedules as text.
-pub(crate) fn schedule_text(priced: &[PricedRun<'_>], ran: &Ran, steps: u64) -> String {
+pub(crate) fn schedule_text(priced: &[PricedRun<'_>], ran: &MeasuredRun, steps: u64) -> String {
     let mut out = String::new();
     for p in priced {
         let Steps { step, erase, schedules } = priced_schedules(p, ran, steps);

@@ -444,6 +444,6 @@ pub fn grad<E>(
     }
     (report.overflow, report.wrong) = (driver.overflow, driver.wrong);
     driver.machine.restore(&start);
-    driver.machine.carry(AdMode::Plain);
+    driver.machine.set_ad_mode(AdMode::Plain);
     if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
 }

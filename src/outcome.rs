@@ -27,11 +27,11 @@ pub(crate) use pendula::diagnosis::{Stopped, wrong};
 /// The number of calls that JSON lists from each end of a long chain.
 const CALLS: usize = 500;
 
-/// The outcome as JSON; `told` explains in terms of the source why the program stopped.
+/// The outcome as JSON; `stop_report` explains in terms of the source why the program stopped.
 pub(crate) fn outcome_json(
     outcome: &Outcome,
     machine: &Machine<'_>,
-    (max_steps, told): (Option<u64>, Option<&StopReport>),
+    (max_steps, stop_report): (Option<u64>, Option<&StopReport>),
 ) -> Value {
     let module = machine.program().module();
     let mut out = match outcome {
@@ -51,8 +51,8 @@ pub(crate) fn outcome_json(
     if *outcome != Outcome::Finished {
         out["executed"] = json!(machine.executed());
     }
-    if let Some(told) = told {
-        put_stop(&mut out, told);
+    if let Some(stop_report) = stop_report {
+        put_stop(&mut out, stop_report);
     } else {
         let calls = under_way(outcome, machine).chain;
         if !calls.is_empty() {
@@ -85,20 +85,20 @@ fn call_json(call: &ActiveCall) -> Value {
 }
 
 /// Adds to the outcome why the program stopped, in terms of its source.
-pub(crate) fn put_stop(outcome: &mut Value, told: &StopReport) {
-    outcome["stop"] = stop_json(told);
+pub(crate) fn put_stop(outcome: &mut Value, stop_report: &StopReport) {
+    outcome["stop"] = stop_json(stop_report);
 }
 
-fn stop_json(told: &StopReport) -> Value {
+fn stop_json(stop_report: &StopReport) -> Value {
     json!({
-        "code": told.code,
-        "message": (!told.message.is_empty()).then_some(&told.message),
-        "variables": variables_json(told.variables()),
-        "same": told.same,
-        "reached": told.reached.as_ref().map(|r| json!({ "file": r.place.as_ref().map(|p| &p.0), "line": r.place.as_ref().map(|p| p.1), "column": r.place.as_ref().map(|_| r.column), "direction": if r.back { "backward" } else { "forward" }, "runs_before": r.before, "of": r.of })),
-        "calls": calls_json(&told.calls),
-        "depth": told.calls.len(),
-        "deeper": told.deeper,
+        "code": stop_report.code,
+        "message": (!stop_report.message.is_empty()).then_some(&stop_report.message),
+        "variables": variables_json(stop_report.variables()),
+        "same": stop_report.same,
+        "reached": stop_report.reached.as_ref().map(|r| json!({ "file": r.place.as_ref().map(|p| &p.0), "line": r.place.as_ref().map(|p| p.1), "column": r.place.as_ref().map(|_| r.column), "direction": if r.back { "backward" } else { "forward" }, "runs_before": r.before, "of": r.of })),
+        "calls": calls_json(&stop_report.calls),
+        "depth": stop_report.calls.len(),
+        "deeper": stop_report.deeper,
     })
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
         inexact["largest"] = json!(flags.rests.largest());
     }
     let mut out = json!({ "overflow": place(flags.overflow), "inexact": inexact });
-    if machine.ran().whole > 0 {
+    if machine.engine_counts().whole > 0 {
         // Code for whole runs discards rounding residues without recording where.
         out["unnoted"] = json!(["inexact"]);
     }
@@ -122,7 +122,7 @@ pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
 
 /// Names what ran a program: at most one of `whole C`, `units of C` and `jit`, and `interpreter`.
 pub(crate) fn ran_by(machine: &Machine<'_>) -> Vec<&'static str> {
-    let ran = machine.ran();
+    let ran = machine.engine_counts();
     let parts = [(ran.whole, "whole C"), (ran.compiled, code_name(machine.engine())), (ran.interpreted, "interpreter")];
     parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, name)| name).collect()
 }
@@ -142,9 +142,9 @@ pub(crate) fn explain(
     machine: &Machine<'_>,
     sources: &Sources,
     reporter: &Reporter,
-    (max_steps, told): (Option<u64>, Option<&StopReport>),
+    (max_steps, stop_report): (Option<u64>, Option<&StopReport>),
 ) {
-    ended(outcome, machine, sources, reporter, (max_steps, told));
+    ended(outcome, machine, sources, reporter, (max_steps, stop_report));
     let overflow = machine.flags().overflow.map(|at| (at, AdMode::Plain));
     noticed(machine.program().module(), sources, reporter, overflow);
 }
@@ -179,10 +179,10 @@ pub(crate) fn ended(
     machine: &Machine<'_>,
     sources: &Sources,
     reporter: &Reporter,
-    (max_steps, told): (Option<u64>, Option<&StopReport>),
+    (max_steps, stop_report): (Option<u64>, Option<&StopReport>),
 ) {
     if let Some(stopped) = stopped_by(outcome, machine) {
-        stopped.report(machine.program().module(), sources, reporter, (max_steps, told));
+        stopped.report(machine.program().module(), sources, reporter, (max_steps, stop_report));
     }
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn trace(
     let mut out = BufWriter::new(std::io::stderr());
     let mut written = Ok(());
     let (sources, language) = (&loaded.sources, language(nil));
-    let mut listener = |ran: eval::Ran| {
+    let mut listener = |ran: eval::TraceEntry| {
         if written.is_ok() {
             let line = trace::line(&ran, sources, source.format, language);
             written = writeln!(out, "{}", visible(&line));

@@ -429,7 +429,7 @@ impl Program {
         stopped.report(machine.program().module(), &built.sources, &reporter, (self.max_steps, told.as_ref()));
         let own = told.as_ref().and_then(|told| told.code);
         let (kind, code) = match outcome {
-            Outcome::Trap(_) => (ErrorKind::Trap, own.or(stopped.told.map(|(code, _)| code))),
+            Outcome::Trap(_) => (ErrorKind::Trap, own.or(stopped.heading.map(|(code, _)| code))),
             Outcome::Limit => (ErrorKind::Limit, Some("P0130")),
             Outcome::Finished | Outcome::NoCode(_) => (ErrorKind::Machine, None),
         };

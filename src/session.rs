@@ -364,7 +364,7 @@ impl Session {
             let branch = machine.branch_register();
             let memory = machine.pc().and_then(|pc| memory_operand(machine, pc));
             match machine.step() {
-                StepOutcome::Ran(at) => {
+                StepOutcome::Executed(at) => {
                     let module = program.module();
                     let arrow = if machine.direction() == Direction::Forward { ' ' } else { '<' };
                     let native = || display(&module.code[at as usize], u64::from(at), &ModuleNames(module));

@@ -30,11 +30,11 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// Finds these statements from the source's IR, the optimised IR made from it, and the code made from that.
-    pub(crate) fn of(module: &Module, source: &ir::Program, improved: &ir::Program) -> Counted {
+    pub(crate) fn of(module: &Module, source: &ir::Program, optimized: &ir::Program) -> Counted {
         let statements = Statements::of(source);
         let mut runs = straight(module, source);
-        let kept = statements.kept(source, improved);
-        runs.retain(|(loc, _)| kept.contains(loc));
+        let preserved = statements.preserved(source, optimized);
+        runs.retain(|(loc, _)| preserved.contains(loc));
         let known: HashSet<Loc> = runs.iter().map(|(loc, _)| *loc).collect();
         let unknown = statements.steps().filter(|loc| !known.contains(loc)).collect();
         Counted { runs, unknown }

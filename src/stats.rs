@@ -6,13 +6,13 @@ use std::time::Duration;
 use pendula::hw_model::Technology;
 use pendula::isa::Inst;
 use pendula::isa::counts::Counts;
-use pendula::vm::{Engine, Machine, Ran};
+use pendula::vm::{Engine, EngineCounts, Machine};
 use serde_json::{Map, Value, json};
 
 use crate::outcome::code_name;
 
 pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> String {
-    let ran = (machine.engine(), machine.ran());
+    let ran = (machine.engine(), machine.engine_counts());
     counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed, ran)
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn counts_text(
     code: &[Inst],
     technology: &Technology,
     elapsed: Duration,
-    (engine, ran): (Engine, Ran),
+    (engine, ran): (Engine, EngineCounts),
 ) -> String {
     let mut out = String::new();
     let total = counts.instructions();
@@ -73,7 +73,7 @@ pub(crate) fn counts_text(
 }
 
 pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> Value {
-    let ran = (machine.engine(), machine.ran());
+    let ran = (machine.engine(), machine.engine_counts());
     let mut stats = counts_json(&machine.counts(), &machine.program().module().code, technology, elapsed, ran);
     let flags = machine.flags();
     stats["overflow_at"] = json!(flags.overflow);
@@ -87,7 +87,7 @@ pub(crate) fn counts_json(
     code: &[Inst],
     technology: &Technology,
     elapsed: Duration,
-    (engine, ran): (Engine, Ran),
+    (engine, ran): (Engine, EngineCounts),
 ) -> Value {
     let modes: Vec<Value> = counts
         .modes

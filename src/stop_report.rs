@@ -100,30 +100,30 @@ pub struct ActiveCall {
 
 /// Explains a stop in terms of the source.
 pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> StopReport {
-    let teller = Teller { program, sources, language, format: program.format };
+    let builder = ReportBuilder { program, sources, language, format: program.format };
     let inner = stop.calls.first();
     let variables: &[Value] = inner.map_or(&[], |call| &call.variables);
     let back = inner.is_some_and(|call| call.direction == Direction::Backward);
-    let mut told = teller.error(&stop.error, variables, back);
-    told.calls = teller.calls(&stop.calls);
-    told.deeper = matches!(stop.error, EvalError::Depth { .. });
-    told.data.clone_from(&stop.memory);
+    let mut report = builder.error(&stop.error, variables, back);
+    report.calls = builder.calls(&stop.calls);
+    report.deeper = matches!(stop.error, EvalError::Depth { .. });
+    report.data.clone_from(&stop.memory);
     for (n, v) in variables.iter().enumerate() {
         let same = variables[..n].iter().filter(|other| v.is(other));
-        told.same.extend(same.map(|other| [other.name.clone(), v.name.clone()]));
+        report.same.extend(same.map(|other| [other.name.clone(), v.name.clone()]));
     }
-    told
+    report
 }
 
 /// Builds the report's texts.
-struct Teller<'a> {
+struct ReportBuilder<'a> {
     program: &'a Program,
     sources: &'a Sources,
     language: Language,
     format: Format,
 }
 
-impl Teller<'_> {
+impl ReportBuilder<'_> {
     fn error(&self, error: &EvalError, variables: &[Value], back: bool) -> StopReport {
         let empty = StopReport {
             code: None,
@@ -150,8 +150,8 @@ impl Teller<'_> {
     }
 
     /// The report of a branch whose conditions disagree.
-    fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
-        let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
+    fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], report: StopReport) -> StopReport {
+        let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return report };
         let (decides, fails) = if back { (&clauses.post, &clauses.pre) } else { (&clauses.pre, &clauses.post) };
         let should = first != fails.negated;
         let branch = match (self.language, first) {
@@ -169,12 +169,12 @@ impl Teller<'_> {
                 "give the condition that holds afterwards just where the first one held before: `(before, after)`"
             }
         };
-        self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..told })
+        self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..report })
     }
 
     /// The report of a loop whose conditions disagree.
-    fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
-        let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
+    fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], report: StopReport) -> StopReport {
+        let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return report };
         let fails = if back { &clauses.pre } else { &clauses.post };
         // In the IR, the condition is false on entry to the loop, and true after each iteration.
         let should = entered == fails.negated;
@@ -196,7 +196,7 @@ impl Teller<'_> {
                 "the second condition of a `while` is false before the first turn, and true after each: `(before, after)`"
             }
         };
-        self.disagree((fails, message), None, variables, StopReport { help, ..told })
+        self.disagree((fails, message), None, variables, StopReport { help, ..report })
     }
 
     fn disagree(
@@ -204,7 +204,7 @@ impl Teller<'_> {
         (fails, message): (&Clause, String),
         other: Option<(&Clause, String)>,
         variables: &[Value],
-        told: StopReport,
+        report: StopReport,
     ) -> StopReport {
         let place = |clause: &Clause| self.place(clause.loc, &clause.text);
         let others = other.and_then(|(clause, text)| Some((place(clause)?, text)));
@@ -214,7 +214,7 @@ impl Teller<'_> {
             place: place(fails),
             label: self.values(&fails.names, variables),
             others: others.into_iter().collect(),
-            ..told
+            ..report
         }
     }
 
@@ -224,12 +224,12 @@ impl Teller<'_> {
         (loc, name, word, index): (Loc, &str, u64, Option<u64>),
         variables: &[Value],
         back: bool,
-        told: StopReport,
+        report: StopReport,
     ) -> StopReport {
         let Some(value) = named(variables, name) else {
             return match name.rsplit_once('.') {
-                Some((of, part @ ("bound" | "step"))) => self.range((loc, of, part), word, variables, back, told),
-                Some(_) | None => told,
+                Some((of, part @ ("bound" | "step"))) => self.range((loc, of, part), word, variables, back, report),
+                Some(_) | None => report,
             };
         };
         let (found, difference, what) = match (&value.held, index) {
@@ -237,18 +237,18 @@ impl Teller<'_> {
             (HeldValue::Array { element, dims, words, by_column }, Some(index)) => {
                 let size = element.len().max(1);
                 let (at, part) = (index / size as u64, index as usize % size);
-                let (Some(found), Some(number)) = (words.get(index as usize), element.get(part)) else { return told };
+                let (Some(found), Some(number)) = (words.get(index as usize), element.get(part)) else { return report };
                 let first = i64::from(self.language == Language::Nil);
                 (*found, (*number, word), format!("`{name}{}`", indices(at, dims, *by_column, first)))
             }
-            _ => return told,
+            _ => return report,
         };
         let (number, difference) = difference;
         let expected = match number {
             Number::Plain(Ty::Int | Ty::Q) | Number::Unsigned | Number::Truth => found.wrapping_sub(difference),
             // The difference was rounded, so the subtraction may not be exact.
             Number::Plain(Ty::F) => (f64::from_bits(found) - f64::from_bits(difference)).to_bits(),
-            Number::Plain(Ty::L) => return told,
+            Number::Plain(Ty::L) => return report,
         };
         let [found, expected] = [found, expected].map(|w| self.number(number, w));
         let ends = match (self.language, back) {
@@ -264,7 +264,7 @@ impl Teller<'_> {
             place: self.line(loc),
             label: format!("{} = {found}", what.trim_matches('`')),
             help: "uncompute what has changed it, or let it end with the value that it has",
-            ..told
+            ..report
         }
     }
 
@@ -276,7 +276,7 @@ impl Teller<'_> {
         difference: u64,
         variables: &[Value],
         back: bool,
-        told: StopReport,
+        report: StopReport,
     ) -> StopReport {
         let (counter, name) = of.split_once('.').map_or((of, None), |(counter, name)| (counter, Some(name)));
         let held = name.and_then(|name| Some((name, &variables.iter().find(|v| v.name == name)?.held)));
@@ -298,7 +298,7 @@ impl Teller<'_> {
             }
         };
         let help = advice("the loop over `` has changed its own bounds").unwrap_or_default();
-        StopReport { code: Some(Fault::NotZero.code()), message, place: self.line(loc), label, help, ..told }
+        StopReport { code: Some(Fault::NotZero.code()), message, place: self.line(loc), label, help, ..report }
     }
 
     fn calls(&self, calls: &[Call]) -> Vec<ActiveCall> {

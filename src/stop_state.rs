@@ -18,7 +18,7 @@ pub(crate) fn at_stop(
     machine: &Machine<'_>,
     loaded: &Program,
     given: &Conditions,
-    (before, wanted, told): (&[u64; Reg::COUNT], &StateOptions<'_>, Option<&StopReport>),
+    (before, wanted, stop_report): (&[u64; Reg::COUNT], &StateOptions<'_>, Option<&StopReport>),
 ) -> anyhow::Result<Option<State>> {
     if *outcome == Outcome::Finished {
         return Ok(None);
@@ -29,9 +29,9 @@ pub(crate) fn at_stop(
     }
     // In compiled code, words may temporarily be elsewhere than at the end. And if the run went deeper than the report,
     // the report's state is not the one at the stop.
-    let Some(told) = told.filter(|told| !told.deeper) else { return Ok(None) };
+    let Some(stop_report) = stop_report.filter(|stop_report| !stop_report.deeper) else { return Ok(None) };
     let mut held = session::machine(machine.program(), given, loaded.variables())?;
-    for (word, now) in held.memory_mut().iter_mut().zip(&told.data) {
+    for (word, now) in held.memory_mut().iter_mut().zip(&stop_report.data) {
         *word = *now;
     }
     Ok(Some(State::of(&held, before, wanted)))
@@ -42,10 +42,10 @@ pub(crate) fn at_stop(
 pub(crate) fn put_state(
     object: &mut Map<String, Value>,
     at_stop: Map<String, Value>,
-    told: Option<&StopReport>,
+    stop_report: Option<&StopReport>,
     results: bool,
 ) {
-    let under = match (told.is_some_and(StopReport::is_earlier), results) {
+    let under = match (stop_report.is_some_and(StopReport::is_earlier), results) {
         (true, _) => "earlier",
         (false, true) => "at_stop",
         (false, false) => return object.extend(at_stop),
@@ -58,9 +58,9 @@ pub(crate) fn stopped_text(
     outcome: &Outcome,
     machine: &Machine<'_>,
     state: Option<&State>,
-    told: Option<&StopReport>,
+    stop_report: Option<&StopReport>,
 ) -> String {
-    let reached = told.and_then(|told| told.reached.as_ref());
+    let reached = stop_report.and_then(|stop_report| stop_report.reached.as_ref());
     // The direction of the source's run: the machine may be undoing a part of it, or running forward something that is
     // being undone.
     let forward = reached.map_or(machine.begun() == Direction::Forward, |r| !r.back && !r.way_forward);

@@ -1,7 +1,7 @@
 //! The trace of a program in Nil or Janus: the variables that each line of the source changes.
 
 use pendula_asm::diagnostic::Sources;
-use pendula_compiler::ir::eval::{Change, Direction, Ran};
+use pendula_compiler::ir::eval::{Change, Direction, TraceEntry};
 use pendula_isa::num::Format;
 
 use crate::stop_report::{Language, indices, number_text};
@@ -15,7 +15,7 @@ const DEEP: usize = 20;
 
 /// The line for an executed statement: `   7    x += y      x: 3 → 8`. An undone statement is marked `<`; the
 /// statements of a call are indented by two more than the call.
-pub fn line(ran: &Ran, sources: &Sources, format: Format, language: Language) -> String {
+pub fn line(ran: &TraceEntry, sources: &Sources, format: Format, language: Language) -> String {
     let number = ran.loc.line.to_string();
     let place = if ran.loc.file == 0 { number } else { format!("{}:{number}", file_name(sources.name(ran.loc.file))) };
     let arrow = if ran.direction == Direction::Forward { ' ' } else { '<' };
@@ -26,7 +26,7 @@ pub fn line(ran: &Ran, sources: &Sources, format: Format, language: Language) ->
 }
 
 /// The statement as written, to the end of the line.
-fn text(ran: &Ran, sources: &Sources) -> String {
+fn text(ran: &TraceEntry, sources: &Sources) -> String {
     let line = sources.line(ran.loc.file, ran.loc.line).map_or("", |(_, line)| line);
     let own: String = line.chars().skip(usize::from(ran.loc.column).saturating_sub(1)).collect();
     let own = own.trim_end();

@@ -12,7 +12,7 @@ use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
 use pendula::pisa;
 use pendula::stop_report;
-use pendula::trap_text::{DISAGREE, DISAGREE_TITLE, TrapText, is_compiled, is_janus, told};
+use pendula::trap_text::{DISAGREE, DISAGREE_TITLE, TrapText, is_compiled, is_janus, trap_text};
 use pendula::vm::{AdMode, Trap, TrapValue};
 use serde_json::{Value, json};
 
@@ -20,20 +20,21 @@ use crate::report::Reporter;
 
 /// The types with which an instruction reads the operands whose values a trap records, in their order.
 fn types(inst: &Inst) -> Vec<Ty> {
-    let told = inst.operands().enumerate().filter(|(_, (slot, operand))| match operand {
+    let described = inst.operands().enumerate().filter(|(_, (slot, operand))| match operand {
         // The selection matches the machine's: no constants, and only those registers that hold values.
         Operand::Mem { .. } => true,
         Operand::Reg(_) => matches!(slot, Slot::Reg(_) | Slot::Target(_)),
         Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => false,
     });
-    told.map(|(n, _)| match inst.kind {
-        Kind::Accumulate { func, .. } => {
-            let f = func.info();
-            n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.ty, |a| a.ty)
-        }
-        Kind::Row { ty, .. } => ty,
-    })
-    .collect()
+    described
+        .map(|(n, _)| match inst.kind {
+            Kind::Accumulate { func, .. } => {
+                let f = func.info();
+                n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.ty, |a| a.ty)
+            }
+            Kind::Row { ty, .. } => ty,
+        })
+        .collect()
 }
 
 /// The values of one of a trap's instructions as text: `r4 = 1`, `[a+r2] at 17 = 0.5`.
@@ -194,7 +195,7 @@ fn condition(trap: &Trap, of_other: bool) -> Option<String> {
 
 /// The reason that the program gives for the failed check, if it gives one.
 fn reason<'m>(trap: &Trap, module: &'m Module) -> Option<&'m str> {
-    told(trap, module).reason
+    trap_text(trap, module).reason
 }
 
 /// A fault's title for authors of Nil.
@@ -270,7 +271,7 @@ pub fn report(
             "its variables are not known: run once more, the program did not come to this within some seconds".into(),
         );
     }
-    let TrapText { fault, code, title, reason, help: own } = told(trap, module);
+    let TrapText { fault, code, title, reason, help: own } = trap_text(trap, module);
     // Conditions that disagree are reported in the same way, whether a jump or a check finds them.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
     // The text on memory is the same for Nil and for Janus.
@@ -446,15 +447,15 @@ pub fn address_json(at: u32, module: &Module) -> Value {
 /// A trap as JSON.
 pub fn to_json(trap: &Trap, module: &Module) -> Value {
     let names = ModuleNames(module);
-    let told = told(trap, module);
+    let text = trap_text(trap, module);
     let one = |at: u32, inst: &Inst, of_other: bool| {
         let values: Vec<String> = texts(trap, module, of_other).map(|(_, text)| text).collect();
         json!({ "address": at, "place": place_json(at, module), "instruction": display(inst, u64::from(at), &names), "values": values })
     };
     json!({
-        "code": told.code,
-        "message": told.title,
-        "reason": told.reason,
+        "code": text.code,
+        "message": text.title,
+        "reason": text.reason,
         "direction": trap.direction.name(),
         "level": trap.ad_mode.level(),
         "tangents": trap.ad_mode.has_tangents(),

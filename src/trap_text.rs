@@ -34,7 +34,7 @@ pub struct TrapText<'m> {
 }
 
 /// The parts of the message for a trap of a module.
-pub fn told<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
+pub fn trap_text<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
     let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
     let reason = module.reason(trap.at).or_else(other);
     let disagree = |fault| matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding);

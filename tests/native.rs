@@ -35,7 +35,7 @@ fn examples_in_c() {
             let mut pair = Pair::with(Engine::Native, &program, config, format!("{name}, {ad_mode:?}, {limit:?}"));
             for direction in [Direction::Forward, Direction::Backward] {
                 pair.each(|m| {
-                    m.carry(ad_mode);
+                    m.set_ad_mode(ad_mode);
                     m.begin(direction);
                 });
                 if pair.run_once(limit) != Outcome::Finished {

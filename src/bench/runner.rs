@@ -145,7 +145,7 @@ impl OnMachine<'_> {
     }
 
     fn repeat(&mut self, direction: Direction, times: u64) -> anyhow::Result<()> {
-        self.machine.carry(AdMode::Plain);
+        self.machine.set_ad_mode(AdMode::Plain);
         for _ in 0..times {
             self.machine.begin(direction);
             to_end(&mut self.machine)?;
@@ -191,7 +191,7 @@ impl Runner for OnMachine<'_> {
                     continue;
                 }
                 gradient::forward(machine, &mut to_end)?;
-                machine.carry(AdMode::Gradient);
+                machine.set_ad_mode(AdMode::Gradient);
                 for (at, weight) in self.prepared.results.iter().zip(weights) {
                     machine.set_lane_word(GRADIENT, *at, weight.to_bits());
                 }

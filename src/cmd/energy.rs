@@ -92,7 +92,7 @@ fn one(
     }
     let start = machine.snapshot();
     let ran = match execute(args, &mut machine, loaded.variables())? {
-        Ok(ran) if routines(args) => Ran { leaves: leftovers::leaves(&mut machine, &start)?, ..ran },
+        Ok(ran) if routines(args) => MeasuredRun { leaves: leftovers::leaves(&mut machine, &start)?, ..ran },
         Ok(ran) => ran,
         Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
     };
@@ -157,7 +157,7 @@ fn one(
 
 /// Warns about technologies without data on the memory that a program uses; the substitute for the cost of an access is
 /// then large.
-fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran: &Ran) -> Vec<Diagnostic> {
+fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran: &MeasuredRun) -> Vec<Diagnostic> {
     let uses = |a: &Activity| {
         let modes =
             a.counts.modes.iter().map(|mode| a.counts.classes(mode, &module.code)[GateClass::Memory as usize].1);
@@ -178,7 +178,7 @@ fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran:
 }
 
 /// The observations of a program's runs.
-pub(crate) struct Ran {
+pub(crate) struct MeasuredRun {
     pub(crate) activities: Vec<Activity>,
     /// The number of words that the run forward changed: the state that a step hands to the next.
     pub(crate) state_words: u64,
@@ -233,7 +233,7 @@ fn execute(
     args: &Energy,
     machine: &mut Machine<'_>,
     variables: Option<&[Variable]>,
-) -> anyhow::Result<Result<Ran, Outcome>> {
+) -> anyhow::Result<Result<MeasuredRun, Outcome>> {
     let module = machine.program().module().clone();
     let places = |wanted: fn(bool, bool) -> bool| match variables {
         Some(store) => store::places(&module, store),
@@ -294,7 +294,7 @@ fn execute(
         activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
     }
     let state_bits = changed * u64::from(module.flags.profile.width());
-    Ok(Ok(Ran { activities, state_words: changed, state_bits, leaves: Vec::new() }))
+    Ok(Ok(MeasuredRun { activities, state_words: changed, state_bits, leaves: Vec::new() }))
 }
 
 /// Why there is no gradient, and a remedy.
@@ -332,18 +332,23 @@ fn stopped(
     loaded: &cmd::Program,
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
-    let told = in_source(outcome, machine, loaded, &args.given, (&there(machine), &[]));
+    let stop_report = in_source(outcome, machine, loaded, &args.given, (&there(machine), &[]));
     if args.json {
-        let outcome = outcome_json(outcome, machine, (args.given.max_steps, told.as_ref()));
+        let outcome = outcome_json(outcome, machine, (args.given.max_steps, stop_report.as_ref()));
         answer(reporter, false, outcome, warnings(loaded, &[]))?;
     } else {
-        explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
+        explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, stop_report.as_ref()));
     }
     Ok(Status::Fault)
 }
 
 /// Writes plots and tables into folders.
-fn write_files(args: &Energy, program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Ran) -> anyhow::Result<()> {
+fn write_files(
+    args: &Energy,
+    program: &Program<'_>,
+    priced: &[PricedRun<'_>],
+    ran: &MeasuredRun,
+) -> anyhow::Result<()> {
     let mut files: Vec<(&str, String, String)> = Vec::new();
     if let Some(folder) = &args.accelergy {
         for (name, text) in report::accelergy(program, &priced[0]) {
@@ -370,7 +375,7 @@ const PLOTTED: (f64, f64) = (1e4, 1e11);
 fn plots(
     program: &Program<'_>,
     priced: &[PricedRun<'_>],
-    ran: &Ran,
+    ran: &MeasuredRun,
     steps: u64,
 ) -> anyhow::Result<Vec<(String, String)>> {
     let cycles = |technology: &Technology| -> u64 {

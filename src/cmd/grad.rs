@@ -286,7 +286,7 @@ pub(super) fn stopped(
     match error {
         GradError::Stopped(Stop::Trouble(error)) => Err(error),
         GradError::Stopped(Stop::Outcome(outcome)) => {
-            let told = in_source(&outcome, machine, loaded, &args.given, (&there(machine), &seen.seeds));
+            let stop_report = in_source(&outcome, machine, loaded, &args.given, (&there(machine), &seen.seeds));
             let before = seen.before.unwrap_or(*machine.registers());
             let layouts = Layouts::of(loaded.compiled.as_ref());
             let wanted = StateOptions {
@@ -297,18 +297,23 @@ pub(super) fn stopped(
                 hex: args.hex,
                 reverse: false,
             };
-            let at_stop = at_stop(&outcome, machine, loaded, &args.given, (&before, &wanted, told.as_ref()))?;
+            let at_stop = at_stop(&outcome, machine, loaded, &args.given, (&before, &wanted, stop_report.as_ref()))?;
             if args.json {
-                let outcome = outcome_json(&outcome, machine, (args.given.max_steps, told.as_ref()));
+                let outcome = outcome_json(&outcome, machine, (args.given.max_steps, stop_report.as_ref()));
                 let mut object = Map::new();
-                put_state(&mut object, at_stop.map(|state| state.json).unwrap_or_default(), told.as_ref(), false);
+                put_state(
+                    &mut object,
+                    at_stop.map(|state| state.json).unwrap_or_default(),
+                    stop_report.as_ref(),
+                    false,
+                );
                 object.insert("flags".into(), seen_flags(machine, seen.overflow));
                 object.insert("diagnostics".into(), as_json(&loaded.warnings, &loaded.sources));
                 answer(reporter, false, outcome, object)?;
             } else {
-                ended(&outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
+                ended(&outcome, machine, &loaded.sources, reporter, (args.given.max_steps, stop_report.as_ref()));
                 noticed(module, &loaded.sources, reporter, seen.overflow);
-                print(&stopped_text(&outcome, machine, at_stop.as_ref(), told.as_ref()))?;
+                print(&stopped_text(&outcome, machine, at_stop.as_ref(), stop_report.as_ref()))?;
             }
             Ok(status(&outcome))
         }

@@ -43,12 +43,12 @@ fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Sta
     machine.begin(Direction::Forward);
     let outcome = Session::new(&args.given, false).go(&mut machine)?;
     if outcome != Outcome::Finished {
-        let told = in_source(&outcome, &machine, &loaded, &args.given, (&there(&machine), &[]));
+        let stop_report = in_source(&outcome, &machine, &loaded, &args.given, (&there(&machine), &[]));
         if args.json {
-            let outcome = outcome_json(&outcome, &machine, (args.given.max_steps, told.as_ref()));
+            let outcome = outcome_json(&outcome, &machine, (args.given.max_steps, stop_report.as_ref()));
             answer(reporter, false, outcome, warnings(&loaded))?;
         } else {
-            explain(&outcome, &machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
+            explain(&outcome, &machine, &loaded.sources, reporter, (args.given.max_steps, stop_report.as_ref()));
         }
         return Ok(Status::Fault);
     }

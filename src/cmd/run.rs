@@ -121,15 +121,15 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let there = [direction, Direction::Backward];
     let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
-    let told = in_source(&outcome, &machine, &loaded, given, (ways, &[]));
-    let at_stop = at_stop(&outcome, &machine, &loaded, given, (&before, &wanted, told.as_ref()))?;
+    let stop_report = in_source(&outcome, &machine, &loaded, given, (ways, &[]));
+    let at_stop = at_stop(&outcome, &machine, &loaded, given, (&before, &wanted, stop_report.as_ref()))?;
     let events = events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default();
     let technology = technology.unwrap_or_else(Technology::default_technology);
-    let ended = Ended { outcome, state, at_stop, told, restored, drift, events, elapsed, technology };
+    let ended = Ended { outcome, state, at_stop, stop_report, restored, drift, events, elapsed, technology };
     if args.json {
         let mut object = ended.object(args, &machine);
         object.insert("diagnostics".into(), as_json(&warnings, &loaded.sources));
-        let outcome = outcome_json(&ended.outcome, &machine, (given.max_steps, ended.told.as_ref()));
+        let outcome = outcome_json(&ended.outcome, &machine, (given.max_steps, ended.stop_report.as_ref()));
         answer(reporter, ended.status() == Status::Done, outcome, object)?;
     } else {
         session::end_line()?;
@@ -145,7 +145,7 @@ struct Ended {
     state: Option<State>,
     /// The state where the run stopped, as far as it is known.
     at_stop: Option<State>,
-    told: Option<StopReport>,
+    stop_report: Option<StopReport>,
     restored: Option<bool>,
     drift: Option<Drift>,
     /// What the program showed.
@@ -164,7 +164,7 @@ impl Ended {
     }
 
     fn print(&self, args: &Run, machine: &Machine<'_>, sources: &Sources, reporter: &Reporter) -> std::io::Result<()> {
-        let told = self.told.as_ref();
+        let stop_report = self.stop_report.as_ref();
         print(self.state.as_ref().map_or("", |state| &state.text))?;
         if let Some(restored) = self.restored {
             print(&round_trip_text(restored, machine, self.drift.as_ref().map(|d| d.only_rounding)))?;
@@ -176,9 +176,9 @@ impl Ended {
         if args.stats {
             print(&stats_text(machine, &self.technology, self.elapsed))?;
         }
-        explain(&self.outcome, machine, sources, reporter, (args.given.max_steps, told));
+        explain(&self.outcome, machine, sources, reporter, (args.given.max_steps, stop_report));
         if self.outcome != Outcome::Finished {
-            print(&stopped_text(&self.outcome, machine, self.at_stop.as_ref(), told))?;
+            print(&stopped_text(&self.outcome, machine, self.at_stop.as_ref(), stop_report))?;
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Ended {
         object.insert("ran_by".into(), json!(ran_by(machine)));
         object.extend(self.state.iter().flat_map(|state| state.json.clone()));
         if let Some(at_stop) = &self.at_stop {
-            put_state(&mut object, at_stop.json.clone(), self.told.as_ref(), self.state.is_some());
+            put_state(&mut object, at_stop.json.clone(), self.stop_report.as_ref(), self.state.is_some());
         }
         if let Some(restored) = self.restored {
             object.insert("restored".into(), json!(restored));
@@ -416,13 +416,13 @@ fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool
     }
 }
 
-fn round_trip_text(restored: bool, machine: &Machine<'_>, told: Option<bool>) -> String {
+fn round_trip_text(restored: bool, machine: &Machine<'_>, rounding_only: Option<bool>) -> String {
     let words = machine.memory().len() + Reg::COUNT - 1 + machine.output().len();
     if restored {
         format!("round trip: the state was restored, all {words} words bit for bit\n")
-    } else if told == Some(true) {
+    } else if rounding_only == Some(true) {
         "round trip: the state was restored but for the rounding of floating-point numbers\n".to_string()
-    } else if told.is_some() {
+    } else if rounding_only.is_some() {
         "round trip: the state was NOT restored\n".to_string()
     } else {
         "round trip: the state was NOT restored; `--drift` tells what differs\n".to_string()

@@ -81,7 +81,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 gradient::forward(m, &mut run)?;
                 let value = m.get(0, loss.cell);
                 // The state before the run backward, with its gradient word seeded: the copy of the outputs.
-                m.carry(AdMode::Gradient);
+                m.set_ad_mode(AdMode::Gradient);
                 m.put(GRADIENT, loss.cell, word);
                 let before = m.digest();
                 m.keep_dropped();

@@ -6,12 +6,12 @@ use pendula_isa::Ty;
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
 
-use super::{Language, Teller};
+use super::{Language, ReportBuilder};
 
 /// The maximum number of elements shown of an array.
 const ELEMENTS: usize = 8;
 
-impl Teller<'_> {
+impl ReportBuilder<'_> {
     /// A number as text.
     pub(super) fn number(&self, how: Number, word: u64) -> String {
         number_text(how, word, self.format)

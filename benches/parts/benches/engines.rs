@@ -132,9 +132,9 @@ fn finish(m: &mut Machine<'_>, direction: Direction) {
 
 /// Runs a machine there and back; back with gradient words, if asked for.
 fn run_forward_and_back(m: &mut Machine<'_>, back: AdMode) {
-    m.carry(AdMode::Plain);
+    m.set_ad_mode(AdMode::Plain);
     finish(m, Direction::Forward);
-    m.carry(back);
+    m.set_ad_mode(back);
     finish(m, Direction::Backward);
 }
 

@@ -37,7 +37,7 @@ pub(super) struct FunctionWriter<'w, 'a> {
     /// Addresses and comparisons that have been looked at before a loop.
     pub(super) proven: HashSet<Site>,
     /// Memory words that a loop keeps in variables.
-    pub(super) kept: HashMap<Mem, String>,
+    pub(super) promoted: HashMap<Mem, String>,
     /// Whether words that end are not looked at: they would be zero, or are to be forgotten.
     pub(super) unchecked: bool,
     /// Parameters that are left alone on the way back, as words or as addresses.
@@ -80,7 +80,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
         next: 0,
         counts,
         proven: HashSet::new(),
-        kept: HashMap::new(),
+        promoted: HashMap::new(),
         unchecked: false,
         left: if way == Sweep::Turn { HashSet::new() } else { marked.clone() },
         preservable_params: if way == Sweep::Turn { marked } else { HashSet::new() },
@@ -308,8 +308,8 @@ impl FunctionWriter<'_, '_> {
     /// A memory word in a lane.
     pub(super) fn word_at(&self, lane: usize, ty: Ty, mem: Mem) -> Ex {
         let double = Self::lane_type(lane, ty) == Ty::F;
-        if let Some(kept) = self.kept.get(&mem) {
-            return Ex::atom(format!("{}{kept}", PREFIX[lane]), double);
+        if let Some(promoted) = self.promoted.get(&mem) {
+            return Ex::atom(format!("{}{promoted}", PREFIX[lane]), double);
         }
         Ex::atom(format!("{}({})", WORDS[lane][usize::from(double)], self.address(mem).text), double)
     }

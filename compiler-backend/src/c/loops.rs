@@ -9,7 +9,7 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use super::function::{FunctionWriter, Site};
 use super::induction::{Induction, Sum};
-use super::promote::Kept;
+use super::promote::Promoted;
 use super::text::Ex;
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
@@ -25,7 +25,7 @@ pub(super) struct Plan {
     /// What need not be looked at in the loop.
     pub(super) proven: Vec<Site>,
     /// Words that stay where they are, and can be kept in variables.
-    pub(super) kept: Vec<Kept>,
+    pub(super) promoted: Vec<Promoted>,
     /// Whether no turn uses what another writes, but for sums.
     pub(super) independent: bool,
 }
@@ -242,7 +242,7 @@ pub(super) fn plan(
     body: &[LocatedStmt],
     back: bool,
 ) -> Plan {
-    let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), kept: Vec::new(), independent: false };
+    let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), promoted: Vec::new(), independent: false };
     if by.abs() >= SMALL || !fw.w.switches.has(Pass::Bounds) {
         return plan;
     }
@@ -267,7 +267,7 @@ pub(super) fn plan(
     for met in &survey.met {
         match met {
             // A loop around this one keeps it.
-            Met::Word(_, mem, _) if fw.kept.contains_key(mem) => {}
+            Met::Word(_, mem, _) if fw.promoted.contains_key(mem) => {}
             Met::Word(site, _, induction) => {
                 if induction.as_ref().and_then(in_bounds).is_none() {
                     spoilt.insert(*site);
@@ -287,7 +287,7 @@ pub(super) fn plan(
         }
         plan.proven.push(*site);
         match met {
-            Met::Word(_, mem, Some(induction)) if !fw.kept.contains_key(mem) => {
+            Met::Word(_, mem, Some(induction)) if !fw.promoted.contains_key(mem) => {
                 let Some((at, rest)) = in_bounds(induction) else { continue };
                 match spans.iter_mut().find(|(c, _)| *c == rest) {
                     Some((_, [least, greatest])) => (*least, *greatest) = (at.min(*least), at.max(*greatest)),
@@ -321,8 +321,8 @@ pub(super) fn plan(
         Met::Word(..) | Met::Test(..) => None,
     });
     let met: Vec<Mem> = met.collect();
-    plan.kept = fw.promotable(body, &met, &|v| v == var || survey.written.contains(&v));
-    plan.independent = independent(fw, &survey, body, &plan.kept);
+    plan.promoted = fw.promotable(body, &met, &|v| v == var || survey.written.contains(&v));
+    plan.independent = independent(fw, &survey, body, &plan.promoted);
     plan
 }
 
@@ -367,7 +367,12 @@ fn test_checks(
 }
 
 /// Whether no turn reads or writes a memory word that another one writes: then several may be made at once.
-fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt], kept: &[Kept]) -> bool {
+fn independent(
+    fw: &FunctionWriter<'_, '_>,
+    survey: &Survey<'_, '_>,
+    body: &[LocatedStmt],
+    promoted: &[Promoted],
+) -> bool {
     let mut simple = true;
     walk(body, &mut |s| {
         simple &= matches!(
@@ -398,7 +403,7 @@ fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[Loc
         .met
         .iter()
         .filter_map(|met| if let Met::Word(_, m, induction) = met { Some((*m, induction.as_ref())) } else { None })
-        .filter(|(m, _)| !fw.kept.contains_key(m) && !kept.iter().any(|k| k.mem == *m))
+        .filter(|(m, _)| !fw.promoted.contains_key(m) && !promoted.iter().any(|k| k.mem == *m))
         .collect();
     words.iter().all(|(m, induction)| {
         if !written.contains(&m.region) {

@@ -98,7 +98,7 @@ impl Mode {
             Mode::Run(direction, ad_mode) => {
                 format!("pendula_{}{}", Sweep::of(direction == Direction::Backward).name(), suffix(ad_mode))
             }
-            Mode::ForwardAndBack => "pendula_there_and_back".to_string(),
+            Mode::ForwardAndBack => "pendula_forward_and_back".to_string(),
         }
     }
 }
@@ -123,7 +123,7 @@ impl Sweep {
         match self {
             Sweep::Forward => "forward",
             Sweep::Backward => "backward",
-            Sweep::Turn => "there_and_back",
+            Sweep::Turn => "forward_and_back",
             Sweep::Within => "with_gradient",
         }
     }

@@ -14,7 +14,7 @@ use crate::passes::Pass;
 
 /// A word that is kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct Promoted {
     pub(super) mem: Mem,
     ty: Ty,
     written: bool,
@@ -99,11 +99,11 @@ impl Accesses {
 impl FunctionWriter<'_, '_> {
     /// Of words that every turn of a loop comes to, and that lie inside the memory, those that can be kept. `changed` are the variables that
     /// the loop changes.
-    pub(super) fn promotable(&self, body: &[LocatedStmt], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
+    pub(super) fn promotable(&self, body: &[LocatedStmt], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Promoted> {
         if !self.w.switches.has(Pass::Scalars) {
             return Vec::new();
         }
-        let invariant = |m: &Mem| !m.vars().any(changed) && !self.kept.contains_key(m);
+        let invariant = |m: &Mem| !m.vars().any(changed) && !self.promoted.contains_key(m);
         let mut candidates: Vec<Mem> = Vec::new();
         for m in met.iter().filter(|m| invariant(m)) {
             if !candidates.contains(m) {
@@ -126,27 +126,27 @@ impl FunctionWriter<'_, '_> {
                 *other == mem || differ(mem, *other) || !(changes((Some(ty), written)) || changes(*how))
             });
             if alone && !accesses.reached.contains(&mem.region) {
-                out.push(Kept { mem, ty, written });
+                out.push(Promoted { mem, ty, written });
             }
         }
         out
     }
 
     /// Declares the variables, and gives what reads the words and what writes them.
-    pub(super) fn keep(&mut self, kept: &[Kept]) -> (Vec<String>, Vec<String>) {
+    pub(super) fn keep(&mut self, promoted: &[Promoted]) -> (Vec<String>, Vec<String>) {
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        for Kept { mem, ty, written } in kept {
-            let kept = self.fresh("kept");
+        for Promoted { mem, ty, written } in promoted {
+            let promoted = self.fresh("kept");
             for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
                 let word = self.word_at(lane, *ty, *mem);
-                let name = format!("{}{kept}", PREFIX[lane]);
+                let name = format!("{}{promoted}", PREFIX[lane]);
                 self.text.line(&format!("{} {name} = 0;", c_type(Self::lane_type(lane, *ty))));
                 before.push(format!("{name} = {};", word.text));
                 if lane != VALUE || *written {
                     after.push(format!("{} = {name};", word.text));
                 }
             }
-            self.kept.insert(*mem, kept);
+            self.promoted.insert(*mem, promoted);
         }
         (before, after)
     }

@@ -53,12 +53,12 @@ impl FunctionWriter<'_, '_> {
                     symbolic::row(setting, kernels, what, words)
                 })
             }
-            Stmt::Ancilla { var, free, care } => {
-                self.life(*var, *care, *free != back);
+            Stmt::Ancilla { var, free, checks } => {
+                self.life(*var, *checks, *free != back);
                 Ok(())
             }
-            Stmt::Array { base, len, region, ty, free, care } => {
-                self.array(s, *base, (*len, *region, *ty, *care), *free != back)
+            Stmt::Array { base, len, region, ty, free, checks } => {
+                self.array(s, *base, (*len, *region, *ty, *checks), *free != back)
             }
             Stmt::Call { func, inverse, args } => self.call(s, *func, Sweep::of(*inverse != back), args),
             Stmt::If { pre, post, then, otherwise } => {
@@ -106,7 +106,7 @@ impl FunctionWriter<'_, '_> {
                 self.undo(compute, body)
             }
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
-            Stmt::Assert { test, why: _, says: _ } => {
+            Stmt::Assert { test, why: _, reason: _ } => {
                 if self.proven.contains(&(std::ptr::from_ref(s), TEST)) {
                     return Ok(());
                 }
@@ -127,7 +127,7 @@ impl FunctionWriter<'_, '_> {
     pub(super) fn inside(&mut self, s: &LocatedStmt, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand
             && !self.proven.contains(&(std::ptr::from_ref(s), n))
-            && !self.kept.contains_key(&m)
+            && !self.promoted.contains_key(&m)
         {
             let address = self.address(m);
             self.text.line(&format!("INSIDE({});", address.text));
@@ -222,10 +222,10 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// A variable's life begins or ends.
-    fn life(&mut self, var: Var, care: AncillaChecks, ends: bool) {
+    fn life(&mut self, var: Var, checks: AncillaChecks, ends: bool) {
         let ty = self.f.ty(var);
         let name = self.name(var);
-        if ends && care.check && !self.unchecked {
+        if ends && checks.check && !self.unchecked {
             match ty {
                 Ty::F => self.text.line(&format!("NEAR_ZERO({name});")),
                 Ty::Int | Ty::Q | Ty::L => self.text.line(&format!("bad |= {name} != 0;")),
@@ -240,7 +240,7 @@ impl FunctionWriter<'_, '_> {
 
     /// An array's life begins or ends.
     fn array(&mut self, s: &LocatedStmt, base: Var, what: (Operand, Region, Ty, AncillaChecks), ends: bool) -> Done {
-        let (len, _, ty, care) = what;
+        let (len, _, ty, checks) = what;
         self.inside(s, 0, len);
         let words = self.integer(len);
         let name = self.name(base);
@@ -259,7 +259,7 @@ impl FunctionWriter<'_, '_> {
                 self.text.line(&format!("memset(mem + top, 0, (word)({n}) * sizeof(word));"));
             }
             Ty::F => self.text.line(&format!("odd |= end_doubles(mem + top, (word)({n}));")),
-            Ty::Int | Ty::Q | Ty::L if care.check => {
+            Ty::Int | Ty::Q | Ty::L if checks.check => {
                 self.text.line(&format!("bad |= end_words(mem + top, (word)({n}));"));
             }
             Ty::Int | Ty::Q | Ty::L => {}
@@ -424,14 +424,14 @@ impl FunctionWriter<'_, '_> {
             }
         };
         let plan = by.map(|by| super::loops::plan(self, var, &from, &to, by, body, back));
-        let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
+        let (outer_proven, outer_promoted) = (self.proven.clone(), self.promoted.clone());
         let runs = match by {
             Some(k) if k < 0 => format!("if ({} >= {}) {{", from.text, to.text),
             _ => format!("if ({} <= {}) {{", from.text, to.text),
         };
         let mut write = Vec::new();
         if let Some(plan) = &plan {
-            let (read, after) = self.keep(&plan.kept);
+            let (read, after) = self.keep(&plan.promoted);
             write = after;
             if !plan.checks.is_empty() || !read.is_empty() {
                 self.text.open(&runs);
@@ -455,7 +455,7 @@ impl FunctionWriter<'_, '_> {
         self.text.open(&head);
         turn(self)?;
         self.text.close("}");
-        (self.proven, self.kept) = (outer_proven, outer_kept);
+        (self.proven, self.promoted) = (outer_proven, outer_promoted);
         if !write.is_empty() {
             self.text.open(&runs);
             self.lines(&write);

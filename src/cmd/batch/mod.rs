@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use pendula::batch::MemoryBudget;
 use pendula::isa::counts::Counts;
 use pendula::visible::visible_line;
-use pendula::vm::{Machine, Outcome, Ran};
+use pendula::vm::{EngineCounts, Machine, Outcome};
 
 use crate::columns::{left, length, shortened};
 use crate::interrupt;
@@ -30,13 +30,13 @@ use crate::{Status, answer};
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) counts: Counts,
-    pub(crate) ran: Ran,
+    pub(crate) ran: EngineCounts,
 }
 
 impl Totals {
     pub(crate) fn add(&mut self, machine: &Machine<'_>) {
         self.counts.add(&machine.counts());
-        let (sum, ran) = (&mut self.ran, machine.ran());
+        let (sum, ran) = (&mut self.ran, machine.engine_counts());
         sum.whole += ran.whole;
         sum.compiled += ran.compiled;
         sum.interpreted += ran.interpreted;

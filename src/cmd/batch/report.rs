@@ -108,13 +108,13 @@ impl Failure {
     /// A short description: the code, if there is one, and the title.
     pub(crate) fn title(&self) -> String {
         match self {
-            Failure::Stopped(Stopped { told: Some((code, title)), reason, .. }, _) => {
+            Failure::Stopped(Stopped { heading: Some((code, title)), reason, .. }, _) => {
                 format!("error[{code}]: {}", reason.as_deref().unwrap_or(title))
             }
             Failure::Stopped(Stopped { interrupted: true, .. }, _) => {
                 format!("error[{}]: interrupted", interrupt::CODE)
             }
-            Failure::Stopped(Stopped { told: None, .. }, _) => "error[P0130]: stopped at the step limit".to_string(),
+            Failure::Stopped(Stopped { heading: None, .. }, _) => "error[P0130]: stopped at the step limit".to_string(),
             Failure::Refused(why) => format!("error: {why}"),
             Failure::Wrong((_, ad_mode)) => format!("error[P0131]: overflow of a {}", overflow_of(*ad_mode)),
         }
@@ -127,8 +127,8 @@ impl Failure {
 
     fn kind(&self) -> Kind {
         match self {
-            Failure::Stopped(Stopped { trap, told, .. }, _) => {
-                (told.map(|(code, _)| code), trap.as_ref().map(|t| t.at), String::new())
+            Failure::Stopped(Stopped { trap, heading, .. }, _) => {
+                (heading.map(|(code, _)| code), trap.as_ref().map(|t| t.at), String::new())
             }
             Failure::Refused(why) => (None, None, why.clone()),
             Failure::Wrong((at, ad_mode)) => (Some("P0131"), Some(*at), overflow_of(*ad_mode).to_string()),

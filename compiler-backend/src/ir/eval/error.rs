@@ -37,7 +37,7 @@ pub enum EvalError {
         /// Why it is asserted.
         why: AssertKind,
         /// The message: an index into [`Program::reasons`](crate::ir::Program::reasons).
-        says: Option<u32>,
+        reason: Option<u32>,
         /// The left side.
         a: u64,
         /// The right side.

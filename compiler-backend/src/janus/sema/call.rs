@@ -90,15 +90,15 @@ impl Body<'_, '_> {
                 }
             });
         }
-        let care = AncillaChecks { check: true, drop: false };
+        let checks = AncillaChecks { check: true, drop: false };
         for (var, e, ty) in &locals {
-            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: false, care });
+            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: false, checks });
             self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, false), e, *ty))?;
         }
         let done = self.statement(|b| b.lend(inverse, (n, decls), &places, args, span));
         for (var, e, ty) in locals.iter().rev() {
             self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, true), e, *ty))?;
-            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: true, care });
+            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: true, checks });
         }
         done
     }
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
     /// a constant array or stack is not passed at all.
     fn check_constants(&mut self, decls: &[Decl], places: &[Result<&Lval, Var>], passed: &[Passed]) {
         for c in self.constants() {
-            let says = constant(&c.name.text);
+            let reason = constant(&c.name.text);
             let mut looked_at = false;
             for ((d, place), g) in decls.iter().zip(places).zip(passed) {
                 if d.mode == Mode::Constant || place.is_err() {
@@ -197,15 +197,15 @@ impl Body<'_, '_> {
                     (_, Location::Memory { base, region }, g) if g.region() == Some(region) => match (&c.kind, g) {
                         (Kind::Array(_, dims), Passed::Mem(m)) => {
                             let total = self.total(dims);
-                            self.assert_outside(*m, (base, region), total, &says);
+                            self.assert_outside(*m, (base, region), total, &reason);
                         }
                         (Kind::Array(_, dims), Passed::Array { base: first, dims: others, .. }) => {
                             let at = |base| Mem { base: Some(base), index: None, offset: 0, region };
                             let (total, other) = (self.total(dims), self.total(others));
-                            self.assert_outside(at(*first), (base, region), total, &says);
-                            self.assert_outside(at(base), (*first, region), other, &says);
+                            self.assert_outside(at(*first), (base, region), total, &reason);
+                            self.assert_outside(at(base), (*first, region), other, &reason);
                         }
-                        _ => self.never(Sink::Pre, AssertKind::Alias, &says),
+                        _ => self.never(Sink::Pre, AssertKind::Alias, &reason),
                     },
                     _ => {}
                 }

@@ -127,9 +127,9 @@ impl Body<'_, '_> {
     fn top(&mut self, name: &Name) -> Done<Operand> {
         let m = self.stack(name)?;
         let count = self.count(name)?;
-        let says = format!("the stack `{}` is empty, and has no top", name.text);
+        let reason = format!("the stack `{}` is empty, and has no top", name.text);
         let test = Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) };
-        self.at(&name.span, |s| s.assert(Sink::Pre, test, AssertKind::Bounds, &says));
+        self.at(&name.span, |s| s.assert(Sink::Pre, test, AssertKind::Bounds, &reason));
         let index = if let Operand::Var(v) = count { Some(v) } else { None };
         Ok(self.read(Place::Mem(Mem { index, ..m })))
     }
@@ -162,12 +162,12 @@ impl Body<'_, '_> {
     /// Records the message for a division by 0.
     fn divisor(&mut self, span: &Span) {
         let text = self.s.text.get(span.clone()).unwrap_or("");
-        let says = match text.parse::<u64>() {
+        let reason = match text.parse::<u64>() {
             Err(_) if !text.contains('\n') => format!("`{text}` is 0"),
             _ => "the divisor is 0".to_string(),
         };
-        let (loc, says) = (self.s.loc(span), self.s.reason(&says));
-        self.s.program.divisors.insert(loc, says);
+        let (loc, reason) = (self.s.loc(span), self.s.reason(&reason));
+        self.s.program.divisors.insert(loc, reason);
     }
 
     /// The same for whole words.

@@ -104,7 +104,7 @@ impl Body<'_, '_> {
                 (Dim::Known(k), DeclaredSize::Computed(e)) => self.assert_size(&d.name, n, e, k.into())?,
                 (Dim::Var(var), DeclaredSize::Computed(e)) => {
                     self.size(Place::Var(var), e, true)?;
-                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: CHECKED });
                 }
                 // Constant sizes were compared at the allocation.
                 (Dim::Known(_) | Dim::Var(_), DeclaredSize::Number(_) | DeclaredSize::Nothing) => {}
@@ -132,7 +132,7 @@ impl Body<'_, '_> {
 
     fn size_variable(&mut self, name: &Name, n: usize) -> Var {
         let var = self.f.fresh(format!("{}.size{}", name.text, n + 1), Ty::Int);
-        self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+        self.emit(Sink::Out, Ir::Ancilla { var, free: false, checks: CHECKED });
         var
     }
 
@@ -144,7 +144,7 @@ impl Body<'_, '_> {
             b.add(Sink::Out, Place::Var(var), Operand::Const(k as u64), true);
             Ok(())
         })?;
-        self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+        self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: CHECKED });
         Ok(())
     }
 

@@ -50,7 +50,7 @@ impl Body<'_, '_> {
 
     fn push_value(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
         let var = self.f.fresh(format!("{}.pushed", stack.text), Ty::Int);
-        let begin = |free, check| Ir::Ancilla { var, free, care: AncillaChecks { check, drop: false } };
+        let begin = |free, check| Ir::Ancilla { var, free, checks: AncillaChecks { check, drop: false } };
         let (block, done) = self.block(|b| {
             b.emit(Sink::Out, begin(false, true));
             b.statement(|b| {

@@ -110,8 +110,8 @@ impl Body<'_, '_> {
             Operand::Mem(_) => format!("{counter}.{part}"),
         };
         let var = self.fresh(&name, Ty::Int);
-        let care = ir::AncillaChecks { check: self.checks, drop: false };
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        let checks = ir::AncillaChecks { check: self.checks, drop: false };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         self.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
         Ok(Operand::Var(var))
     }
@@ -128,11 +128,11 @@ impl Body<'_, '_> {
             .flat_map(|uses| uses.writes)
             .collect();
         for at in &mut self.pre[before..] {
-            if let Stmt::Ancilla { var, free: false, care } = &mut at.stmt
+            if let Stmt::Ancilla { var, free: false, checks } = &mut at.stmt
                 && made.contains(var)
-                && !care.check
+                && !checks.check
             {
-                care.check = self.checks;
+                checks.check = self.checks;
                 self.f.vars[var.0 as usize].name = format!("{counter}.bound");
             }
         }

@@ -345,8 +345,8 @@ impl Body<'_, '_> {
         };
         let place = self.first_place(&new)?;
         let ir::Place::Var(y) = place else { return Err(Stop) };
-        let care = ir::AncillaChecks::FULL;
-        self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, care });
+        let checks = ir::AncillaChecks::FULL;
+        self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, checks });
         self.statement(|s| {
             let there = s.convert(ScalarExpr::var(x), a, b, span)?;
             s.accumulate(Sink::Out, place, b, super::accumulator(b), false, there)
@@ -355,7 +355,7 @@ impl Body<'_, '_> {
             let back = s.convert(ScalarExpr::var(y), b, a, span)?;
             s.accumulate(Sink::Out, ir::Place::Var(x), a, super::accumulator(a), true, back)
         })?;
-        self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, care });
+        self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, checks });
         if let Some(binding) = self.scopes.get_mut(n) {
             binding.value = new;
             let ty = ast::Expr { kind: ExprKind::Name(name.clone()), span: span.clone() };
