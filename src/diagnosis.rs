@@ -224,7 +224,7 @@ impl Stopped {
         } else {
             let n = max_steps.unwrap_or_default();
             Diagnostic::error("P0130", format!("the run did not end within {}", plural(n, "instruction")))
-                .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
+                .help("raise the limit with `--max-steps`, or see where it is with `pendula run --trace`")
         };
         // For compiled programs, the direction of the source's run is reported, not the machine's direction within it.
         let how = match told.and_then(|told| told.reached.as_ref()) {

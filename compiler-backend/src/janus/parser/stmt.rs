@@ -16,7 +16,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("for", "a loop is `iterate int i = 0 to 9 … end`, or `from x = 0 loop … until x = 10`"),
     ("repeat", "a loop is `from x = 0 do … until x = 10`: the first condition holds at the beginning only"),
     ("return", "a procedure gives back what it did to its parameters: change one of them"),
-    ("break", "a loop ends where what stands after `until` holds"),
+    ("break", "a loop ends when the condition after `until` holds"),
     ("continue", "put the rest of the turn into `if … then … fi …`"),
     ("let", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
     ("var", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
@@ -25,7 +25,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("elif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
     ("elsif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
     ("elseif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
-    ("endif", "a branch ends with `fi` and a condition, which holds just if the first branch was taken"),
+    ("endif", "a branch ends with `fi` and a condition, which holds exactly when the first branch was taken"),
 ];
 
 impl Parser<'_> {

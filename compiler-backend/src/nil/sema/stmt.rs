@@ -315,7 +315,7 @@ impl Body<'_, '_> {
                 let name = self.f.vars.get(v.0 as usize).map(|v| v.name.clone()).unwrap_or_default();
                 let message = format!("`{name}` is changed by what this condition decides");
                 let help =
-                    "give a postcondition, which holds afterwards just if this one held before: `if (pre, post)`";
+                    "give a postcondition, which holds afterwards exactly when this condition held before: `if (pre, post)`";
                 self.fail(span, codes::DECISION, message, help)
             }
         }
