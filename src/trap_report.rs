@@ -216,7 +216,7 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
         ),
         Fault::DivideByZero => ("", "guard the division with an `if`"),
         Fault::FixedOverflow => {
-            ("an integer has no room in 64 bits", "without `--trap overflow` it wraps and the run goes on")
+            ("an integer does not fit in 64 bits", "without `--trap overflow` it wraps and the run goes on")
         }
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => (
             "",

@@ -79,7 +79,7 @@ fn stack(trap: &Trap) -> Option<(&'static str, &'static str)> {
             "each `pop` takes back what a `push` before it put on the stack; running backward, each `push` what a `pop` did",
         )),
         (true, 0..) => Some((
-            "the stack has no room left",
+            "no memory is left for the stack",
             "enlarge the memory with `.mem` or `--mem`; or see that what is pushed is popped again, and that recursion ends",
         )),
         _ => None,

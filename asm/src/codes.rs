@@ -39,8 +39,8 @@ pendula_isa::diagnostic_codes! {
     SECOND_RET "P0042" "a procedure with two ends";
     TOO_MANY "P0045" "more errors than are shown";
     TWICE "P0046" "a directive given twice";
-    UNUSED_DOC "P0201" "documentation or a reason of nothing";
-    UNUSED_DEFINE "P0202" "a definition of the command line that the program has no use for";
+    UNUSED_DOC "P0201" "documentation or a reason without a subject";
+    UNUSED_DEFINE "P0202" "a definition on the command line that the program does not use";
 }
 
 /// The codes of [`OperandError`](pendula_isa::OperandError).

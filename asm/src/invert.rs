@@ -71,7 +71,7 @@ pub const CODES: [(&str, &str, &str); 6] = [
     (
         "P0325",
         "a program with a branch register",
-        "`pendula run --reverse` runs it backward; `pendula import` makes a program of it that can be inverted",
+        "`pendula run --reverse` runs it backward; `pendula import` translates it into a program that can be inverted",
     ),
 ];
 

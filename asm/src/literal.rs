@@ -142,7 +142,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
     if !closed {
         let range = start..start + text.get(start..end).unwrap_or("").trim_end().len();
         if character {
-            let help = "a character is written `'a'`; texts stand in double quotes";
+            let help = "a character is written `'a'`; texts are in double quotes";
             error(range, "this character has no closing quote".to_string(), help);
         } else {
             let help = "end it with `\"` on the same line; a line break is `\\n`";
@@ -170,7 +170,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
     let one = chars.next().filter(|_| chars.next().is_none());
     if character && one.is_none() && errors.len() == before {
         let message = "one character stands between single quotes".to_string();
-        errors.push(LexError { range: start..end, code: codes::QUOTES, message, help: "texts stand in double quotes" });
+        errors.push(LexError { range: start..end, code: codes::QUOTES, message, help: "texts are in double quotes" });
     }
     let tok = match one {
         _ if errors.len() > before => Tok::Error,

@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
                 let help = if self.hash && self.tok() == Tok::End {
                     "`#` begins a comment: constants are written without it, `5`"
                 } else {
-                    "write an operand, or take away the comma"
+                    "write an operand, or remove the comma"
                 };
                 return Err(self.expected("an operand", help));
             }
@@ -291,7 +291,9 @@ impl<'a> Parser<'a> {
     pub(crate) fn name(&mut self, what: &str) -> Parsed<(Sym, Span)> {
         let span = self.span();
         let Tok::Name(name) = self.tok() else {
-            return Err(self.expected(&format!("the name of {what}"), "names are of letters, digits, `_`, `.` and `$`"));
+            return Err(
+                self.expected(&format!("the name of {what}"), "names consist of letters, digits, `_`, `.` and `$`")
+            );
         };
         self.definable(name, span, what)?;
         self.advance();
@@ -302,7 +304,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn text(&mut self, what: &str) -> Parsed<(Sym, Span)> {
         let span = self.span();
         let Tok::Text(text) = self.tok() else {
-            return Err(self.expected(what, "texts stand in double quotes"));
+            return Err(self.expected(what, "texts are in double quotes"));
         };
         self.advance();
         Ok((text, span))
@@ -392,7 +394,7 @@ impl<'a> Parser<'a> {
             Directive::ProcDoc => Op::ProcDoc(self.text("a text")?.0),
             Directive::AssertKind => Op::AssertKind(self.text("a text")?.0),
             Directive::Endm => {
-                let help = "take it away, or begin the macro with `.macro NAME`";
+                let help = "remove it, or begin the macro with `.macro NAME`";
                 return Err(self.fail(codes::MACRO, "this `.endm` ends no macro", span, help));
             }
             // `expand` handles these itself.

@@ -34,7 +34,7 @@ pub const HEADER: &str = ";; pendulum pal file";
 const MAX_ERRORS: usize = 100;
 
 pendula_isa::diagnostic_codes! {
-    HEADING "P0330" "a PISA file that does not begin as one";
+    HEADING "P0330" "a PISA file without its first line";
     INSTRUCTION "P0331" "no instruction of PISA";
     OPERANDS "P0332" "too few or too many operands of a PISA instruction";
     REGISTER "P0333" "no register of PISA";

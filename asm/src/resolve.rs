@@ -377,9 +377,7 @@ impl Resolver<'_> {
             // A name where a text is expected is a text without quotes.
             (OperandError::Kind { wanted: "text", .. }, _) => {}
             (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
-                Def::Data { .. } => {
-                    help = format!("a word of memory stands in brackets: `[{}]`", self.s.names.text(name))
-                }
+                Def::Data { .. } => help = format!("a word of memory is in brackets: `[{}]`", self.s.names.text(name)),
                 Def::Undefined => return self.program.symbols.undefined(self.s, name, span, stmt.via),
                 Def::Code { .. } | Def::Const(_) => {}
             },

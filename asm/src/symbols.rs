@@ -404,7 +404,7 @@ impl Symbols {
         number.map_err(|error| {
             let help = match ty {
                 Ty::Q => "choose another `.format`, a smaller number, or another type",
-                Ty::L => "write a number of a magnitude between these, or use another type",
+                Ty::L => "write a number with a magnitude in this range, or use another type",
                 Ty::Int | Ty::F => "write a number of smaller magnitude",
             };
             s.fail(codes::NUMBER_RANGE, error.to_string(), span, via, help)

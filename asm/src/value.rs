@@ -90,7 +90,7 @@ pub(crate) fn fits(s: &mut Session, literal_ty: Option<Ty>, ty: Ty, span: Span, 
         return Err(s.fail(codes::TYPE, message, span, via, help));
     }
     if ty == Ty::Int {
-        let help = "write a whole number; what has a fraction goes into a register, or to an instruction \
+        let help = "write a whole number; a number with a fraction goes into a register, or to an instruction \
                     with a suffix: `.q`, `.l` or `.f`";
         return Err(s.fail(codes::REAL, "an integer is wanted here", span, via, help));
     }
@@ -206,7 +206,7 @@ pub(crate) fn report(s: &mut Session, error: EvalError, via: Via) -> Reported {
             no,
             at,
             format!("`{sign}` takes integers only"),
-            "write the number that comes out; `+`, `-`, `*` and `/` compute with fractions, too",
+            "write the result as a number; `+`, `-`, `*` and `/` compute with fractions, too",
         ),
         EvalError::Raw(at) => {
             (no, at, "there is no arithmetic on raw words".to_string(), "leave the `w` out and write an integer")

@@ -189,14 +189,14 @@ fn what_is_shown_counted_and_restored_is_told_by_item() {
     let (code, out, _) = pendula(&["run", &program, "--batch", &file, "--round-trip"]);
     assert_eq!(code, 1);
     assert!(out.contains("the state was restored bit for bit (items 0, 2)\n"), "{out}");
-    assert!(out.contains("the state was NOT restored; `--drift` tells what differs (item 1)\n"), "{out}");
+    assert!(out.contains("the state was NOT restored; `--drift` reports the differences (item 1)\n"), "{out}");
     let (code, out, _) = pendula(&["run", &program, "--batch", &file, "--round-trip", "--drift"]);
     assert_eq!((code, out.contains("most in x: by 3.814697265569489e-7 (item 1)\n")), (0, true), "{out}");
-    // Rests of rounding are nothing to warn of; they are summed up where that is asked for.
+    // Rounding errors are no reason for a warning; they are summarised on request.
     let file = format!("z={}", folder.npy("z.npy", &[3], &[1.0, 2.5, 3.0]));
     let (code, _, err) = pendula(&["run", "bessel.rasm", "--batch", &file]);
     assert_eq!((code, err.as_str()), (0, ""));
-    let rests = "`zero.f` cleared 9 rests of rounding in items 1-2, at most ";
+    let rests = "`zero.f` cleared 9 rounding errors in items 1-2, at most ";
     let (code, _, err) = pendula(&["run", "bessel.rasm", "--batch", &file, "-v"]);
     assert_eq!((code, err.matches(rests).count()), (0, 1), "{err}");
     let (code, out, err) = pendula(&["grad", "bessel.rasm", "--batch", &file, "--drift"]);

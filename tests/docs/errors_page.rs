@@ -35,7 +35,7 @@ const RUNNING: &[(&str, &str, &str)] = &[
     (
         "P0144",
         "a program that uses gradients itself cannot be differentiated by `pendula grad`",
-        "run it with `pendula run`: it makes its own gradients",
+        "run it with `pendula run`: it computes its own gradients",
     ),
     (
         "P0145",

@@ -143,20 +143,16 @@ pub const CODES: [(&str, &str, &str); 14] = [
     (
         "P0311",
         "bad symbol",
-        "names are of letters, digits, `_`, `.` and `$`, begin with no digit, are no register's, and occur once",
+        "names consist of letters, digits, `_`, `.` and `$`, do not begin with a digit, are not those of registers, and occur once",
     ),
-    ("P0312", "bad routine span", "spans lie within the code, and one within another or apart"),
+    ("P0312", "bad routine span", "spans lie within the code, and are nested or disjoint"),
     ("P0313", "bad line table", "the file is damaged; assemble the source again"),
     (
         "P0314",
         "instruction without encoding",
-        "make instructions with `Inst::build`, which sets only the fields that an instruction has",
+        "construct instructions with `Inst::build`, which sets only the fields that an instruction has",
     ),
-    (
-        "P0315",
-        "the object cannot be written",
-        "this is a defect of the program, or the module is too large for an ELF file",
-    ),
+    ("P0315", "the object cannot be written", "this is a bug in Pendula, or the module is too large for an ELF file"),
 ];
 
 /// The codes of this module with a title each.

@@ -113,7 +113,7 @@ pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool
     match of.name {
         "SUB" => format!("subtract a number by adding its opposite: `ADDI $d {opposite}`"),
         "EXCH" if operand == 1 => {
-            format!("the address stands in a register: `ADDI $2 {word}` before, and `ADDI $2 {opposite}` after")
+            format!("the address is in a register: `ADDI $2 {word}` before, and `ADDI $2 {opposite}` after")
         }
         "BEQ" | "BNE" if word == "0" => format!("`{} $a $0 L` compares with 0, as long as `$0` is 0", of.name),
         _ => format!(

@@ -74,7 +74,7 @@ impl Resolver<'_> {
         if let Some(first) = self.mem {
             let d = self.s.error(codes::TWICE, "the memory size is given twice", stmt.span);
             let d = d.also(self.s.place(first), "given here");
-            return Err(self.s.report(d.help("take one of them away"), stmt.via));
+            return Err(self.s.report(d.help("remove one of them"), stmt.via));
         }
         self.mem = Some(stmt.span);
         let data = self.program.data_len();
@@ -86,7 +86,7 @@ impl Resolver<'_> {
                 message,
                 arg.span,
                 stmt.via,
-                "give more, for the data and the stack",
+                "give a larger size, for the data and the stack",
             ));
         }
         self.program.flags.mem = Some(words);

@@ -220,7 +220,7 @@ fn toml_error(e: &toml::de::Error) -> TechnologyError {
         // The reader's message would name Rust types.
         message = match expected {
             "f64" if found.starts_with("string") => {
-                format!("a number is wanted, without its unit, which stands in the key, and not the {found}")
+                format!("expected a number without its unit, which is part of the key, but found the {found}")
             }
             "f64" => format!("a number is wanted, and not the {found}"),
             "a string" => format!("a text is wanted, and not the {found}"),

@@ -274,7 +274,7 @@ pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
 /// The word of a type that is nearest to a double; an integer's is rounded toward zero and saturates.
 ///
 /// # Errors
-/// Where the type has no room for it.
+/// The number does not fit in the type.
 pub fn from_f64(env: Env, ty: Ty, x: f64) -> Word {
     match ty {
         Ty::Int => Ok((x as i64).cast_unsigned()),

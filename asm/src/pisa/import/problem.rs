@@ -18,7 +18,7 @@ macro_rules! reasons {
 
 /// The codes with a title each.
 pub(super) const CODES: [(&str, &str); 6] = [
-    ("P0345", "a branch of PISA that no native jump follows"),
+    ("P0345", "a branch of PISA that native jumps cannot express"),
     ("P0346", "a `SWAPBR` that is no standard call or procedure"),
     ("P0347", "a program of PISA that uses more registers than there are"),
     ("P0348", "cells of PISA beyond the memory"),
@@ -28,7 +28,7 @@ pub(super) const CODES: [(&str, &str); 6] = [
 
 /// The code of [`registers`].
 pub(super) const REGISTERS: &str = CODES[2].0;
-/// The code for a program that its cells have no room for.
+/// The code for a program that does not fit into its cells.
 pub(super) const CELLS: &str = CODES[3].0;
 /// The code for output in both directions.
 pub(super) const SHOWS: &str = CODES[5].0;
@@ -56,7 +56,7 @@ reasons! {
     TurnsMaybe "P0345" "the direction is turned under a condition"
         "put the pair with its condition around the `RBRA`";
     /// A reversed stretch before the branch that enters it.
-    TurnsBack "P0345" "the direction is turned toward what stands before"
+    TurnsBack "P0345" "the direction is reversed toward the code before it"
         "the `RBRA` and its `BRA` enclose what is to be undone, the first of them reached first";
     /// A branch in a reversed stretch.
     InTurn "P0345" "what an `RBRA` and its `BRA` enclose is not straight"
@@ -77,8 +77,8 @@ reasons! {
     NoReturn "P0346" "control does not come back to this `SWAPBR`"
         "a procedure is `top: BRA bottom`, `name: SWAPBR $r`, `NEG $r`, its body, `bottom: BRA top`";
     /// A computed branch in a program without procedures that can be called so.
-    NoCandidate "P0346" "where this `SWAPBR` leads is computed, and no procedure's address stands in the program"
-        "procedures that are called so are named by an immediate or by `DATA`";
+    NoCandidate "P0346" "where this `SWAPBR` leads is computed, and the program contains no procedure's address"
+        "procedures that are called this way must be named by an immediate or by `DATA`";
     /// A computed branch to procedures that keep their links in different registers.
     Links "P0346" "where this `SWAPBR` leads is computed, and the procedures keep their links in different registers"
         "let all procedures whose addresses stand in the program keep them in one register";

@@ -7,7 +7,7 @@ use crate::janus::lexer::Tok;
 
 /// Words that are operators in other languages.
 const WORDS: &[(&str, &str)] = &[
-    ("not", "`!` stands before a condition: `!(x = 1)`; that a number is 0 is written `x = 0`"),
+    ("not", "`!` goes before a condition: `!(x = 1)`; that a number is 0 is written `x = 0`"),
     ("and", "both conditions hold: `a && b`"),
     ("or", "one condition holds at least: `a || b`"),
     ("xor", "the bits that differ are `x ^ y`; that two numbers differ is `x != y`"),

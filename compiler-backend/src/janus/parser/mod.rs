@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
     /// A list in parentheses.
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut out = Vec::new();
-        self.sign("(", "a list stands in parentheses")?;
+        self.sign("(", "a list is in parentheses")?;
         if self.eat_sign(")") {
             return Ok(out);
         }
@@ -316,7 +316,7 @@ impl<'a> Parser<'a> {
         let mut dims = Vec::new();
         while ty != DeclTy::Stack && self.eat_sign("[") {
             let dim = if self.is_sign("]") { None } else { Some(self.expr()?) };
-            self.sign("]", "a size stands in brackets: `int a[10]`")?;
+            self.sign("]", "a size is in brackets: `int a[10]`")?;
             dims.push(dim);
         }
         let init = if self.eat_sign("=") { Some(self.initial()?) } else { None };

@@ -99,9 +99,9 @@ impl Parser<'_> {
             }
             "error" | "print" => {
                 self.at += 1;
-                self.sign("(", "a text stands in parentheses: `print(\"…\")`")?;
+                self.sign("(", "a text is in parentheses: `print(\"…\")`")?;
                 let text = self.text()?;
-                self.sign(")", "a text stands in parentheses: `print(\"…\")`")?;
+                self.sign(")", "a text is in parentheses: `print(\"…\")`")?;
                 if word == "error" { StmtKind::Error(text) } else { StmtKind::Print(text) }
             }
             "printf" => {
@@ -162,7 +162,7 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(text)
             }
-            _ => self.expected("a text", "a text stands in double quotes"),
+            _ => self.expected("a text", "a text is in double quotes"),
         }
     }
 
@@ -266,8 +266,7 @@ impl Parser<'_> {
         let file = self.file;
         let place = Place { file, span: ends.map_or(0..0, |d| d.span.clone()) };
         let other = Place { file, span: start..begun.map_or(start, |d| d.span.end) };
-        let help =
-            "`delocal` names what the last `local` before it does, in the same order: what begins last ends first";
+        let help = "`delocal` names the same variables as the last open `local`, in the same order: what begins last ends first";
         let d = Diagnostic::error(codes::DELOCAL, message).at(place, "ends here");
         self.found.push(d.also(other, "this `local` ends there").help(help));
         Err(Stop)

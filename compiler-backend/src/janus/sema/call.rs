@@ -50,7 +50,7 @@ impl Body<'_, '_> {
                 &name.span,
                 codes::MAIN,
                 "`main` cannot be called",
-                "take its statements into a procedure",
+                "move its statements into a procedure",
             );
         }
         let tree = self.s.tree;

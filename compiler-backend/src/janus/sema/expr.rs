@@ -41,7 +41,7 @@ impl Body<'_, '_> {
             Err(at) => {
                 let (least, most) = width.range();
                 let text = constant::known(at).map_or(String::new(), |n| n.to_string());
-                let message = format!("{text} has no room in `{}`", ty.name());
+                let message = format!("{text} does not fit in `{}`", ty.name());
                 self.fail(&at.span, codes::LITERAL, message, &format!("numbers of this type go from {least} to {most}"))
             }
         }
@@ -102,7 +102,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let message = format!("an `{}` is wanted here, found an `{}`", want.name(), found.name());
-        self.fail(&e.span, codes::TYPE, message, "types of integers do not mix")
+        self.fail(&e.span, codes::TYPE, message, "integers of different types cannot be mixed")
     }
 
     /// The count of a stack, as an operand that is read.

@@ -123,7 +123,7 @@ impl Body<'_, '_> {
             return self.mismatch(d, of);
         }
         if self.s.settings.stack > super::main::MAX_WORDS {
-            let message = format!("the stack `{}` has no room in memory", d.name.text);
+            let message = format!("the stack `{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
         }
         self.f.regions.push(RegionInfo { name: d.name.text.clone(), ty: Ty::Int });

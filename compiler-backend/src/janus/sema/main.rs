@@ -106,7 +106,7 @@ impl Sema<'_> {
             *room = match room.checked_sub(self.settings.stack) {
                 Some(left) => left,
                 None => {
-                    let message = format!("the stack `{}` has no room in memory", d.name.text);
+                    let message = format!("the stack `{}` does not fit in memory", d.name.text);
                     return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
                 }
             };
@@ -245,7 +245,7 @@ impl Sema<'_> {
         let width = super::body::width(self.settings, ty);
         if let Some((at, other)) = mixed(e, ty, known) {
             let message = format!("an `{}` is wanted here, found an `{}`", ty.name(), other.name());
-            return self.fail(&at.span, codes::TYPE, message, "types of integers do not mix");
+            return self.fail(&at.span, codes::TYPE, message, "integers of different types cannot be mixed");
         }
         match constant::typed_value(e, width, known) {
             Ok(Some(n)) => Ok(width.number(width.wrap(n))),
@@ -253,7 +253,7 @@ impl Sema<'_> {
             Err(at) => {
                 let (least, most) = width.range();
                 let text = constant::value(at, known).map_or(String::new(), |n| n.to_string());
-                let message = format!("{text} has no room in `{}`", ty.name());
+                let message = format!("{text} does not fit in `{}`", ty.name());
                 let help = format!("numbers of this type go from {least} to {most}");
                 self.fail(&at.span, codes::LITERAL, message, &help)
             }
@@ -264,7 +264,7 @@ impl Sema<'_> {
     fn unknown<T>(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<T> {
         let width = super::body::width(self.settings, ty);
         if constant::value(e, known).is_some() && constant::fault_in(e, width, known).is_none() {
-            let message = format!("a number on the way has no room in `{}`", ty.name());
+            let message = format!("an intermediate result does not fit in `{}`", ty.name());
             let (least, most) = width.range();
             let help = format!("numbers of this type go from {least} to {most}");
             return self.fail(&e.span, codes::LITERAL, message, &help);

@@ -212,7 +212,7 @@ impl Body<'_, '_> {
                 return self.fail(
                     span,
                     codes::FORMAT,
-                    "the text has more places than there are variables",
+                    "the text has more placeholders than there are variables",
                     "give a variable for each",
                 );
             };

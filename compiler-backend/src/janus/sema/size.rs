@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         }
         let known = out.iter().try_fold(1, |n: u64, d| n.checked_mul(d.known().unwrap_or(1)));
         if known.is_none_or(|n| n > super::main::MAX_WORDS) {
-            let message = format!("`{}` has no room in memory", d.name.text);
+            let message = format!("`{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give smaller sizes");
         }
         self.check_room(&d.name, &out);
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
             return;
         }
         let none = format!("the size of `{}` is less than 1", name.text);
-        let large = format!("`{}` has no room in memory", name.text);
+        let large = format!("`{}` does not fit in memory", name.text);
         let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
         let _: Done<()> = self.statement(|b| {
             let most = b.compared(Operand::Const(MOST));

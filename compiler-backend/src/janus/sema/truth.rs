@@ -201,7 +201,7 @@ impl Body<'_, '_> {
             && !side.closed
         {
             let place = self.s.place(&side.span);
-            let message = "`&&` and `||` are on one level, and are taken from the left";
+            let message = "`&&` and `||` have the same precedence, and are evaluated from the left";
             let d = pendula_isa::diagnostic::Diagnostic::warning(codes::MIXED, message);
             self.s.found.push(d.at(place, "").help("put this in parentheses, here or where you mean it"));
         }

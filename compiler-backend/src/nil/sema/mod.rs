@@ -334,9 +334,7 @@ impl<'a> Sema<'a> {
                 codes::TEMPORARY,
                 format!("`{name}` changes its argument `{param}`, which is no variable here"),
             )
-            .help = Some(
-                "give it a variable, an element or a field; a value that is computed cannot take the change".into(),
-            );
+            .help = Some("give it a variable, an element or a field; a computed value cannot be changed".into());
         }
     }
 

@@ -88,7 +88,8 @@ impl Sema<'_> {
         let types: Vec<String> = types.iter().map(Type::to_string).collect();
         let types = types.join(", ");
         let message = format!("`{name}` for ({types}) matches several definitions equally well");
-        let help = format!("make the parameter types of one definition more specific, or define `{name}` for ({types})");
+        let help =
+            format!("make the parameter types of one definition more specific, or define `{name}` for ({types})");
         let (d, rest) = match (call, places.split_first()) {
             (Some((file, span)), _) => (self.error(file, span, codes::AMBIGUOUS, message), places.as_slice()),
             (None, Some((first, rest))) => (self.error(first.file, &first.span, codes::AMBIGUOUS, message), rest),

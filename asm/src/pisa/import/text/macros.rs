@@ -68,7 +68,7 @@ impl Writer<'_> {
                     format!("{add:<7} \\link, \\distance"),
                     "assert.eq \\link, 0".to_string(),
                 ];
-                self.define(&format!("{name} link, distance, name"), "the link stands in a register, too", &body);
+                self.define(&format!("{name} link, distance, name"), "the link is in a register, too", &body);
             }
         }
         let entry = |mnemonic: &str| format!("{mnemonic:<7} {callee}, [procedures+\\reg+\\at-FIRST]");
