@@ -274,7 +274,7 @@ pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources)
     {
         d = d.at(place, "here");
     }
-    d.help("such a program makes its own gradients: `pendula run` runs it")
+    d.help("such a program computes its own gradients: use `pendula run`")
 }
 
 /// The error for derivatives that overflowed.

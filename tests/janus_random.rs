@@ -62,7 +62,7 @@ fn run(module: &Module, engine: Engine, direction: Direction, from: Option<&[u64
 /// The data before a run and after it.
 type Data = (Vec<u64>, Vec<u64>);
 
-/// Checks that a program has the same result at all levels. Gives the result, or `None` if the text is no program.
+/// Checks that a program has the same result at all levels. Gives the result, or `None` if the text is not a program.
 fn same_at_all_levels(text: &str) -> Option<Result<Data, String>> {
     let settings = Settings::default();
     let levels: Vec<Compiled> = (0..=2).map(|level| compile(text, level, &settings)).collect();

@@ -20,7 +20,7 @@ pendula_isa::diagnostic_codes! {
     OVERFLOW "P0012" "an integer that does not fit its word";
     ARITHMETIC "P0013" "a constant expression without a value";
     CYCLE "P0014" "a constant that depends on itself";
-    REAL "P0015" "a number with a fraction where an integer is wanted";
+    REAL "P0015" "a number with a fraction where an integer is expected";
     TYPE "P0016" "a number of another type";
     NUMBER_RANGE "P0017" "a number that does not fit its type";
     REAL_ARITHMETIC "P0018" "arithmetic on numbers that are not integers";

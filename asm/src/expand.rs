@@ -230,7 +230,7 @@ impl<'o> Expander<'o> {
             }
             Head::Inst(_) | Head::Directive(_) | Head::UnknownDirective => {
                 let message = format!("a macro cannot be called `{}`", self.s.names.text(name));
-                let help = "choose a name that is no instruction and does not begin with a point";
+                let help = "choose a name that is not an instruction and does not begin with a point";
                 self.s.fail(codes::RESERVED, message, name_span, input.via, help);
             }
         }

@@ -216,10 +216,10 @@ impl Intent {
             Intent::Branch(Cond::Eq) => "two registers are compared by `BEQ $1 $2 LABEL`, with 0 by `BEQ $1 $0 LABEL`",
             Intent::Branch(Cond::Ne) => "two registers are compared by `BNE $1 $2 LABEL`, with 0 by `BNE $1 $0 LABEL`",
             Intent::Branch(Cond::Always | Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge | Cond::Ltu | Cond::Geu) => {
-                "`BLTZ`, `BLEZ`, `BGTZ` and `BGEZ` compare a register with 0; `SLTX $3 $1 $2` tells whether $1 < $2"
+                "`BLTZ`, `BLEZ`, `BGTZ` and `BGEZ` compare a register with 0; `SLTX $3 $1 $2` computes whether $1 < $2"
             }
             Intent::Compare => {
-                "there are no flags: `BEQ $1 $2 LABEL` compares and branches, `SLTX $3 $1 $2` tells whether $1 < $2"
+                "there are no flags: `BEQ $1 $2 LABEL` compares and branches, `SLTX $3 $1 $2` computes whether $1 < $2"
             }
             Intent::Function("shl") => {
                 "`SLLX $3 $1 4` exclusive-ors the shifted word into $3; `RL $1 4` rotates in place"

@@ -44,7 +44,7 @@ pub(crate) fn number(text: &str, range: Range<usize>, names: &mut Interner, erro
         Err((code, help)) => {
             let message = match code {
                 codes::OVERFLOW => format!("`{written}` does not fit 64 bits"),
-                _ => format!("`{written}` is no number"),
+                _ => format!("`{written}` is not a number"),
             };
             errors.push(LexError { range, code, message, help });
             Tok::Error
@@ -162,7 +162,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
             let range = start + 1 + at..end - 1 - chars.as_str().len();
             // The backslash remains single.
             let rest = text.get(range.start + 1..range.end).unwrap_or("").escape_debug();
-            let message = format!("`\\{rest}` is no escape");
+            let message = format!("`\\{rest}` is not an escape");
             error(range, message, r#"the escapes are \n \t \r \0 \\ \' \" \x41 \u{1F980}"#);
         }
     }

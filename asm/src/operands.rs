@@ -75,9 +75,9 @@ fn help_for_count(kind: Kind, args: &[Arg]) -> Option<String> {
             Some("a `ret` names the procedure that it ends: `proc NAME` … `ret NAME`".to_string())
         }
         (Row::Proc, false) if found == 0 => Some("a procedure has a name: `proc NAME` … `ret NAME`".to_string()),
-        (Row::Call | Row::Gcall, _) => Some(format!(
-            "a call names a procedure, `{mnemonic} NAME`; what it works on lies in registers and in memory"
-        )),
+        (Row::Call | Row::Gcall, _) => {
+            Some(format!("a call names a procedure, `{mnemonic} NAME`; its data is in registers and in memory"))
+        }
         (Row::Inc, _) if found == 2 => {
             let by = if inverse { "sub" } else { "add" };
             Some(format!("`{mnemonic}` counts by 1; `{by} r1, 5` by any number"))

@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
             Tok::Error => Reported,
             Tok::Parameter => {
                 let help = "a backslash and a name stand for a parameter in the body of a `.macro` that has it";
-                self.fail(codes::CHARACTER, "this is no parameter of a macro here", span, help)
+                self.fail(codes::CHARACTER, "this is not a parameter of a macro here", span, help)
             }
             _ => {
                 let message = format!("{what} was expected here, found {}", self.describe());
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             None => Ok(()),
             Some(reg) => {
                 let message = format!("{what} cannot have the name of a register, {reg}");
-                Err(self.fail(codes::RESERVED, message, span, "choose a name that is no register"))
+                Err(self.fail(codes::RESERVED, message, span, "choose a name that is not a register"))
             }
         }
     }

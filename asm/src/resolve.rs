@@ -309,7 +309,7 @@ impl Resolver<'_> {
             }
             (_, def @ (Def::Data { .. } | Def::Const(_))) => {
                 let message =
-                    format!("`{}` is {}, and a place in the code is wanted", self.s.names.text(name), sort(def));
+                    format!("`{}` is {}, and a place in the code is expected", self.s.names.text(name), sort(def));
                 let first = self.s.place(self.program.symbols.get(name).span);
                 let d = self.s.error(codes::SORT, message, span).also(first, "defined here");
                 Err(self.s.report(d.help("name a label or a procedure"), stmt.via))

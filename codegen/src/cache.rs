@@ -147,7 +147,7 @@ impl Directory {
         let path = work.at("library.so");
         let mut file = readable().open(&path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("the compiler has made something that is no file"));
+            return Err(io::Error::other("the compiler's output is not a file"));
         }
         restrict(&file)?;
         let mut library = Vec::new();

@@ -75,7 +75,7 @@ faults! {
         "without `--trap overflow` the word wraps and the run goes on; choose a `.format` with more integer bits";
     /// A word that is no logarithmic number.
     BadLog "P0117" "the word is not a logarithmic number"
-        "sign 1 with the reserved zero logarithm is no number: the word was made by an instruction of another type";
+        "sign 1 with the reserved zero logarithm is not a number: the word was made by an instruction of another type";
     /// Multiplying or dividing a logarithmic number by zero.
     LogZero "P0118" "multiplication or division by a logarithmic zero"
         "multiplying by zero forgets the number; guard it with a `jmp.eq.l`";

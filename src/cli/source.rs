@@ -446,7 +446,7 @@ fn definition(text: &str) -> Result<(String, String), String> {
         return Err(format!("a value is missing: `{text}=VALUE`"));
     };
     if text.contains(['\n', '\r']) {
-        return Err("a definition is of one line".to_string());
+        return Err("a definition must fit on one line".to_string());
     }
     Ok((name.trim().to_string(), value.trim().to_string()))
 }

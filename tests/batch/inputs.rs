@@ -102,7 +102,7 @@ fn inputs_that_do_not_fit_are_refused() {
     let run = |more: &[&str], message: &str| refuses(&[&["run"], more].concat(), message);
     run(
         &["factorial.rasm", "--batch", &halves],
-        "halves.npy: item 1: `2.5` is no value for `x`, which is read as integer",
+        "halves.npy: item 1: `2.5` is not a value for `x`, which is read as integer",
     );
     run(&["bessel.rasm", "--batch", &halves], "say what it is, `NAME=");
     run(&["factorial.rasm", "--batch", &rows], "rows.npy: an item is 3 numbers, `x` has one word");
@@ -118,7 +118,7 @@ fn inputs_that_do_not_fit_are_refused() {
     run(&["sort.rasm", "--batch", &folder.text("ragged.csv", "1,2\n3\n")], "its rows have different lengths");
     run(
         &["factorial.rasm", "--batch", &folder.text("bad.csv", "# n\n1\n2x\n")],
-        "bad.csv: item 1 (line 3): `2x` is no value for `x`",
+        "bad.csv: item 1 (line 3): `2x` is not a value for `x`",
     );
     run(&["factorial.rasm", "--batch", "nothing.npy"], "--batch nothing.npy: nothing.npy: cannot be read");
     run(&["factorial.rasm", "--batch", "factorial.rasm"], "array files end in `.csv` or `.npy`");

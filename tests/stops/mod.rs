@@ -330,7 +330,7 @@ fn an_assertion_is_told_with_the_variables_that_it_names() {
     let text = "@i function f(n!::Int, k::Int)\n    n! += div(k, 2)\n    @safe @assert n! % 2 == 0\nend\n";
     let title = "error[P0102]: assertion failed: `n! % 2 == 0` does not hold";
     check("rest.nil", text, &["--args", "0,3"], title, "3:5", &["^ n! = 1\n", "in `f`: n! = 1, k = 3"]);
-    // A comment behind it is no part of it.
+    // A comment behind it is not a part of it.
     let text = janus("    assert x = 4 // y is none of it\n    y += 1");
     let title = "error[P0102]: assertion failed: the assertion does not hold";
     check("comment.ja", &text, &[], title, "2:5", &["^^^^^^^^^^^^ x = 3\n"]);

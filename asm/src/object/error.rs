@@ -10,7 +10,7 @@ use pendula_isa::verify::Problem;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
     /// Not an ELF file, or one for another machine.
-    #[error("this is no Pendula object: {0}")]
+    #[error("this is not a Pendula object: {0}")]
     NotObject(&'static str),
     /// ELF headers, sections or symbol tables that are inconsistent.
     #[error("the ELF file is damaged: {0}")]
@@ -45,7 +45,7 @@ pub enum ObjectError {
         problem: &'static str,
     },
     /// A word of code that no assembler could have written.
-    #[error("instruction {address}: the word {word:#018x} is no instruction: {error}")]
+    #[error("instruction {address}: the word {word:#018x} is not an instruction: {error}")]
     Word {
         /// The instruction's address.
         address: u32,
@@ -55,7 +55,7 @@ pub enum ObjectError {
         error: DecodeError,
     },
     /// A constant pool that does not belong to the code.
-    #[error("constant {index} of `.rodata` is not the one that the code calls for")]
+    #[error("constant {index} of `.rodata` is not the one that the code uses")]
     Pool {
         /// The first word that differs.
         index: usize,
@@ -130,7 +130,7 @@ pub const CODES: [(&str, &str, &str); 14] = [
     ("P0306", "damaged section", "assemble the source again"),
     (
         "P0307",
-        "a word of code is no instruction",
+        "a word of code is not an instruction",
         "the file is damaged, or written for another version of the instruction set; assemble the source again",
     ),
     ("P0308", "the constant pool does not belong to the code", "the file is damaged; assemble the source again"),

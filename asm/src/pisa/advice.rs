@@ -138,7 +138,7 @@ pub(super) fn malformed(word: &str, of: Option<(&Mnemonic, usize)>) -> String {
 /// What to write instead of a word that is not a label; `near` is a label that differs only by case.
 pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
     match near {
-        Some(name) => format!("labels are told apart by case: there is `{name}`"),
+        Some(name) => format!("labels are case-sensitive: there is `{name}`"),
         None if word.starts_with('#') => format!("numbers are written without `#`: `{}`", word.trim_start_matches('#')),
         None if known => format!("where a label is named it has no colon: `{}`", word.trim_end_matches(':')),
         None => format!("define it: `{word}:` before an instruction; PendVM takes 0 (`--pendvm-bugs`)"),

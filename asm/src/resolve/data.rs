@@ -54,7 +54,7 @@ impl Resolver<'_> {
             Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
             Value::Real { .. } | Value::Ratio { .. } if ty == Ty::Int => {
                 let help = "`.fixed`, `.log` and `.double` hold numbers with a fraction; or say the type behind the number: `1.5q`";
-                Err(self.s.fail(codes::REAL, "an integer is wanted here", arg.span, stmt.via, help))
+                Err(self.s.fail(codes::REAL, "an integer is expected here", arg.span, stmt.via, help))
             }
             value => self.program.symbols.word(self.s, value, ty, arg.span, stmt.via),
         }

@@ -221,7 +221,7 @@ fn encode_float(negative: bool, m: u128, e: i32) -> Word {
 }
 
 /// The logarithmic number nearest to ±m·2^e; [`log::ZERO`] for m = 0.
-/// Never a tie: a logarithm that is no integer is irrational.
+/// Never a tie: a logarithm that is not an integer is irrational.
 #[inline]
 fn encode_log(negative: bool, m: u64, e: i32) -> Word {
     if m == 0 {
@@ -260,7 +260,7 @@ fn log_to_fixed(a: u64, frac: i32) -> Word {
     }
 }
 
-/// The number that a word of any type stands for, as the nearest double; NaN for a word of `.l` that is no number.
+/// The number that a word of any type stands for, as the nearest double; NaN for a word of `.l` that is not a number.
 pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
     let bits = match ty {
         Ty::Int => return word.cast_signed() as f64,

@@ -229,7 +229,7 @@ fn log_of_difference(frac: u32, d: u64) -> i64 {
 /// a + b, its logarithm rounded to nearest; exact when an operand or the sum is zero.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::Range`] when the logarithm overflows, either way.
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::Range`] when the logarithm overflows, either way.
 #[inline(never)]
 pub fn plus(_env: Env, a: u64, b: u64) -> Word {
     let (a, b) = (Logarithmic::WORD.number(a)?, Logarithmic::WORD.number(b)?);
@@ -248,7 +248,7 @@ pub fn minus(env: Env, a: u64, b: u64) -> Word {
 /// a^b for a `.q` word b, its logarithm rounded to nearest, ties to even. a^0 is 1 for every a.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for an a that is no number; [`Fault::Domain`] when a is
+/// [`Fault::BadLog`] for an a that is not a number; [`Fault::Domain`] when a is
 /// negative and b not whole; [`Fault::DivideByZero`] for zero with b < 0;
 /// [`Fault::Range`] when the logarithm overflows.
 #[inline(never)]
@@ -260,7 +260,7 @@ pub fn pow(env: Env, a: u64, b: u64) -> Word {
 /// 1/a, exact.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::DivideByZero`].
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::DivideByZero`].
 #[inline]
 pub fn inv(_env: Env, a: u64) -> Word {
     Logarithmic::WORD.inv(Logarithmic::WORD.number(a)?).map(|inverse| Logarithmic::WORD.word(inverse))
@@ -269,7 +269,7 @@ pub fn inv(_env: Env, a: u64) -> Word {
 /// The natural logarithm of |a|, a `.q` word, rounded to nearest.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::Domain`] for zero.
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::Domain`] for zero.
 #[inline]
 pub fn ln(env: Env, a: u64) -> Word {
     Logarithmic::WORD.ln(Logarithmic::WORD.number(a)?, env.format.frac()).map(|word| word as u64)

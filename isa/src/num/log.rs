@@ -74,7 +74,7 @@ fn check(a: u64, b: u64) -> Result<(), Fault> {
 /// x for which one of them succeeds, the other brings y back.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::LogZero`] when x is
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::LogZero`] when x is
 /// zero; [`Fault::Range`] when the logarithm overflows, the reserved one included.
 #[inline]
 pub fn mul(y: u64, x: u64) -> Word {
@@ -107,7 +107,7 @@ pub fn div(y: u64, x: u64) -> Word {
 /// The function a · b, exact; a product with zero is zero.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::Range`] when the logarithm overflows.
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::Range`] when the logarithm overflows.
 #[inline]
 pub fn product(a: u64, b: u64) -> Word {
     check(a, b)?;
@@ -117,7 +117,7 @@ pub fn product(a: u64, b: u64) -> Word {
 /// The function a / b, exact; 0 / b is 0.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::DivideByZero`];
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::DivideByZero`];
 /// [`Fault::Range`] when the logarithm overflows.
 #[inline]
 pub fn quotient(a: u64, b: u64) -> Word {
@@ -134,7 +134,7 @@ pub fn quotient(a: u64, b: u64) -> Word {
 /// −a, exact; zero stays zero.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number.
+/// [`Fault::BadLog`] for a word that is not a number.
 #[inline]
 pub fn neg(a: u64) -> Word {
     if !valid(a) {
@@ -149,7 +149,7 @@ pub fn neg(a: u64) -> Word {
 /// The order of the numbers (not of their logarithms).
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number.
+/// [`Fault::BadLog`] for a word that is not a number.
 #[inline]
 pub fn compare(a: u64, b: u64) -> Result<Ordering, Fault> {
     check(a, b)?;

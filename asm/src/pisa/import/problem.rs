@@ -19,7 +19,7 @@ macro_rules! reasons {
 /// The codes with a title each.
 pub(super) const CODES: [(&str, &str); 6] = [
     ("P0345", "a branch of PISA that native jumps cannot express"),
-    ("P0346", "a `SWAPBR` that is no standard call or procedure"),
+    ("P0346", "a `SWAPBR` that is not a standard call or procedure"),
     ("P0347", "a program of PISA that uses more registers than there are"),
     ("P0348", "cells of PISA beyond the memory"),
     ("P0349", "a program of PISA whose run does not end in one place"),
@@ -38,7 +38,7 @@ reasons! {
     LandsNowhere "P0345" "the branch leads where there is no instruction"
         "a branch is landed on by another that names it";
     /// A branch onto an instruction that is not a branch.
-    LandsOnNone "P0345" "the branch leads to what is no branch"
+    LandsOnNone "P0345" "the branch leads to an instruction that is not a branch"
         "a branch is landed on by another that names it: the run would stop there";
     /// A branch onto `START`, or a conditional branch onto `FINISH`.
     LandsOnBound "P0345" "the branch leads to a bound of the run"

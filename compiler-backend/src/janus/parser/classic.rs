@@ -138,7 +138,7 @@ impl Parser<'_> {
     /// variable.
     fn plain_name(&mut self, what: &str) -> Parsed<Name> {
         if !self.is_plain_name() {
-            return self.expected(what, "a name begins with a letter, and is no reserved word");
+            return self.expected(what, "a name begins with a letter, and is not a reserved word");
         }
         let lower = self.lower();
         let written = self.word_of(self.token()).to_string();

@@ -75,7 +75,7 @@ impl Parser<'_> {
             return self.fail(
                 codes::SYNTAX,
                 span,
-                "`==` is no operator of Janus".to_string(),
+                "`==` is not an operator of Janus".to_string(),
                 "compare with `=`: `x = 0`",
             );
         }
@@ -84,7 +84,7 @@ impl Parser<'_> {
 
     fn no_word(&mut self, classic: bool) -> Parsed<()> {
         let Some(help) = self.foreign_word(classic) else { return Ok(()) };
-        let message = format!("{} is no operator of Janus", self.found_here());
+        let message = format!("{} is not an operator of Janus", self.found_here());
         let span = self.token().span.clone();
         self.fail(codes::SYNTAX, span, message, help)
     }
@@ -97,7 +97,7 @@ impl Parser<'_> {
         let found = SIGNS.iter().find(|(a, b, ..)| a == first && b == second);
         match found.filter(|_| here.span.end == next.span.start) {
             Some((_, _, sign, help)) => {
-                self.fail(codes::SYNTAX, span, format!("`{sign}` is no operator of Janus"), help)
+                self.fail(codes::SYNTAX, span, format!("`{sign}` is not an operator of Janus"), help)
             }
             None => Ok(()),
         }
@@ -118,7 +118,7 @@ impl Parser<'_> {
             }
             None => "an expression calls nothing: lend a procedure the variable that it is to change, `call f(x, y)`",
         };
-        self.fail(codes::SYNTAX, span, format!("`{word}(…)` is no expression"), help)
+        self.fail(codes::SYNTAX, span, format!("`{word}(…)` is not an expression"), help)
     }
 
     /// The name of the procedure after `call` or `uncall`.

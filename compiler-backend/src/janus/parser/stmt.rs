@@ -17,7 +17,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("repeat", "a loop is `from x = 0 do … until x = 10`: the first condition holds at the beginning only"),
     ("return", "a procedure gives back what it did to its parameters: change one of them"),
     ("break", "a loop ends when the condition after `until` holds"),
-    ("continue", "put the rest of the turn into `if … then … fi …`"),
+    ("continue", "put the rest of the iteration into `if … then … fi …`"),
     ("let", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
     ("var", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
     ("const", "a variable is declared by `local int x = 0 … delocal int x = 0`"),

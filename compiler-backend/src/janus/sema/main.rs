@@ -148,7 +148,7 @@ impl Sema<'_> {
             };
             let fits = u64::try_from(n).ok().filter(|n| *n >= 1).and_then(|n| total.checked_mul(n));
             let Some(all) = fits.filter(|t| t <= room) else {
-                let message = format!("{n} is no size of an array here");
+                let message = format!("{n} is not a size of an array here");
                 return self.fail(
                     span,
                     codes::SIZE,
@@ -208,7 +208,7 @@ impl Sema<'_> {
             return self.fail(
                 &e.span,
                 codes::TYPE,
-                "an array is wanted here",
+                "an array is expected here",
                 "its elements stand in braces: `{1, 2, 3}`",
             );
         };
@@ -244,7 +244,7 @@ impl Sema<'_> {
     fn initial(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<i128> {
         let width = super::body::width(self.settings, ty);
         if let Some((at, other)) = mixed(e, ty, known) {
-            let message = format!("an `{}` is wanted here, found an `{}`", ty.name(), other.name());
+            let message = format!("an `{}` is expected here, found an `{}`", ty.name(), other.name());
             return self.fail(&at.span, codes::TYPE, message, "integers of different types cannot be mixed");
         }
         match constant::typed_value(e, width, known) {

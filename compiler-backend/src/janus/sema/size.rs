@@ -123,7 +123,7 @@ impl Body<'_, '_> {
         match u64::try_from(k).ok().filter(|k| (1..=super::main::MAX_WORDS).contains(k)) {
             Some(k) => Ok(Dim::Known(k)),
             None => {
-                let message = format!("{k} is no size of an array");
+                let message = format!("{k} is not a size of an array");
                 let at = self.said_at(d, n);
                 self.fail(&at, codes::SIZE, message, "a size is at least 1, and has room in memory")
             }

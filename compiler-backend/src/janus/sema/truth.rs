@@ -54,9 +54,12 @@ impl Body<'_, '_> {
         match cond(op, unsigned) {
             Some((cond, false)) => Ok((cond, x, y)),
             Some((cond, true)) => Ok((cond, y, x)),
-            None => {
-                self.fail(&a.span, codes::TYPE, "this is no comparison", "compare with `=`, `!=`, `<` and their like")
-            }
+            None => self.fail(
+                &a.span,
+                codes::TYPE,
+                "this is not a comparison",
+                "compare with `=`, `!=`, `<` and their like",
+            ),
         }
     }
 
@@ -88,7 +91,7 @@ impl Body<'_, '_> {
                 Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(word), b: zero })
             }
             _ => {
-                let message = "a condition is wanted here, found an integer";
+                let message = "a condition is expected here, found an integer";
                 let help = match &e.kind {
                     // Comparisons bind tighter: `x & 1 = 1` is `x & (1 = 1)`.
                     ExprKind::Binary(BinOp::And, a, b) if self.is_truth(a) || self.is_truth(b) => {

@@ -49,7 +49,7 @@ impl Body<'_, '_> {
                     return s.fail(&range.span, codes::TYPE, "a `for` goes over a range of integers", help);
                 }
                 Ok(other) => {
-                    let message = format!("a range is wanted here, found {}", other.describe());
+                    let message = format!("a range is expected here, found {}", other.describe());
                     return s.fail(&range.span, codes::TYPE, message, "write `for i = 1:n`");
                 }
                 Err(stop) => {

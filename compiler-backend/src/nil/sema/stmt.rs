@@ -334,7 +334,7 @@ impl Body<'_, '_> {
         let old = self.eval(target)?;
         let binding = self.scopes.find(name).and_then(|n| Some((n, self.scopes.get(n)?.kind.clone())));
         let (Some((n, Kind::Local(_))), true) = (binding, old.type_of() == Some(from.clone())) else {
-            let message = format!("`{name}` is no variable of type {from} that was allocated here");
+            let message = format!("`{name}` is not a variable of type {from} that was allocated here");
             return self.fail(&target.span, codes::TYPE, message, "convert into another variable");
         };
         let ir::Place::Var(x) = self.first_place(&old)? else { return Err(Stop) };
