@@ -67,10 +67,10 @@ pub struct Reached {
     pub shares_line: bool,
     /// True if the run goes backward at this moment.
     pub back: bool,
-    /// True on the way back of a run there and back; `before` and `of` then count the way back only.
+    /// True in the backward half of a round trip; `before` and `of` then count that half only.
     pub turned: bool,
-    /// True if this is a moment of the way forward although the run itself has turned since: there was time to repeat
-    /// the run only up to here.
+    /// True if this is a moment of the forward half although the run itself has turned since: there was only time to
+    /// repeat the run up to here.
     pub way_forward: bool,
     /// How often the run came to this statement before, if that was counted.
     pub before: Option<u64>,

@@ -1,4 +1,4 @@
-//! Random programs in Janus. What they compute does not depend on the optimisation level or the engine, whatever stands in branches that are
+//! Random programs in Janus. What they compute does not depend on the optimisation level or the engine, whatever is in branches that are
 //! not taken. Their inverses, written as text, are programs that run from the results to the start, and whose inverses are the programs.
 
 use crate::common::expectations::{Expectations, Language};

@@ -238,7 +238,7 @@ end
     assert_eq!(sources, 0, "C that could not be compiled");
 }
 
-/// A file's name stands in a comment of the C, which it must not end.
+/// A file's name appears in a comment of the C, which it must not end.
 #[test]
 fn names_of_files_end_no_comment() {
     let top = directory("comments");

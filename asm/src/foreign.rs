@@ -168,7 +168,7 @@ impl Intent {
             }
             Intent::Exchange => "`swap r1, r2` exchanges two registers, `exch r1, [a]` a register and a word of memory",
             Intent::Clear => {
-                "nothing can be cleared, for its value would be forgotten: undo what computed it; `zero r1` checks that it is 0"
+                "nothing can be cleared, because its value would be lost: undo what computed it; `zero r1` checks that it is 0"
             }
             Intent::Jump => {
                 "a jump and its landing place name each other: `here: jmp there`, and `there: from here` where it lands"
@@ -211,7 +211,7 @@ impl Intent {
             Intent::Exchange => {
                 "`XOR $1 $2`, `XOR $2 $1`, `XOR $1 $2` exchange two registers; `EXCH $1 $2` exchanges $1 and the cell at $2"
             }
-            Intent::Clear => "nothing can be cleared, for its value would be forgotten: undo what computed it",
+            Intent::Clear => "nothing can be cleared, because its value would be lost: undo what computed it",
             Intent::Jump => "branches come in pairs that name each other: `here: BRA there` lands on `there: BRA here`",
             Intent::Branch(Cond::Eq) => "two registers are compared by `BEQ $1 $2 LABEL`, with 0 by `BEQ $1 $0 LABEL`",
             Intent::Branch(Cond::Ne) => "two registers are compared by `BNE $1 $2 LABEL`, with 0 by `BNE $1 $0 LABEL`",

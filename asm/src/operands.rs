@@ -126,6 +126,6 @@ fn help_for_alias(kind: Kind, reg: Reg, args: &[Arg]) -> Option<String> {
     let clears = matches!(unary_accumulate(kind), Some((Acc::Add, true) | (Acc::Xor, _)));
     let itself = |a: &Arg| matches!(a.kind, ArgKind::Reg(r) if r == reg);
     (clears && args.iter().all(itself)).then(|| {
-        format!("a register cannot be cleared, for its value would be forgotten: undo what computed it; `zero {reg}` checks that it is 0")
+        format!("a register cannot be cleared, because its value would be lost: undo what computed it; `zero {reg}` checks that it is 0")
     })
 }

@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
                 "a call names the procedure alone, `call NAME`; a word of an array is written `[a+r1]`"
             }
             Tok::OpenParen => "a word of memory is written in brackets, all that its address is made of: `[r1+4]`",
-            Tok::Colon => "a label stands at the beginning of a line; where it is named it has no colon",
+            Tok::Colon => "a label is at the beginning of a line; references to it have no colon",
             _ => "operands are separated by commas; a comment begins with `;`",
         };
         self.expected("a comma or the end of the line", help)

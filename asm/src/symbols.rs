@@ -171,7 +171,7 @@ impl Symbols {
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => format!("use it, or give it a value with `.equ {text}, …`, which this passes over"),
             };
-            let message = format!("the program has no use for `{text}`");
+            let message = format!("the program does not use `{text}`");
             let d = Diagnostic::warning(codes::UNUSED_DEFINE, message).at(s.place(span), "");
             s.report(d.help(help), via);
         }

@@ -212,13 +212,13 @@ pub(crate) fn report(s: &mut Session, error: EvalError, via: Via) -> Reported {
             (no, at, "there is no arithmetic on raw words".to_string(), "leave the `w` out and write an integer")
         }
         EvalError::NotFinite(at) => {
-            (no, at, "there is no arithmetic on `inf` and `nan`".to_string(), "write the number that comes out")
+            (no, at, "there is no arithmetic on `inf` and `nan`".to_string(), "write the result as a number")
         }
         EvalError::Large(at) => (
             codes::OVERFLOW,
             at,
             "this expression needs numbers of more than 120 bits".to_string(),
-            "write the number that comes out",
+            "write the result as a number",
         ),
         EvalError::Types(at, found, expected) => (
             codes::TYPE,

@@ -153,7 +153,7 @@ impl Directory {
         let mut library = Vec::new();
         (&mut file).take(MAX_LIBRARY).read_to_end(&mut library)?;
         if is_truncated(&library) {
-            return Err(io::Error::other("the compiler has made a library that is not whole"));
+            return Err(io::Error::other("the compiler has written an incomplete library"));
         }
         file.sync_all()?;
         let sum = work.at("library.sum");

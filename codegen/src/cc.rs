@@ -41,7 +41,7 @@ pub enum CcError {
     },
     /// The compiler exceeds its time limit.
     #[error(
-        "{compiler} has not come to an end within {seconds} s and was stopped; allow it more seconds in the environment variable PENDULA_CC_TIMEOUT"
+        "{compiler} did not finish within {seconds} s and was stopped; allow more seconds with the environment variable PENDULA_CC_TIMEOUT"
     )]
     Slow {
         /// The compiler.

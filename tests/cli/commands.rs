@@ -64,10 +64,10 @@ fn a_definition_of_the_command_line_comes_before_the_programs_own() {
         "{err}"
     );
     let (code, _, err) = run(&["run", "-", "-D", "M=5"], program);
-    assert!(code == 0 && err.contains("warning[P0202]: the program has no use for `M`"), "{err}");
+    assert!(code == 0 && err.contains("warning[P0202]: the program does not use `M`"), "{err}");
     assert!(err.contains("did you mean `N`?"), "{err}");
     let (code, _, err) = run(&["run", "-", "-D", "size=5"], ".equ SIZE, 3\nstart\n add r1, SIZE\n finish\n");
-    assert!(code == 0 && err.contains("the program has no use for `size`"), "{err}");
+    assert!(code == 0 && err.contains("the program does not use `size`"), "{err}");
     assert!(err.contains("did you mean `SIZE`?"), "{err}");
     let (code, _, err) = run(&["run", "-", "-D", "N=a b"], program);
     assert!(code == 1 && err.contains("--define:1"), "{err}");

@@ -5,7 +5,7 @@ use super::check;
 /// One line of a program written otherwise, and what must be said of it.
 struct Broken {
     name: &'static str,
-    /// What stands in the program, and what in its place.
+    /// The text in the program, and its replacement.
     instead: [&'static str; 2],
     title: &'static str,
     place: &'static str,

@@ -149,7 +149,7 @@ pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
 pub(super) fn alias(of: &Mnemonic) -> &'static str {
     match of.name {
         "SUB" | "XOR" => {
-            "a register cannot be cleared, for its value would be forgotten: undo what computed it; `--alias=noop` lets it do nothing"
+            "a register cannot be cleared, because its value would be lost: undo what computed it; `--alias=noop` lets it do nothing"
         }
         _ => "the instruction could not be undone: copy the register first; `--alias=noop` lets it do nothing",
     }

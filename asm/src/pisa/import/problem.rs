@@ -45,7 +45,7 @@ reasons! {
         "let it land on a branch that names it";
     /// A branch onto a branch that names another one.
     NotNamed "P0345" "the branch leads to one that does not name it"
-        "the distances of both add up, which no native jump does: let two branches name each other";
+        "the distances of both add up, which native jumps cannot do: let two branches name each other";
     /// `RBRA` onto itself.
     TurnsOnItself "P0345" "the `RBRA` turns around where it stands"
         "native code runs backward within `uncall` only";
@@ -53,7 +53,7 @@ reasons! {
     TurnsTwice "P0345" "the `RBRA` leads to another `RBRA`, which turns again"
         "write `BRA` for both";
     /// An `RBRA` paired with a conditional branch.
-    TurnsMaybe "P0345" "the direction is turned under a condition"
+    TurnsMaybe "P0345" "the direction is reversed under a condition"
         "put the pair with its condition around the `RBRA`";
     /// A reversed stretch before the branch that enters it.
     TurnsBack "P0345" "the direction is reversed toward the code before it"
@@ -81,7 +81,7 @@ reasons! {
         "procedures that are called this way must be named by an immediate or by `DATA`";
     /// A computed branch to procedures that keep their links in different registers.
     Links "P0346" "where this `SWAPBR` leads is computed, and the procedures keep their links in different registers"
-        "let all procedures whose addresses stand in the program keep them in one register";
+        "let all procedures whose addresses are in the program keep them in one register";
     /// A computed branch by the register of the link.
     OwnLink "P0346" "this `SWAPBR` branches by the register in which the procedures that it may lead to keep their links"
         "use another register for the distance";
@@ -92,7 +92,7 @@ reasons! {
     NoFinish "P0349" "no path leads to `FINISH`"
         "end the run with `FINISH`";
     /// The run has two ends.
-    SecondFinish "P0349" "the run may end in two places, or be led to its end in two ways"
+    SecondFinish "P0349" "the run may end in two places, or reach its end in two ways"
         "let the paths meet before one `FINISH`";
 }
 

@@ -116,7 +116,7 @@ impl Parser<'_> {
             None if classic => {
                 "an expression calls nothing: a procedure changes variables, and `call f` is a statement"
             }
-            None => "an expression calls nothing: lend a procedure the variable that it is to change, `call f(x, y)`",
+            None => "an expression calls nothing: pass the variable that should change to a procedure, `call f(x, y)`",
         };
         self.fail(codes::SYNTAX, span, format!("`{word}(…)` is not an expression"), help)
     }

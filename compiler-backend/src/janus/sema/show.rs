@@ -234,7 +234,7 @@ impl Body<'_, '_> {
             return self.fail(
                 &l.span,
                 codes::FORMAT,
-                "the text has fewer places than there are variables",
+                "the text has fewer placeholders than there are variables",
                 "write `%d`, `%a` or `%t` for each",
             );
         }

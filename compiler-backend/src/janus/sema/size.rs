@@ -125,7 +125,7 @@ impl Body<'_, '_> {
             None => {
                 let message = format!("{k} is not a size of an array");
                 let at = self.said_at(d, n);
-                self.fail(&at, codes::SIZE, message, "a size is at least 1, and has room in memory")
+                self.fail(&at, codes::SIZE, message, "a size is at least 1, and the array must fit in memory")
             }
         }
     }

@@ -40,7 +40,7 @@ impl Body<'_, '_> {
         for side in [a, b] {
             let compares = matches!(side.kind, ExprKind::Binary(op, ..) if cond(op, false).is_some());
             if compares && !side.closed && !self.s.settings.classic {
-                let help = "say both: `a < b && b < c`; or put the comparison in parentheses, to compare the 1 or 0 that it is";
+                let help = "write both: `a < b && b < c`; or put the comparison in parentheses, to compare the 1 or 0 that it is";
                 return self.fail(&side.span, codes::TYPE, "what a comparison gives is compared here", help);
             }
         }

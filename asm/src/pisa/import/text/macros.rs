@@ -36,7 +36,7 @@ impl Writer<'_> {
                     10 => vec![format!("{unit}{}", ", MARK".repeat(times - 1))],
                     _ => vec![unit.to_string(); times],
                 };
-                self.define(name, &format!("{n} words that are none of PISA's"), &body);
+                self.define(name, &format!("{n} words that are not words of PISA"), &body);
             }
         }
         let callee = self.translation.registers.callee.unwrap_or_default();
