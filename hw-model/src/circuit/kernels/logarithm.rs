@@ -66,7 +66,7 @@ fn finish(b: &mut Builder, t: Fixed, a: &Word, terms: [&Word; 3]) -> Outcome {
 /// Natural logarithm.
 pub(super) fn log(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let Split { exponent, log, rest } = split(b, t, a, false);
-    // Eight more bits for ln 2, which is multiplied by up to 63.
+    // Eight bits more for ln 2, which is taken up to 63 times.
     let whole = b.times_signed(&exponent, &Word::constant(LN_2 >> (128 - SUM_FRAC - 8), SUM_FRAC + 8));
     finish(b, t, a, [&above(&whole, 8), &log, &rest])
 }
