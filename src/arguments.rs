@@ -28,7 +28,7 @@ use grammar::{
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentError {
     /// The text is wrong.
-    #[error("{}`{text}` is no argument: {why}", place(*.number))]
+    #[error("{}`{text}` is not an argument: {why}", place(*.number))]
     Text {
         /// The number of the argument that it is or belongs to, from 1; 0 if that is not known.
         number: usize,
@@ -334,7 +334,7 @@ mod tests {
         // Element (i, j, k) is number i + 2 j + 4 k.
         assert_eq!(array("[[[1,2],[3,4]],[[5,6],[7,8]]]"), (vec![2, 2, 2], 8));
         assert_eq!(numbers("[[[1,2],[3,4]],[[5,6],[7,8]]]"), ["1", "5", "3", "7", "2", "6", "4", "8"]);
-        assert!(said("1,[[1,2],[3]]").starts_with("argument 2: `[[1,2],[3]]` is no argument: its rows"));
+        assert!(said("1,[[1,2],[3]]").starts_with("argument 2: `[[1,2],[3]]` is not an argument: its rows"));
         assert!(said("[[1,2],3]").contains("arrays of one shape"));
         assert!(said("[[[[1]]]]").contains("three dimensions"));
         assert!(said("{\"re\": 1}").contains("complex number"));
@@ -363,7 +363,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made() {
-        assert!(said("1,zeros(-1)").starts_with("argument 2: `zeros(-1)` is no argument: "), "{}", said("1,zeros(-1)"));
+        assert!(
+            said("1,zeros(-1)").starts_with("argument 2: `zeros(-1)` is not an argument: "),
+            "{}",
+            said("1,zeros(-1)")
+        );
         assert!(said("zeros()").contains("lengths"));
         assert!(said("zeros(Float64, 3)").contains("the parameter's"));
         assert!(said("zeros(1,1,1,1)").contains("three dimensions"));
@@ -373,7 +377,7 @@ mod tests {
         assert!(said("range(0,1,size=3)").contains("`size`"));
         assert!(said("range(2,3,length=1)").contains("both"));
         assert!(said("1:0:5").contains("step"));
-        assert!(said("a:b").contains("`a` is no number"));
+        assert!(said("a:b").contains("`a` is not a number"));
         for large in [
             "zeros(1000000000000)",
             "zeros(4294967296,4294967296)",

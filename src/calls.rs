@@ -71,7 +71,7 @@ impl Calls {
             Some(_) if self.chain.len() >= DEEPEST => {
                 out.push(format!("these are the innermost {DEEPEST} calls; there are more"));
             }
-            Some(last) if !self.whole => out.push(format!("what called `{}` cannot be told from the stack", last.name)),
+            Some(last) if !self.whole => out.push(format!("the stack does not say what called `{}`", last.name)),
             Some(_) | None => {}
         }
         out

@@ -41,10 +41,10 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Log more: -v information, -vv debugging, with the times of what was done (also RUST_LOG).
+    /// Log more: -v for information, -vv for debugging, both with durations (see also RUST_LOG).
     #[arg(short, long, help_heading = GENERAL, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
-    /// When to colour diagnostics; NO_COLOR is respected.
+    /// When to colour diagnostics. The environment variable NO_COLOR is respected.
     #[arg(
         long,
         help_heading = GENERAL,
@@ -54,10 +54,10 @@ pub(crate) struct Cli {
         value_name = "WHEN"
     )]
     pub(crate) color: Colour,
-    /// Write what was done and when as a file of Chrome trace events, for Perfetto or chrome://tracing.
+    /// Write a timeline of this command as Chrome trace events, for Perfetto or chrome://tracing.
     #[arg(long, help_heading = GENERAL, global = true, value_name = "FILE")]
     pub(crate) trace_json: Option<String>,
-    /// End with an error when the process takes more memory: 512M, 4G [default: half of what the host has].
+    /// Fail when the process uses more memory than this: 512M, 4G [default: half of the host's memory].
     #[arg(long, help_heading = GENERAL, value_parser = parse_size, global = true, value_name = "SIZE")]
     pub(crate) memory_limit: Option<u64>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Cli {
 /// When to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
-    /// On a terminal.
+    /// If the output goes to a terminal.
     Auto,
     /// Always.
     Always,
@@ -82,10 +82,10 @@ pub(crate) enum Command {
     /// Differentiate a program: run it forward, then backward with gradients.
     #[command(after_help = examples::GRAD)]
     Grad(Grad),
-    /// Run a program and tell what it would cost in energy.
+    /// Run a program and estimate its energy cost.
     #[command(after_help = examples::ENERGY)]
     Energy(Box<Energy>),
-    /// Run a program and tell how much of it is uncomputing.
+    /// Run a program and measure how much of it is uncomputing.
     #[command(after_help = examples::LEVEL)]
     Level(Level),
     /// Assemble a program into an object.
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     /// Compile a program in Nil or Janus.
     #[command(after_help = examples::COMPILE)]
     Compile(Compile),
-    /// Tell what is wrong with a program without running it.
+    /// Check a program for errors without running it.
     #[command(after_help = examples::CHECK)]
     Check(Check),
     /// Write the inverse program.
@@ -106,16 +106,16 @@ pub(crate) enum Command {
     /// Translate a program in PISA into native assembly.
     #[command(after_help = examples::IMPORT)]
     Import(Import),
-    /// Lay out a source file canonically.
+    /// Format source files.
     #[command(after_help = examples::FMT)]
     Fmt(Fmt),
     /// Explain an error by its code.
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
-    /// Show the instruction set, from the table that defines it.
+    /// Show the instruction set.
     #[command(after_help = examples::ISA)]
     Isa(Isa),
-    /// Time the workloads beside the same in C, and check their results.
+    /// Time the workloads against the same programs in C, and check their results.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
     /// Write a completion script for a shell.
@@ -131,17 +131,17 @@ pub(crate) enum Command {
 pub(crate) struct Batch {
     /// Run once for each item of an array file, `.npy` or `.csv`, on all cores (repeatable).
     ///
-    /// The first axis of a `.npy` file, or the rows of a `.csv` file, are the items. NAME is what an item is the value of: an argument of a program in Nil,
-    /// or what --set sets. Without it, items go where --args has a `_`, else to the first argument or the first imported data symbol; of several numbers,
-    /// each takes one column. A `.csv` file may name its columns.
+    /// The items are the slices of a `.npy` file along its first axis, or the rows of a `.csv` file. NAME is the input that an item sets: an argument of a
+    /// program in Nil, or anything that --set can set. Without NAME, items set the argument for which --args has a `_`, else the first argument, or in
+    /// assembly the imported data symbols: if these are several numbers, each takes one column. A `.csv` file may name its columns.
     #[arg(long, help_heading = MANY, value_name = "[NAME=]FILE")]
     pub(crate) batch: Vec<String>,
-    /// Write a result as `.npy`, or results as `.csv`, instead of printing it (repeatable).
+    /// Write one result as `.npy`, or several as `.csv`, instead of printing them (repeatable).
     ///
-    /// Of many inputs, a `.npy` file has the items along its first axis; a `.csv` file may hold several results. `-` is standard output.
+    /// With --batch, the first axis of a `.npy` file counts the items. `-` is standard output, for `.csv` only.
     #[arg(short = 'o', long, value_name = "[NAME=]FILE")]
     pub(crate) save: Vec<String>,
-    /// How many items run at a time [default: one on each core].
+    /// How many items run at the same time [default: one per core].
     #[arg(short, long, help_heading = MANY, value_name = "N", requires = "batch")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
 }
@@ -157,15 +157,15 @@ pub(crate) struct Run {
     pub(crate) round_trip: bool,
     /// Print these instead of the exported data and the changed registers: `a,b[2],r3,r4.q`.
     ///
-    /// A register's number is an integer unless a suffix says otherwise: `.q`, `.l` or `.f`.
+    /// A register is read as an integer unless a suffix gives another type: `.q`, `.l` or `.f`.
     #[arg(long, value_name = "NAMES")]
     pub(crate) show: Vec<String>,
-    /// Print how many instructions and cycles the run took, and what it lost.
+    /// Print how many instructions and cycles the run took, and how many bits it lost.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Print what runs and what that changes, to standard error.
+    /// Print each step of the run and what it changes, to standard error.
     ///
-    /// Of programs in Nil and Janus that is each line of the source; of others, and with `asm`, each instruction.
+    /// In programs in Nil and Janus, a step is a line of the source. In other programs, and with `asm`, it is an instruction.
     #[arg(
         long,
         value_enum,
@@ -185,27 +185,27 @@ pub(crate) struct Run {
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
-    /// How many words of the input tape are read already: all of them with --reverse, else none.
+    /// How many words of the input tape count as read [default: all with --reverse, else none].
     #[arg(long, value_name = "N", requires = "input")]
     pub(crate) read: Option<usize>,
     /// With --reverse: the words that the forward run emitted, in order: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) output: Option<String>,
-    /// With --round-trip: tell what differs and by how much.
+    /// With --round-trip: report which words differ, and by how much.
     ///
-    /// A copy of the state is kept, and the rests of rounding that `zero.f` cleared are summed up. Floating-point numbers that are added and taken away
-    /// again may leave such rests.
+    /// This keeps a copy of the state, and adds up the rounding errors that `zero.f` cleared. Adding a floating-point number and subtracting it again may
+    /// leave such an error.
     #[arg(long, requires = "round_trip")]
     pub(crate) drift: bool,
-    /// With --round-trip: keep the gradient words that `zero` drops, and bring them back.
+    /// With --round-trip: keep the gradient words that `zero` drops, and restore them.
     ///
-    /// That is for programs that run parts of themselves at a gradient level.
+    /// This is for programs that run parts of themselves with gradients.
     #[arg(long, requires = "round_trip")]
     pub(crate) keep_dropped: bool,
     /// With --stats: the technology file that gives the latencies.
     #[arg(long, value_name = "FILE", requires = "stats")]
     pub(crate) tech: Option<String>,
-    /// The circumstances.
+    /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,
     /// Many inputs.
@@ -214,9 +214,9 @@ pub(crate) struct Run {
     /// The program.
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Print what `SHOW` shows as plain numbers.
+    /// Print each word that `SHOW` shows as a plain number.
     ///
-    /// Programs from before 2001 have no headers that say how a number is to be shown.
+    /// This is for programs from before 2001, which have no headers that say how to print a number.
     #[arg(long, help_heading = "Programs in PISA")]
     pub(crate) show_raw: bool,
 }
@@ -224,16 +224,16 @@ pub(crate) struct Run {
 /// What a run is traced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Trace {
-    /// What was written: lines of Nil and Janus, instructions of assembly.
+    /// The lines of a program in Nil or Janus; otherwise, the instructions.
     Source,
-    /// Instructions, whatever they were made of.
+    /// Instructions, also of a program in Nil or Janus.
     Asm,
 }
 
 /// Options of `grad`.
 #[derive(Args, Debug)]
 pub(crate) struct Grad {
-    /// The numbers with respect to which to differentiate: `a,b[2],r3.f` [default: all imported numbers].
+    /// The inputs to differentiate with respect to: `a,b[2],r3.f` [default: all imported numbers].
     #[arg(long, value_name = "NAMES")]
     pub(crate) wrt: Vec<String>,
     /// The number to differentiate [default: the only exported number].
@@ -243,7 +243,7 @@ pub(crate) struct Grad {
     pub(crate) loss: Option<String>,
     /// Compare with dual numbers and finite differences; fail if they disagree.
     ///
-    /// Second derivatives are compared with those of reversing twice. A gradient word that overflows is a failure, too.
+    /// Second derivatives are compared with those of reverse mode over reverse mode. A gradient word that overflows is a failure, too.
     #[arg(long)]
     pub(crate) check: bool,
     /// Compute second derivatives, too.
@@ -252,10 +252,10 @@ pub(crate) struct Grad {
     /// Compute the gradient of every element of the loss, which may then be an array.
     #[arg(long, conflicts_with = "hessian")]
     pub(crate) jacobian: bool,
-    /// Multiply all derivatives by this number, which is read as the loss is [default: 1].
+    /// Multiply all derivatives by this number, which has the type of the loss [default: 1].
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) seed: Option<String>,
-    /// Print how many instructions and cycles the runs took, and what they lost.
+    /// Print how many instructions and cycles the runs took, and how many bits they lost.
     #[arg(long)]
     pub(crate) stats: bool,
     /// Print one JSON object.
@@ -267,17 +267,17 @@ pub(crate) struct Grad {
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
-    /// Tell what the run there and back left different, and by how much.
+    /// Report which words the run forward and back changed, and by how much.
     ///
-    /// The rests of rounding that `zero.f` cleared are summed up, too.
+    /// This also adds up the rounding errors that `zero.f` cleared.
     #[arg(long)]
     pub(crate) drift: bool,
-    /// Keep the gradient words that `zero` drops, and fail unless everything comes back.
+    /// Keep the gradient words that `zero` drops, and fail unless a run forward restores everything.
     ///
-    /// The program is run forward again with gradients. Of a program that computes with floating-point numbers everything comes back but for rounding.
+    /// The program is run forward again with gradients. In a program that computes with floating-point numbers, rounding errors may remain and are no failure.
     #[arg(long)]
     pub(crate) keep_dropped: bool,
-    /// The circumstances.
+    /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,
     /// Many inputs.
@@ -297,7 +297,7 @@ pub(crate) struct Level {
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
-    /// The circumstances.
+    /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,
     /// The programs.
@@ -311,22 +311,22 @@ pub(crate) struct Import {
     /// A `.pisa` or `.pal` file; `-` reads from standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
-    /// Where to write the assembly; to standard output if left out.
+    /// Where to write the assembly [default: standard output].
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
-    /// How many cells there are from address 0 on, those of the program included.
+    /// The number of cells from address 0 up, including those of the program.
     #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = cells)]
     pub(crate) cells: u32,
-    /// How many cells there are before address 0, from 0xFFFFFFFF down.
+    /// The number of cells below address 0, from 0xFFFFFFFF down.
     #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = cells)]
     pub(crate) below: u32,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     pub(crate) limit: Limit,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// What concerns PISA.
+    /// The options for PISA.
     #[command(flatten)]
     pub(crate) pisa: Reading,
 }
@@ -334,7 +334,7 @@ pub(crate) struct Import {
 /// Options of `asm`.
 #[derive(Args, Debug)]
 pub(crate) struct Asm {
-    /// Where to write the object, `-` for standard output; the source's name with `.o` if left out.
+    /// Where to write the object; `-` is standard output [default: the source's name with `.o`].
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
     /// Print addresses, words and source side by side; write no object unless -o is given.
@@ -354,7 +354,7 @@ pub(crate) struct Compile {
     /// What to write.
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub(crate) emit: Emit,
-    /// Where to write it [default: standard output; an object to the source's name with `.o`].
+    /// Where to write it [default: standard output; for an object, the source's name with `.o`].
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
     /// Print one JSON object.
@@ -384,13 +384,13 @@ pub(crate) enum Emit {
 /// Options of `disasm`.
 #[derive(Args, Debug)]
 pub(crate) struct Disasm {
-    /// Where to write the text; standard output if left out.
+    /// Where to write the text [default: standard output].
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
     /// Print addresses and words beside the text.
     #[arg(long)]
     pub(crate) listing: bool,
-    /// Write a program of the profile `pisa` as PISA, which PendVM reads.
+    /// Write a program of the profile `pisa` in PISA, so that PendVM can read it.
     #[arg(long, conflicts_with = "listing")]
     pub(crate) pisa: bool,
     /// Print one JSON object.
@@ -415,7 +415,7 @@ pub(crate) struct Check {
 /// Options of `invert`.
 #[derive(Args, Debug)]
 pub(crate) struct Invert {
-    /// Where to write the text; standard output if left out.
+    /// Where to write the text [default: standard output].
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
     /// Print one JSON object.
@@ -435,7 +435,7 @@ pub(crate) struct Fmt {
     /// Change the files instead of printing to standard output.
     #[arg(short, long, conflicts_with = "check")]
     pub(crate) write: bool,
-    /// Change nothing; fail if a file is not laid out canonically.
+    /// Change nothing; fail if a file is not formatted.
     #[arg(long)]
     pub(crate) check: bool,
     /// Print one JSON object.
@@ -446,7 +446,7 @@ pub(crate) struct Fmt {
 /// Options of `explain`.
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The code, such as `P0107`; without one, list all.
+    /// The code, such as `P0107`; without it, all codes are listed.
     #[arg(value_name = "CODE")]
     pub(crate) code: Option<String>,
     /// Print one JSON object.
@@ -457,7 +457,7 @@ pub(crate) struct Explain {
 /// Options of `isa`.
 #[derive(Args, Debug)]
 pub(crate) struct Isa {
-    /// Show one instruction, by its mnemonic, or look for words in names and documentation.
+    /// A mnemonic, or words to search for in names and documentation.
     #[arg(value_name = "MNEMONIC")]
     pub(crate) mnemonic: Vec<String>,
     /// Print the whole manual as Markdown.

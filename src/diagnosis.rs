@@ -224,7 +224,7 @@ impl Stopped {
         } else {
             let n = max_steps.unwrap_or_default();
             Diagnostic::error("P0130", format!("the run did not end within {}", plural(n, "instruction")))
-                .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
+                .help("raise the limit with `--max-steps`, or see where it is with `pendula run --trace`")
         };
         // For compiled programs, the direction of the source's run is reported, not the machine's direction within it.
         let how = match stop_report.and_then(|stop_report| stop_report.reached.as_ref()) {
@@ -275,7 +275,7 @@ pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources)
     {
         d = d.at(place, "here");
     }
-    d.help("such a program makes its own gradients: `pendula run` runs it")
+    d.help("such a program computes its own gradients: use `pendula run`")
 }
 
 /// The error for derivatives that overflowed.

@@ -77,7 +77,7 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum GradError<E> {
     /// The run stopped before its end.
-    #[error("the run did not come to its end")]
+    #[error("the run did not finish")]
     Stopped(E),
     /// A name or a number is wrong.
     #[error(transparent)]
@@ -107,7 +107,7 @@ pub enum GradError<E> {
         Refused::UsesGradients(_) => "the program uses gradients itself: its run forward, at level 0, would differ from the one backward, at level 1",
     })]
     Refused(Refused),
-    /// The seed is no number of the loss's type, or is not finite.
+    /// The seed is not a number of the loss's type, or is not finite.
     #[error("the seed `{text}` {why}")]
     Seed {
         /// The seed as given.

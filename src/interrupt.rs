@@ -126,7 +126,7 @@ fn exit_if_unresponsive(reporter: &Reporter) {
 fn report_without_state(reporter: &Reporter, whole: bool) {
     let (why, help) = if whole {
         (
-            "it is one piece of C, of whose state nothing is known before its end",
+            "it runs as a single piece of C, whose state is unknown before its end",
             "with `--engine jit` or `--stats` the program runs in parts, and stops with its state",
         )
     } else {

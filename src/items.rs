@@ -50,7 +50,7 @@ impl Items {
         (&mut file).take(NpyHead::BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
         let head = NpyHead::read(&bytes, length)?;
         let Some((&count, shape)) = head.shape.split_first() else {
-            return Err("it holds a single number: the first axis of a batch counts its items".into());
+            return Err("it contains a single number: the first axis of a batch counts its items".into());
         };
         let shape = shape.to_vec();
         Items::new(path, None, count, shape, Source::Npy { file, head })
@@ -63,7 +63,7 @@ impl Items {
         let mut cells = Vec::new();
         while rows.next(&mut cells)?.is_some() {
             if *width.get_or_insert(cells.len()) != cells.len() {
-                return Err("its rows have different lengths; an item has as many numbers as every other".into());
+                return Err("its rows have different lengths; all items need the same number of values".into());
             }
             if count == 0 && names.is_none() && cells.iter().all(|cell| is_name(cell)) {
                 names = Some(std::mem::take(&mut cells));
@@ -318,7 +318,7 @@ fn opened(path: &str) -> Result<File, ReadError> {
     let mut copy = tempfile::tempfile().map_err(unreadable)?;
     let bytes = io::copy(&mut (&mut file).take(LIMIT + 1), &mut copy).map_err(unreadable)?;
     if bytes > LIMIT {
-        let exceeded = Exceeded::new(Resource::Bytes, LIMIT, "what is no file");
+        let exceeded = Exceeded::new(Resource::Bytes, LIMIT, "what is not a file");
         return Err(exceeded.instead("put it into a file, of which any length is read").into());
     }
     copy.rewind().map_err(unreadable)?;

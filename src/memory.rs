@@ -34,12 +34,12 @@ fn of_host() -> Option<u64> {
 /// the system does not report the memory use, only an explicit limit is an error.
 pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<()> {
     if own("VmRSS").is_none() {
-        anyhow::ensure!(limit.is_none(), "--memory-limit: this system does not tell how much memory a process has");
+        anyhow::ensure!(limit.is_none(), "--memory-limit: this system does not report the memory use of a process");
         return Ok(());
     }
     let Some(most) = limit.or_else(|| of_host().map(|all| all / 2)) else { return Ok(()) };
-    let default = if limit.is_none() { ", half of what the host has" } else { "" };
-    let help = "give the program less to hold, or allow more with `--memory-limit`";
+    let default = if limit.is_none() { ", half of the host's memory" } else { "" };
+    let help = "use smaller inputs, or allow more memory with `--memory-limit`";
     let message = move || format!("out of memory: more than {}{default}; {help}", size(most));
     // The current memory use is checked at once, not only at the thread's first check.
     anyhow::ensure!(own("VmRSS").is_none_or(|now| now <= most), message());

@@ -163,12 +163,12 @@ pub(crate) fn rests(module: &Module, flags: Flags, asked: bool) -> String {
 /// The same for one or many runs, with the place of the first residue; `runs` says which runs had one.
 pub(crate) fn rests_text(module: &Module, rests: Option<(u32, RoundingResidues)>, runs: &str) -> Option<String> {
     let (at, rests) = rests?;
-    let (count, noun) = (rests.count, if rests.count == 1 { "rest" } else { "rests" });
+    let (count, noun) = (rests.count, if rests.count == 1 { "rounding error" } else { "rounding errors" });
     let place = line_of(module, at);
     let largest = rests.largest();
     let text = match module.is_compiled(at as usize) {
-        true => format!("variables ended with {count} {noun} of rounding{runs}, cleared"),
-        false => format!("`zero.f` cleared {count} {noun} of rounding{runs}"),
+        true => format!("variables ended with {count} {noun}{runs}, which were cleared"),
+        false => format!("`zero.f` cleared {count} {noun}{runs}"),
     };
     Some(format!("{text}, at most {largest:e}, first at {place} (P0132)"))
 }

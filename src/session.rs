@@ -333,7 +333,7 @@ impl Session {
         let outcome = loop {
             let outcome = part(machine, &mut self.left);
             if let Outcome::NoCode(message) = outcome {
-                anyhow::bail!("the engine `{}` could not make code: {message}", machine.engine().name());
+                anyhow::bail!("the engine `{}` could not generate code: {message}", machine.engine().name());
             }
             if outcome != Outcome::Limit || self.left == Some(0) || interrupt::is_requested() {
                 break outcome;

@@ -67,10 +67,10 @@ pub struct Reached {
     pub shares_line: bool,
     /// True if the run goes backward at this moment.
     pub back: bool,
-    /// True on the way back of a run there and back; `before` and `of` then count the way back only.
+    /// True in the backward half of a round trip; `before` and `of` then count that half only.
     pub turned: bool,
-    /// True if this is a moment of the way forward although the run itself has turned since: there was time to repeat
-    /// the run only up to here.
+    /// True if this is a moment of the forward half although the run itself has turned since: there was only time to
+    /// repeat the run up to here.
     pub way_forward: bool,
     /// How often the run came to this statement before, if that was counted.
     pub before: Option<u64>,
@@ -164,9 +164,9 @@ impl ReportBuilder<'_> {
         let message = format!("{} should be {should} here, because {branch} was {was}", written(fails));
         let other = format!("{} was {}", written(decides), first != decides.negated);
         let help = match self.language {
-            Language::Janus => "what stands after `fi` must hold just where what stands after `if` did",
+            Language::Janus => "the condition after `fi` must hold exactly when the condition after `if` held",
             Language::Nil => {
-                "give the condition that holds afterwards just where the first one held before: `(before, after)`"
+                "give a second condition, which holds afterwards exactly when the first one held before: `(before, after)`"
             }
         };
         self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..report })
@@ -181,19 +181,19 @@ impl ReportBuilder<'_> {
         let because = match (entered, back) {
             (true, false) => "because the loop is entered",
             (true, true) => "because the loop is entered backward",
-            (false, false) => "because the loop has made a turn",
-            (false, true) => "because a turn of the loop was undone",
+            (false, false) => "because the loop has completed an iteration",
+            (false, true) => "because an iteration of the loop was undone",
         };
         let message = format!("{} should be {should} here, {because}", written(fails));
         let help = match (self.language, back) {
             (Language::Janus, false) => {
-                "what stands after `from` must be true when the loop is entered, and false after each turn"
+                "the condition after `from` must be true when the loop is entered, and false after each iteration"
             }
             (Language::Janus, true) => {
-                "run backward, what stands after `until` must be true where the loop begins, and false after each turn"
+                "in a run backward, the condition after `until` must be true when the loop is entered, and false after each iteration"
             }
             (Language::Nil, _) => {
-                "the second condition of a `while` is false before the first turn, and true after each: `(before, after)`"
+                "the second condition of a `while` must be false before the first iteration, and true after each: `(before, after)`"
             }
         };
         self.disagree((fails, message), None, variables, StopReport { help, ..report })
@@ -263,7 +263,7 @@ impl ReportBuilder<'_> {
             message,
             place: self.line(loc),
             label: format!("{} = {found}", what.trim_matches('`')),
-            help: "uncompute what has changed it, or let it end with the value that it has",
+            help: "uncompute the changes, or let it end with the value that it has",
             ..report
         }
     }

@@ -130,7 +130,7 @@ fn primary_text(trap: &Trap, module: &Module) -> String {
 fn other_text(trap: &Trap, module: &Module) -> String {
     let says = match (trap.fault, condition(trap, true)) {
         (Fault::WrongEntry | Fault::WrongEntryBack, _) => {
-            return "its partner, from which it must be reached then".to_string();
+            return "its partner, from which it must be reached in that case".to_string();
         }
         (Fault::WrongLanding, Some(c)) => format!("and lands here, where {c} must be true"),
         _ => "concerned, too".to_string(),
@@ -212,16 +212,16 @@ fn nil_title(fault: Fault) -> &'static str {
 fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'static str)> {
     Some(match fault {
         Fault::Memory => (
-            "there is no room left for calls and local variables",
-            "a recursion may be too deep, or have no end, or an array be too large; `--mem` gives more memory",
+            "no memory is left for calls and local variables",
+            "a recursion may be too deep or endless, or an array too large; `--mem` gives more memory",
         ),
         Fault::DivideByZero => ("", "guard the division with an `if`"),
         Fault::FixedOverflow => {
-            ("an integer has no room in 64 bits", "without `--trap overflow` it wraps and the run goes on")
+            ("an integer does not fit in 64 bits", "without `--trap overflow` it wraps and the run goes on")
         }
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => (
             "",
-            "what stands after `fi` must hold just where what stands after `if` did; what stands after `from`, at the beginning only",
+            "the condition after `fi` must hold exactly when the condition after `if` held; the condition after `from`, only when the loop is entered",
         ),
         Fault::NotZero => ("", reason.and_then(advice)?),
         _ => return None,
@@ -268,7 +268,7 @@ pub fn report(
     let mut beside = stop.map_or_else(|| calls.to_vec(), stop_report::StopReport::notes);
     if stop.is_none() && is_compiled(module, trap.at) && place(module, sources, trap.at).is_some() {
         beside.push(
-            "its variables are not known: run once more, the program did not come to this within some seconds".into(),
+            "its variables are not known, because the program did not get here again within a few seconds".into(),
         );
     }
     let TrapText { fault, code, title, reason, help: own } = trap_text(trap, module);
@@ -297,7 +297,7 @@ pub fn report(
             .and_then(advice)
             .unwrap_or("uncompute what has changed it, or deallocate it with the value that it has"),
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding if reason.is_some() => {
-            "give the condition that holds afterwards just where the first one held before: `(before, after)`"
+            "give a second condition, which holds afterwards exactly when the first one held before: `(before, after)`"
         }
         Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
         Fault::Memory => own,
@@ -307,10 +307,10 @@ pub fn report(
     let label = |at: u32, text: String| if nil { source_text(trap, module, sources, (at, stop)) } else { text };
     let derivative = match fault {
         Fault::DivideByZero | Fault::Domain if trap.ad_mode != AdMode::Plain => {
-            "; or it is the derivative that does not exist here, as that of a root at 0"
+            "; or the derivative does not exist here, as that of a root at 0"
         }
         Fault::Range | Fault::NotFinite if trap.ad_mode != AdMode::Plain => {
-            "; or it is a derivative for which its type has no room"
+            "; or a derivative is too large for its type"
         }
         _ => "",
     };

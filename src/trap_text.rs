@@ -76,11 +76,11 @@ fn stack(trap: &Trap) -> Option<(&'static str, &'static str)> {
     match (puts, sp.cast_signed()) {
         (false, ..=0) => Some((
             "the stack is empty",
-            "each `pop` takes back what a `push` before it put on the stack; running backward, each `push` what a `pop` did",
+            "each `pop` needs a `push` before it; running backward, each `push` needs a `pop`",
         )),
         (true, 0..) => Some((
-            "the stack has no room left",
-            "enlarge the memory with `.mem` or `--mem`; or see that what is pushed is popped again, and that recursion ends",
+            "no memory is left for the stack",
+            "enlarge the memory with `.mem` or `--mem`; or make sure that pushed words are popped again, and that recursion ends",
         )),
         _ => None,
     }

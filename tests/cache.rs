@@ -136,7 +136,7 @@ fn without_a_place_nothing_is_kept_and_nothing_taken_from_where_others_may_write
     succeeds(&mut program(&own));
     assert!(!mark.exists(), "a planted library has run");
     assert_eq!(names(&own.join("tmp")), ["pendula-cache"], "what was made for one process stays");
-    // What is named in a way that depends on where one is, is no place.
+    // What is named in a way that depends on where one is, is not a place.
     succeeds(program(&own).env("HOME", "here").env("XDG_CACHE_HOME", "target/there"));
     assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("target/there").exists());
 }
@@ -345,7 +345,7 @@ fn compilers_that_make_no_library() {
     let mut long = Command::new(env!("CARGO_BIN_EXE_pendula"));
     long.current_dir(env!("CARGO_MANIFEST_DIR")).env("CC", compiler).env("PENDULA_CACHE", own.join("kept"));
     long.args(["run", "--set", "n=2000", "--engine", "native", "examples/orbit.rasm"]);
-    refuses(&mut long, &["could not make code", "exit status: 1"]);
+    refuses(&mut long, &["could not generate code", "exit status: 1"]);
     succeeds(&mut keeping(&own));
 }
 

@@ -176,7 +176,7 @@ fn no_routine(s: &mut Session, name: Sym, stmt: &Stmt, open: &[Open]) {
 
 fn report_stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
     let message = format!("this `{}` ends nothing", directive(undo, true));
-    let help = format!("take it away, or begin a span with `{}` and a name", directive(undo, false));
+    let help = format!("remove it, or begin a span with `{}` and a name", directive(undo, false));
     s.fail(codes::MARKS, message, stmt.span, stmt.via, help);
 }
 

@@ -32,7 +32,7 @@ impl Reader {
                 let (value, lengths) = inner.split_once(',').unwrap_or((inner, ""));
                 let value = value.trim();
                 if !matches!(value, "true" | "false") && value.parse::<f64>().is_err() {
-                    return fail(format!("`{value}` is no number: `fill(0.5, 2, 3)`"));
+                    return fail(format!("`{value}` is not a number: `fill(0.5, 2, 3)`"));
                 }
                 self.filled(text, &Number::Text(value.to_string()), lengths)
             }
@@ -61,7 +61,7 @@ impl Reader {
                     true => fail(format!(
                         "the elements' type is the parameter's, or given by `--types`: leave out `{part}`"
                     )),
-                    false => fail(format!("`{part}` is no length: lengths are whole numbers from 0 on")),
+                    false => fail(format!("`{part}` is not a length: lengths are whole numbers from 0 on")),
                 };
             };
             count = count.saturating_mul(length);
@@ -229,7 +229,7 @@ fn decimal(text: &str) -> Option<Decimal> {
 fn bound(text: &str, part: &str) -> Result<Decimal, ArgumentError> {
     let part = part.trim();
     decimal(part).ok_or_else(|| {
-        let why = format!("`{part}` is no number of at most {DIGITS} digits, of which ranges are made");
+        let why = format!("`{part}` is not a number of at most {DIGITS} digits, which ranges need");
         ArgumentError::new(text, why)
     })
 }

@@ -13,7 +13,7 @@ use super::ArgumentError;
 pub(super) type Parsed<'t, T> = IResult<&'t str, T, ArgumentError>;
 
 /// The message for text where no argument begins, or where none can end.
-pub(super) const NO_ARGUMENT: &str = "it is no number, array `[1,2]` or tuple `(1,2)`";
+pub(super) const NO_ARGUMENT: &str = "it is not a number, array `[1,2]` or tuple `(1,2)`";
 
 impl ParseError<&str> for ArgumentError {
     fn from_error_kind(text: &str, _: ErrorKind) -> ArgumentError {

@@ -45,7 +45,7 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     if what == BenchChild::Empty {
         begin();
-        return own("VmHWM").context("no peak is told");
+        return own("VmHWM").context("the system does not report the peak memory");
     }
     let module = object::read(&bytes).map_err(|e| anyhow::anyhow!("{e}"))?;
     drop(bytes);
@@ -63,7 +63,7 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
             BenchChild::Empty => {}
         }
     }
-    own("VmHWM").context("no peak is told")
+    own("VmHWM").context("the system does not report the peak memory")
 }
 
 /// Runs a child process, and returns the peak that it reports.

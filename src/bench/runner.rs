@@ -61,7 +61,7 @@ impl Prepared {
     pub(crate) fn new(case: &Case, fast: bool) -> anyhow::Result<Prepared> {
         let compiled = case.compile(fast)?;
         let how = if fast { Rounding::Fast } else { Rounding::Strict };
-        let module = compiled.module.with_context(|| format!("{} makes no program", case.workload.name))?;
+        let module = compiled.module.with_context(|| format!("{} does not compile", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
         if let Some(native) = compiled.native
             && let Ok(whole) = NativeProgram::new(native, compiled.arguments, how, compiled.switches)

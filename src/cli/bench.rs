@@ -10,19 +10,19 @@ pub(crate) struct Bench {
     /// The workloads, or single cases of them [default: all].
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,
-    /// The execution engines [default: the fastest there is].
+    /// The engines to measure [default: the fastest available].
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) engine: Vec<Engine>,
-    /// Take less time: few rounds, short samples, fewer steps of leapfrog.
+    /// Take less time: fewer rounds, shorter samples, fewer steps of leapfrog.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Rounds, of which medians are taken [default: 11, with --quick 5].
+    /// The number of rounds; figures are their medians [default: 11, with --quick 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) repeat: Option<u64>,
-    /// Let floating-point numbers be rounded otherwise than written: undoing is left out where only roundings tell.
+    /// Allow other rounding of floating-point sums, and skip undoing that would only leave rounding errors.
     #[arg(long)]
     pub(crate) fast_float: bool,
-    /// Time per element at 1, 4 and 16 times the size instead.
+    /// Measure the time per element at 1, 4 and 16 times the size instead.
     #[arg(long)]
     pub(crate) scale: bool,
     /// List the workloads.
@@ -34,12 +34,12 @@ pub(crate) struct Bench {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Run once and print the peak of memory: what the command asks processes of its own to do.
+    /// Run once and print the peak memory. The command starts itself with this option to measure memory in a fresh process.
     #[arg(long, value_enum, hide = true, requires = "engine")]
     pub(crate) child: Option<BenchChild>,
 }
 
-/// What a process runs whose memory is measured.
+/// What the process runs whose memory is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BenchChild {
     /// Nothing.

@@ -4,37 +4,38 @@ use clap::{Args, ValueEnum};
 
 use super::{RUNNING, count};
 
-/// The circumstances of a run.
+/// The conditions of a run.
 #[derive(Args, Debug)]
 pub(crate) struct Conditions {
-    /// Set a data symbol or a register first: a number, a list, or a file (repeatable).
+    /// Set a data symbol or a register before the run (repeatable).
     ///
     /// VALUE is a number (`5`, `-0.25`, `0xff`, a raw word `0x…w`), a list (`[1,2,3]`), or a file (`@x.csv`, `@x.npy`). NAME is a data symbol, an element
-    /// (`a[3]`), or a register; a register's number is an integer unless a suffix says otherwise (`r3.q=1.5`).
+    /// (`a[3]`), or a register. A register is set as an integer unless a suffix gives another type (`r3.q=1.5`).
     #[arg(long, help_heading = RUNNING, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// Stop with an error after this many instructions, forward and backward counted together.
     ///
-    /// What the run has come to by then is printed, as it is when a run traps, or Ctrl-C ends it.
+    /// The results so far are printed, as after a trap or Ctrl-C.
     #[arg(long, help_heading = RUNNING, value_name = "N", value_parser = count)]
     pub(crate) max_steps: Option<u64>,
-    /// What runs the program.
+    /// The engine that runs the program.
     #[arg(long, help_heading = RUNNING, value_enum, default_value_t = Engine::default(), value_name = "NAME")]
     pub(crate) engine: Engine,
-    /// Memory size in words.
+    /// The size of the memory in words.
     ///
-    /// Without it, it is what `.mem` says, or the data and 2^20 words more.
+    /// The default is the program's `.mem`; without one, the size of the data and 2^20 words more.
     #[arg(long, help_heading = RUNNING, value_name = "WORDS", value_parser = count)]
     pub(crate) mem: Option<u64>,
     /// Whether `assert`, `zero`, `push`, `pop` and the landing places of jumps are verified.
     ///
-    /// Without the checks, a program that breaks its promises goes on with wrong values, its run back does not restore the start, and no overflow is noted.
+    /// Without the checks, a program in which one would fail continues with wrong values, a run back does not restore the start, and no overflow is
+    /// reported.
     #[arg(long, help_heading = RUNNING, value_enum, default_value_t = Switch::On, value_name = "on|off")]
     pub(crate) checks: Switch,
-    /// Trap at events that otherwise only raise a flag (repeatable).
+    /// Trap at an event that otherwise only raises a flag (repeatable).
     #[arg(long, help_heading = RUNNING, value_enum, value_name = "EVENT")]
     pub(crate) trap: Vec<TrapOn>,
-    /// Let infinities and NaN of floating-point words through.
+    /// Allow infinities and NaN in floating-point words instead of trapping.
     #[arg(long, help_heading = RUNNING)]
     pub(crate) ieee: bool,
 }
@@ -44,9 +45,9 @@ pub(crate) struct Conditions {
 pub(crate) enum Engine {
     /// The interpreter.
     Interp,
-    /// Code for the host, made by Cranelift once a run is long enough to be worth it; same results, traps and counts.
+    /// Machine code, which Cranelift generates once a run is long enough to gain from it; the results, traps and counts are the same.
     Jit,
-    /// The same by the system's C compiler, which takes longer and makes faster code; it is kept for later runs.
+    /// Machine code from the system's C compiler, which takes longer but generates faster code; the code is cached for later runs.
     Native,
 }
 
@@ -79,7 +80,7 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// Events that can be made traps.
+/// Events that can be turned into traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrapOn {
     /// A fixed-point number overflows.

@@ -16,7 +16,7 @@ pub(crate) struct Energy {
     /// List the technologies that ship with Pendula, with their sources.
     #[arg(long)]
     pub(crate) list_tech: bool,
-    /// Operations a second; where each technology costs least if left out.
+    /// Operations per second [default: for each technology, where it costs least].
     #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
     pub(crate) frequency: Option<f64>,
     /// Supply voltage of adiabatic technologies.
@@ -25,34 +25,34 @@ pub(crate) struct Energy {
     /// Price the run back to the start, too.
     #[arg(long, conflicts_with = "grad")]
     pub(crate) round_trip: bool,
-    /// Price a gradient: forward, results copied out, backward with gradients, gradients copied out.
+    /// Price a gradient: run forward, copy the results, run backward with gradients, copy the gradients.
     #[arg(long)]
     pub(crate) grad: bool,
-    /// With --grad: what to differentiate.
+    /// With --grad: the number to differentiate.
     #[arg(long, value_name = "NAME", requires = "grad")]
     pub(crate) loss: Option<String>,
-    /// With --grad: with respect to what.
+    /// With --grad: the inputs to differentiate with respect to.
     #[arg(long, value_name = "NAMES", requires = "grad")]
     pub(crate) wrt: Vec<String>,
-    /// Break the costs down by these; of one technology by all, of several by cause and phase.
+    /// Break the costs down by these [default: all for one technology, cause and phase for several].
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) by: Vec<Breakdown>,
-    /// Prices over a range: `frequency=1e5..1e9:41`, `voltage=0.4..1:13`.
+    /// Print the costs over a range: `frequency=1e5..1e9:41`, `voltage=0.4..1:13`.
     #[arg(long, value_name = "RANGE")]
     pub(crate) sweep: Option<String>,
-    /// Take the program for one step of so many, and compare ways to run them reversibly.
+    /// Treat the program as one of this many steps, and compare ways to run them reversibly.
     #[arg(long, value_name = "STEPS", num_args = 0..=1, default_missing_value = "256", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) schedule: Option<u64>,
-    /// Print every item as a table of comma-separated values.
+    /// Print every item of the costs as comma-separated values.
     #[arg(long, conflicts_with_all = ["json", "folded", "by", "sweep", "schedule"])]
     pub(crate) csv: bool,
-    /// Print folded stacks in attojoules, for flame graphs; one technology only.
+    /// Print folded stacks in attojoules, for flame graphs (one technology only).
     #[arg(long, conflicts_with_all = ["json", "by", "sweep", "schedule"])]
     pub(crate) folded: bool,
     /// Write plots into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<String>,
-    /// Write the tables that Accelergy reads into this folder; one technology only.
+    /// Write tables for Accelergy into this folder (one technology only).
     #[arg(long, value_name = "DIR")]
     pub(crate) accelergy: Option<String>,
     /// Print one JSON object.
@@ -61,7 +61,7 @@ pub(crate) struct Energy {
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
-    /// The circumstances.
+    /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,
     /// How the programs are read.
@@ -85,8 +85,8 @@ pub(crate) enum Breakdown {
     Class,
     /// Procedure.
     Function,
-    /// Source line: those that cost most.
+    /// Source line; only those that cost most are listed.
     Line,
-    /// Routine that is undone: what uncomputing costs, and what erasing would.
+    /// Routine that is undone: the cost of uncomputing it, and of erasing instead.
     Routine,
 }

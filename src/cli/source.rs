@@ -59,42 +59,42 @@ pub(crate) type Source = SourceOf<Options>;
 /// How a program is read.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// What concerns Nil.
+    /// The options for Nil.
     #[command(flatten)]
     pub(crate) nil: Nil,
-    /// What becomes of programs that are compiled.
+    /// How a program is compiled.
     #[command(flatten)]
     pub(crate) compiler: Compiler,
-    /// What concerns Janus.
+    /// The options for Janus.
     #[command(flatten)]
     pub(crate) janus: Janus,
-    /// What programs in Janus have when they run.
+    /// The stacks of programs in Janus.
     #[command(flatten)]
     pub(crate) room: StackOptions,
-    /// What concerns assembly.
+    /// The options for assembly.
     #[command(flatten)]
     pub(crate) assembly: Assembly,
-    /// What concerns PISA.
+    /// The options for PISA.
     #[command(flatten)]
     pub(crate) pisa: Reading,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     pub(crate) limit: Limit,
 }
 
-/// How a program is read that computes with numbers that have derivatives: Janus and PISA have none.
+/// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OfNumbers {
-    /// What concerns Nil.
+    /// The options for Nil.
     #[command(flatten)]
     nil: Nil,
-    /// What becomes of programs that are compiled.
+    /// How a program is compiled.
     #[command(flatten)]
     compiler: Compiler,
-    /// What concerns assembly.
+    /// The options for assembly.
     #[command(flatten)]
     assembly: Assembly,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     limit: Limit,
 }
@@ -102,19 +102,19 @@ pub(crate) struct OfNumbers {
 /// How a program is read that is not run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OfChecked {
-    /// What concerns Nil.
+    /// The options for Nil.
     #[command(flatten)]
     nil: Nil,
-    /// What concerns Janus.
+    /// The options for Janus.
     #[command(flatten)]
     janus: Janus,
-    /// What concerns assembly.
+    /// The options for assembly.
     #[command(flatten)]
     assembly: Assembly,
-    /// What concerns PISA.
+    /// The options for PISA.
     #[command(flatten)]
     pisa: Reading,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     limit: Limit,
 }
@@ -122,33 +122,33 @@ pub(crate) struct OfChecked {
 /// How a program is read that is compiled.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OfCompiled {
-    /// What concerns Nil.
+    /// The options for Nil.
     #[command(flatten)]
     nil: Nil,
-    /// What becomes of it.
+    /// How it is compiled.
     #[command(flatten)]
     compiler: Compiler,
-    /// What concerns Janus.
+    /// The options for Janus.
     #[command(flatten)]
     janus: Janus,
-    /// What programs in Janus have when they run.
+    /// The stacks of programs in Janus.
     #[command(flatten)]
     room: StackOptions,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     limit: Limit,
 }
 
-/// How a program is read that is turned around.
+/// How a program is read that is inverted.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OfInverted {
-    /// What concerns Janus.
+    /// The options for Janus.
     #[command(flatten)]
     janus: Janus,
-    /// What concerns assembly.
+    /// The options for assembly.
     #[command(flatten)]
     assembly: Assembly,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     limit: Limit,
 }
@@ -156,18 +156,18 @@ pub(crate) struct OfInverted {
 /// How a program is read that is assembly, or becomes assembly.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OfAssembly {
-    /// What concerns assembly.
+    /// The options for assembly.
     #[command(flatten)]
     assembly: Assembly,
-    /// What concerns PISA.
+    /// The options for PISA.
     #[command(flatten)]
     pisa: Reading,
-    /// How much is read.
+    /// The limit on the size of sources.
     #[command(flatten)]
     limit: Limit,
 }
 
-/// The options of all languages, of which some are left as they are when nothing is said; and what files are read with them.
+/// Converts the options of a command to those of all languages, with defaults for the others, and gives the kinds of files that the command reads.
 macro_rules! some_options {
     ($($name:ident $files:literal: $($field:ident),+;)+) => {
         $(impl From<$name> for Options {
@@ -241,10 +241,10 @@ impl Source {
     }
 }
 
-/// How much is read.
+/// The limit on the size of sources.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Limit {
-    /// Refuse sources of more bytes in all [default: 2^28].
+    /// Refuse sources of more than this many bytes in all [default: 2^28].
     #[arg(
         long,
         help_heading = GENERAL,
@@ -267,14 +267,13 @@ impl Default for Limit {
 pub(crate) struct Assembly {
     /// Define a constant, as `.equ NAME, VALUE` would (repeatable).
     ///
-    /// The definition stands before the program. An `.equ` of the program for the same name is passed over: it gives the value where the command line gives
-    /// none.
+    /// The definition precedes the program. If the program has an `.equ` for the same name, this definition overrides it.
     #[arg(short = 'D', long, help_heading = ASSEMBLY, value_name = "NAME=VALUE", value_parser = definition)]
     pub(crate) define: Vec<(String, String)>,
     /// Let `.include` read files outside the source's folder.
     #[arg(long, help_heading = ASSEMBLY)]
     pub(crate) include_outside: bool,
-    /// Refuse macros that expand to more bytes in all [default: 2^24].
+    /// Refuse macros that expand to more than this many bytes in all [default: 2^24].
     #[arg(
         long,
         help_heading = ASSEMBLY,
@@ -295,28 +294,28 @@ impl Default for Assembly {
 /// How programs in PISA are read.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// Do as PendVM does where it differs from PISA as documented.
+    /// Behave like PendVM where it differs from the documentation of PISA.
     ///
-    /// `ORIX` takes the number of a register for its immediate, `SLTIX` compares as unsigned, `SRLX` and `SRLVX` copy the sign; labels that are missing
-    /// are 0, and of two the second counts; what follows a number's digits is passed over; a run may end at a `FINISH` that a branch lands on; and `SHOW`
-    /// prints in both directions, so also what an `RBRA` undoes.
+    /// `ORIX` takes the number of a register as its immediate, `SLTIX` compares as unsigned, `SRLX` and `SRLVX` copy the sign. Missing labels are 0, and
+    /// of two labels with the same name the second counts. Characters after the digits of a number are ignored. A run may end at a `FINISH` that a branch
+    /// lands on. `SHOW` prints in both directions, so it also prints what an `RBRA` undoes.
     #[arg(long, help_heading = PISA)]
     pub(crate) pendvm_bugs: bool,
-    /// What becomes of instructions that write a register and read it again, such as `ADD $1 $1`.
+    /// How to treat instructions that write a register they also read, such as `ADD $1 $1`.
     #[arg(long, help_heading = PISA, value_enum, default_value_t, value_name = "error|noop")]
     pub(crate) alias: Alias,
-    /// Refuse immediates beyond 16 bits, and branches farther than 16 bits (`BRA`, `RBRA`: 26) reach.
+    /// Refuse immediates and branch distances that need more than 16 bits (26 for `BRA` and `RBRA`).
     #[arg(long, help_heading = PISA)]
     pub(crate) strict: bool,
 }
 
-/// What becomes of instructions of PISA that could not be undone.
+/// How instructions of PISA are treated that could not be undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Alias {
-    /// They are errors.
+    /// Report an error.
     #[default]
     Error,
-    /// They do nothing.
+    /// Let them do nothing.
     Noop,
 }
 
@@ -328,40 +327,40 @@ pub(crate) struct Nil {
     pub(crate) args: Option<String>,
     /// The function where a run begins [default: the last one].
     ///
-    /// Of a program in Janus only with --classic: the procedure.
+    /// With --classic, the procedure of a program in Janus.
     #[arg(long, help_heading = NIL, value_name = "FUNCTION")]
     pub(crate) entry: Option<String>,
-    /// The types of the parameters, where they are not to be guessed: `Fixed,Int`.
+    /// The types of the parameters, if they should not be inferred from the arguments: `Fixed,Int`.
     #[arg(long, help_heading = NIL, value_name = "TYPES")]
     pub(crate) types: Option<String>,
-    /// Fixed-point format [default: Q32.32, or Q21.43 if the program names Fixed43].
+    /// The fixed-point format [default: Q32.32, or Q21.43 if the program names Fixed43].
     #[arg(long, help_heading = NIL, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
 }
 
-/// What becomes of programs in Nil and Janus.
+/// How programs in Nil and Janus are compiled.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Compiler {
-    /// Let floating-point sums be rounded in other places than they are written in.
+    /// Allow other rounding of floating-point sums than the program prescribes.
     ///
-    /// `--engine native` also forgets what undoing them leaves, and looks for infinite numbers only in results.
+    /// `--engine native` then also ignores the rounding errors that undoing leaves, and checks only results for infinities.
     #[arg(long, help_heading = NIL)]
     pub(crate) fast_float: bool,
-    /// How much to optimise: 0 to 2.
+    /// The optimisation level, 0 to 2.
     #[arg(short = 'O', help_heading = COMPILED, value_name = "LEVEL", default_value_t = LEVEL, value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) optimise: u8,
-    /// Whether to undo what routines compute, or to erase it, which makes the program irreversible.
+    /// Whether to undo what routines compute, or to erase it; erasing makes the program irreversible.
     #[arg(long, help_heading = COMPILED, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) uncompute: Uncompute,
-    /// The technology, a name or a TOML file, by whose prices `--uncompute auto` chooses.
+    /// The technology by whose costs `--uncompute auto` chooses: a name or a TOML file.
     #[arg(long, help_heading = COMPILED, value_name = "NAME", default_value = AUTO_TECH)]
     pub(crate) auto_tech: String,
-    /// Run these passes, too, or with a minus not: `hoist,-inline`; `list` lists them.
+    /// Turn passes on, or with a minus off: `hoist,-inline`. `list` lists all passes.
     #[arg(long, help_heading = COMPILED, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true, value_parser = PassNames)]
     pub(crate) passes: Vec<String>,
 }
 
-/// Reads the name of a pass, or tells them all.
+/// Parses the name of a pass; `list` lists all passes.
 #[derive(Clone, Debug)]
 struct PassNames;
 
@@ -399,7 +398,7 @@ impl Default for Compiler {
 pub(crate) struct Janus {
     /// How many bits `int` has, 32 or 64 [default: 64, with --classic 32].
     ///
-    /// Integers of 32 bits wrap without notice, those of 64 raise the overflow flag.
+    /// Integers of 32 bits wrap silently; those of 64 bits raise the overflow flag.
     #[arg(long, help_heading = JANUS, value_name = "BITS", value_parser = int_bits)]
     pub(crate) int: Option<u8>,
     /// Read the language of 1982 to 2007.
@@ -409,10 +408,10 @@ pub(crate) struct Janus {
     pub(crate) classic: bool,
 }
 
-/// What programs in Janus have when they run.
+/// The stacks of programs in Janus.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StackOptions {
-    /// How many numbers each stack has room for.
+    /// The maximum number of values on each stack.
     #[arg(
         long,
         help_heading = JANUS,
@@ -429,15 +428,15 @@ impl Default for StackOptions {
     }
 }
 
-/// What becomes of what routines have computed.
+/// How the intermediate results of routines are removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Uncompute {
-    /// It is undone.
+    /// Undo them.
     #[default]
     Always,
-    /// It is erased.
+    /// Erase them.
     Never,
-    /// Each routine as the energy model finds cheaper, for these arguments.
+    /// For each routine, whichever the energy model finds cheaper with these arguments.
     Auto,
 }
 
@@ -447,7 +446,7 @@ fn definition(text: &str) -> Result<(String, String), String> {
         return Err(format!("a value is missing: `{text}=VALUE`"));
     };
     if text.contains(['\n', '\r']) {
-        return Err("a definition is of one line".to_string());
+        return Err("a definition must fit on one line".to_string());
     }
     Ok((name.trim().to_string(), value.trim().to_string()))
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     let compiler = match Compiler::find() {
         Ok(compiler) => Some(compiler),
         Err(error) => {
-            let error = anyhow::Error::from(error).context("nothing is compared with C");
+            let error = anyhow::Error::from(error).context("there is no comparison with C");
             reporter.warning(&error);
             None
         }

@@ -80,7 +80,9 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
     let told = (&program.warnings[..], &program.sources);
     let file = &args.source.file;
     let place = (file.as_str(), args.output.as_deref());
-    let Some(nil) = &program.compiled else { bail!("{file} is no program in Nil or Janus; `pendula asm` assembles") };
+    let Some(nil) = &program.compiled else {
+        bail!("{file} is not a program in Nil or Janus; `pendula asm` assembles")
+    };
     let text = match args.emit {
         Emit::Ast => match &nil.janus {
             Some(janus) => format!("{:#?}\n", janus.tree),

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
     let technologies: Vec<Technology> = names.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
     if args.folded || args.accelergy.is_some() {
         let which = if args.folded { "--folded" } else { "--accelergy" };
-        anyhow::ensure!(technologies.len() == 1, "{which} is of one technology: name it with --tech");
+        anyhow::ensure!(technologies.len() == 1, "{which} needs exactly one technology: name it with --tech");
     }
     let sweep = args.sweep.as_deref().map(Sweep::parse).transpose()?;
     if args.files.len() > 1 {
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
             ("--accelergy", args.accelergy.is_some()),
         ];
         if let Some((option, _)) = single.iter().find(|(_, given)| *given) {
-            anyhow::bail!("{option} is of one program: name one");
+            anyhow::bail!("{option} needs exactly one program: name one");
         }
     }
     each(args.each(), (true, args.json), reporter, |source| {
@@ -467,7 +467,7 @@ impl Sweep {
         };
         let what = if self.voltage { "voltage" } else { "frequency" };
         let swept: Vec<&Technology> = technologies.iter().filter(applies).collect();
-        anyhow::ensure!(!swept.is_empty(), "--sweep: what none of these technologies cost depends on is the {what}");
+        anyhow::ensure!(!swept.is_empty(), "--sweep: the costs of these technologies do not depend on the {what}");
         Ok(swept
             .into_iter()
             .map(|technology| {

@@ -22,8 +22,8 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
         let name = load::display_name(file);
         let laid_out = match kind {
             FileKind::Nil => nil::format_source(&text),
-            FileKind::Janus => anyhow::bail!("{name}: programs in Janus are not laid out"),
-            FileKind::Pisa => anyhow::bail!("{name}: PISA is left as it is laid out; `fmt` is for `.rasm` and `.nil`"),
+            FileKind::Janus => anyhow::bail!("{name}: programs in Janus cannot be formatted"),
+            FileKind::Pisa => anyhow::bail!("{name}: PISA cannot be formatted; `fmt` is for `.rasm` and `.nil`"),
             FileKind::Assembly | FileKind::Object => format_source(name, &text),
         };
         let mut about = json!({ "file": name });

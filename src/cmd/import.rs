@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
     let budget = Budget { bytes: args.limit.max_source as u64, ..Budget::default() };
     let bytes = load::read_source(file, &budget)?;
     if load::kind_of(file, &bytes) != FileKind::Pisa {
-        bail!("{} is no program in PISA", load::display_name(file));
+        bail!("{} is not a program in PISA", load::display_name(file));
     }
     let text = load::text_of(file, bytes)?;
     let options =

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
                 if found.is_empty() {
                     let near = mnemonic::suggest(&name.to_ascii_lowercase());
                     let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-                    anyhow::bail!("there is no instruction `{name}`, nor does any have it in its documentation{hint}");
+                    anyhow::bail!("there is no instruction `{name}`, nor is it in any documentation{hint}");
                 }
                 if args.json {
                     let list: Vec<Value> = found.iter().map(manual::json_of).collect();

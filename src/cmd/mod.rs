@@ -440,13 +440,13 @@ pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> 
             let terminal = std::io::stdout().is_terminal();
             anyhow::ensure!(
                 !terminal,
-                "an object is no text for a terminal: name a file, `-o FILE`, or redirect the output"
+                "an object is not a text for a terminal: name a file, `-o FILE`, or redirect the output"
             );
             print_bytes(bytes)?;
             return Ok(None);
         }
         Some(path) => path.to_string(),
-        None if source == "-" => anyhow::bail!("say where to write the object: -o OUT"),
+        None if source == "-" => anyhow::bail!("name a file for the object: -o OUT"),
         None => Path::new(source).with_extension("o").display().to_string(),
     };
     ensure_not_source(source, &path)?;

@@ -425,6 +425,6 @@ fn round_trip_text(restored: bool, machine: &Machine<'_>, rounding_only: Option<
     } else if rounding_only.is_some() {
         "round trip: the state was NOT restored\n".to_string()
     } else {
-        "round trip: the state was NOT restored; `--drift` tells what differs\n".to_string()
+        "round trip: the state was NOT restored; `--drift` reports the differences\n".to_string()
     }
 }

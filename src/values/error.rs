@@ -53,7 +53,7 @@ pub enum ValueError {
         path: String,
     },
     /// The value is not a number of the type.
-    #[error("`{text}` is no value for `{name}`, which is read as {}{}", .ty.name(), .why)]
+    #[error("`{text}` is not a value for `{name}`, which is read as {}{}", .ty.name(), .why)]
     Number {
         /// The symbol or register.
         name: String,

@@ -22,7 +22,7 @@ pub(super) fn put(
     let wrong = |why: String| ValueError::NotParts { name: name.clone(), parts: parts.clone(), why };
     let mut arguments = arguments::parse_within(value, &budget).map_err(|e| wrong(e.to_string()))?;
     let (Some(argument), true) = (arguments.pop(), arguments.is_empty()) else {
-        return Err(wrong("one value is wanted, such as `(1.0, 2.0)`".to_string()));
+        return Err(wrong("one value is expected, such as `(1.0, 2.0)`".to_string()));
     };
     let numbers = arguments::flat(argument).unwrap_or_default();
     if numbers.len() as u64 != count {

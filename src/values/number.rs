@@ -35,7 +35,7 @@ pub(super) fn word(n: &Number, ty: Ty, format: Format, range: (i128, i128)) -> R
 fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     if k < least || k > greatest {
         if (least, greatest) == TRUTH {
-            return Err("true or false is wanted, or 1 or 0".to_string());
+            return Err("true or false is expected, or 1 or 0".to_string());
         }
         let power = |k: i128| match k {
             -0x8000_0000_0000_0000 => "-2^63".to_string(),

@@ -44,7 +44,7 @@ pub(super) fn argument(place: &Place, source: &Variable, value: &str) -> Result<
             arguments.push(last);
             Argument::Tuple(arguments)
         }
-        _ => return Err(wrong("one value is wanted, in brackets if it is an array".to_string())),
+        _ => return Err(wrong("one value is expected, in brackets if it is an array".to_string())),
     };
     if let Argument::Array(shape, _) = &argument
         && shape.len() > 1

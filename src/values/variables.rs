@@ -55,7 +55,7 @@ fn number(v: &Variable, name: &str, inner: &str) -> Result<u64, ValueError> {
     let nowhere = |why: String| ValueError::NoElement { name: name.to_string(), why };
     let head = &v.name;
     if v.dims.is_empty() {
-        return Err(nowhere(format!("`{head}` is no array")));
+        return Err(nowhere(format!("`{head}` is not an array")));
     }
     let indices: Option<Vec<i128>> = inner.split(',').map(|i| i.trim().parse().ok()).collect();
     let indices = indices.ok_or_else(|| no_index(name))?;

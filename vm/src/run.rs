@@ -196,7 +196,7 @@ pub(crate) fn run_in_chains(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The block that a branch leads to; `None` if a check fails or a word is no number.
+/// The block that a branch leads to; `None` if a check fails or a word is not a number.
 #[inline(always)]
 pub(crate) fn branch_target(core: &Core, branch: &Branch) -> Option<u32> {
     if branch.test.holds(core).ok()? {

@@ -63,10 +63,10 @@ pub enum Refused {
     #[error("it shows numbers or texts while it runs")]
     Shows,
     /// Something has no operation in C.
-    #[error("it does something that has no operation in C")]
+    #[error("it uses an operation that C does not have")]
     Operation,
     /// A word of one type is lent as one of another.
-    #[error("a word of one type is lent to a function as one of another")]
+    #[error("a word of one type is passed to a function as another type")]
     Types,
     /// It has no entry point.
     #[error("it has no entry point")]

@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
             match self.current.get_mut(param.var.0 as usize) {
                 Some(place @ None) => *place = Some(life),
                 Some(Some(_)) => return Err(self.bad("a variable is two parameters")),
-                None => return Err(self.bad("a parameter is no variable")),
+                None => return Err(self.bad("a parameter is not a variable")),
             }
         }
         let function = self.function;

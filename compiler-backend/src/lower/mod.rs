@@ -134,7 +134,7 @@ pub enum LowerError {
         found: usize,
     },
     /// The assembler does not accept an argument's name, or two arguments have it.
-    #[error("`{0}` cannot name an argument: it is no name, or another's")]
+    #[error("`{0}` cannot name an argument: it is not a name, or the name of another")]
     Name(String),
     /// Something does not fit the machine.
     #[error("the program is too large: {0}")]

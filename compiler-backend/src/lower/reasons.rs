@@ -10,7 +10,7 @@ use super::ops::CheckReason;
 use crate::ir::{IrFunction, Program, Stmt};
 
 const BRANCH: &str = "the condition after the branches is not what the one before them was";
-const TURN: &str = "the condition after a turn must be false before the first one, and true after each";
+const TURN: &str = "the condition after an iteration must be false before the first one, and true after each";
 
 /// Whether a message says that conditions disagree. A jump detects that or, if a condition computes something, a check of
 /// its flag.
@@ -98,7 +98,7 @@ const GENERATED_VARIABLES: &[(&str, (&str, &str), Option<&str>)] = &[
     (
         "size",
         ("`", "` ends with another size than it begins with"),
-        Some("give `delocal` the size that `local` gave, or what comes to the same"),
+        Some("give `delocal` the size that `local` gave, or an equal one"),
     ),
     ("value", ("`", "` leaves more than rounding where it is undone"), None),
     (

@@ -368,7 +368,7 @@ impl Common<'_> {
                     "round trip: the state was restored but for the rounding of floating-point numbers"
                 }
                 (false, Some(false)) => "round trip: the state was NOT restored",
-                (false, None) => "round trip: the state was NOT restored; `--drift` tells what differs",
+                (false, None) => "round trip: the state was NOT restored; `--drift` reports the differences",
             };
             out.notes.push(what.to_string());
         }

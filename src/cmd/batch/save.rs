@@ -173,7 +173,7 @@ impl<'a> SaveOptions<'a> {
         if let Some(stack) = which.iter().map(|n| &results[*n]).find(|r| r.stack) {
             let name = &stack.names[0];
             bail!(
-                "--save {text}: `{name}` is a stack, which has no certain length: `--json` gives it, and --show names other results"
+                "--save {text}: `{name}` is a stack, whose length varies: `--json` prints it, and --show names other results"
             );
         }
         let same = |input: &String| {
@@ -234,7 +234,10 @@ impl Files {
                 None => ((0..results.len()).collect(), text.as_str()),
             };
             asked.fits(text, path, &which, &results)?;
-            ensure!(files.iter().all(|(other, _)| other != path), "--save {text}: the file is written already");
+            ensure!(
+                files.iter().all(|(other, _)| other != path),
+                "--save {text}: the file is already the target of another result"
+            );
             files.push((path.to_string(), which));
         }
         let files = Files { results, files, raw: asked.raw, format: asked.format, items: asked.items };

@@ -103,7 +103,7 @@ impl Body<'_, '_> {
         match span {
             None => Ok(()),
             Some(span) => {
-                let help = "take its value into a local variable before";
+                let help = "copy its value to a local variable first";
                 self.fail(&span, codes::ALIAS, "the element that is changed is read here", help)
             }
         }

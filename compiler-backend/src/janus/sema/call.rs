@@ -50,7 +50,7 @@ impl Body<'_, '_> {
                 &name.span,
                 codes::MAIN,
                 "`main` cannot be called",
-                "take its statements into a procedure",
+                "move its statements into a procedure",
             );
         }
         let tree = self.s.tree;
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
                 format!("`{}` has {}, {} {are} given", name.text, plural(decls.len(), "parameter"), args.len());
             return self.fail(span, codes::ARGUMENTS, message, "give one argument for each parameter");
         }
-        // A value that is no variable is put in a temporary variable.
+        // A value that is not a variable is put in a temporary variable.
         let mut locals: Vec<(Var, &Expr, IntTy)> = Vec::new();
         let mut places: Vec<Result<&Lval, Var>> = Vec::new();
         for (d, e) in decls.iter().zip(args) {
@@ -85,7 +85,7 @@ impl Body<'_, '_> {
                     Err(var)
                 }
                 (None, _) => {
-                    let message = format!("a variable is wanted here, for `{}`", d.name.text);
+                    let message = format!("a variable is expected here, for `{}`", d.name.text);
                     return self.fail(&e.span, codes::TYPE, message, "arrays and stacks are lent by name");
                 }
             });
@@ -280,7 +280,7 @@ impl Body<'_, '_> {
                 Ok(Passed::Array { base, region, dims: rest })
             }
             _ => {
-                let message = format!("{} is wanted here, `{}` is {}", expected(d.ty), l.name.text, kind.describe());
+                let message = format!("{} is expected here, `{}` is {}", expected(d.ty), l.name.text, kind.describe());
                 self.fail(&e.span, codes::TYPE, message, "give a variable of the parameter's type")
             }
         }

@@ -41,7 +41,7 @@ impl Body<'_, '_> {
             Err(at) => {
                 let (least, most) = width.range();
                 let text = constant::known(at).map_or(String::new(), |n| n.to_string());
-                let message = format!("{text} has no room in `{}`", ty.name());
+                let message = format!("{text} does not fit in `{}`", ty.name());
                 self.fail(&at.span, codes::LITERAL, message, &format!("numbers of this type go from {least} to {most}"))
             }
         }
@@ -101,8 +101,8 @@ impl Body<'_, '_> {
         if want == found {
             return Ok(());
         }
-        let message = format!("an `{}` is wanted here, found an `{}`", want.name(), found.name());
-        self.fail(&e.span, codes::TYPE, message, "types of integers do not mix")
+        let message = format!("an `{}` is expected here, found an `{}`", want.name(), found.name());
+        self.fail(&e.span, codes::TYPE, message, "integers of different types cannot be mixed")
     }
 
     /// The count of a stack, as an operand that is read.
@@ -116,7 +116,7 @@ impl Body<'_, '_> {
     pub(super) fn stack(&mut self, name: &Name) -> Done<Mem> {
         let b = self.binding(name)?;
         if b.kind != Kind::Stack {
-            let message = format!("`{}` is {}, where a stack is wanted", name.text, b.kind.describe());
+            let message = format!("`{}` is {}, where a stack is expected", name.text, b.kind.describe());
             return self.fail(&name.span, codes::TYPE, message, "stacks are declared with `stack`");
         }
         let (base, region) = self.memory(&b)?;
@@ -276,7 +276,7 @@ impl Body<'_, '_> {
             | ExprKind::Unary(..)
             | ExprKind::Binary(..) => {
                 let found = if e.kind == ExprKind::Nil { "a stack" } else { "an array" };
-                let message = format!("an integer is wanted here, found {found}");
+                let message = format!("an integer is expected here, found {found}");
                 return self.fail(&e.span, codes::TYPE, message, "name an element or a number");
             }
         }

@@ -123,7 +123,7 @@ impl Body<'_, '_> {
             return self.mismatch(d, of);
         }
         if self.s.settings.stack > super::main::MAX_WORDS {
-            let message = format!("the stack `{}` has no room in memory", d.name.text);
+            let message = format!("the stack `{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
         }
         self.f.regions.push(RegionInfo { name: d.name.text.clone(), ty: Ty::Int });
@@ -195,7 +195,7 @@ impl Body<'_, '_> {
                 return self.statement(|s| s.fill(at, dims, (e, ty), ends));
             }
             let help = "its elements stand in braces: `{1, 2, 3}`";
-            return self.fail(&e.span, codes::TYPE, "an array is wanted here", help);
+            return self.fail(&e.span, codes::TYPE, "an array is expected here", help);
         };
         if let Some(n) = dim.known().filter(|n| (items.len() as u64) > *n) {
             let message = format!("{} values are given for {}", items.len(), plural(n, "element"));
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         let (body, ()) = self.block(|b| {
             let zero = |b: &mut Self| {
                 let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(to), b: Operand::Const(0) };
-                b.assert(Sink::Out, test, AssertKind::User, "what ends here is no copy any more");
+                b.assert(Sink::Out, test, AssertKind::User, "this variable is no longer a copy");
             };
             if !ends {
                 zero(b);
@@ -263,7 +263,7 @@ impl Body<'_, '_> {
                 let last = s.count(&of.name)?;
                 let same = |s: &mut Self| {
                     let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: last };
-                    s.assert(Sink::Out, test, AssertKind::User, "what ends here is no copy any more");
+                    s.assert(Sink::Out, test, AssertKind::User, "this variable is no longer a copy");
                 };
                 if ends {
                     same(s);

@@ -36,11 +36,11 @@ impl Body<'_, '_> {
                 self.fail(&l.span, codes::INDEX, message, "an array has as many indices as it has sizes")
             }
             Kind::Array(..) => {
-                let message = format!("`{}` is {}, where an integer is wanted", l.name.text, b.kind.describe());
+                let message = format!("`{}` is {}, where an integer is expected", l.name.text, b.kind.describe());
                 self.fail(&l.span, codes::TYPE, message, "give an index for each of its sizes")
             }
             Kind::Scalar(_) | Kind::Stack if l.indices.is_empty() => {
-                let message = format!("`{}` is {}, where an integer is wanted", l.name.text, b.kind.describe());
+                let message = format!("`{}` is {}, where an integer is expected", l.name.text, b.kind.describe());
                 self.fail(&l.span, codes::TYPE, message, "stacks are changed by `push` and `pop`, and read by `top`")
             }
             Kind::Scalar(_) | Kind::Stack => {
@@ -57,7 +57,9 @@ impl Body<'_, '_> {
             Location::Ref { address, region } => {
                 Ok(Place::Mem(Mem { base: Some(address), index: None, offset: 0, region }))
             }
-            Location::Memory { .. } => self.fail(&b.name.span, codes::TYPE, "an array is no integer", "give an index"),
+            Location::Memory { .. } => {
+                self.fail(&b.name.span, codes::TYPE, "an array is not an integer", "give an index")
+            }
         }
     }
 
@@ -73,7 +75,7 @@ impl Body<'_, '_> {
             Location::Memory { base, region } => Ok((base, region)),
             Location::Word(_) | Location::Ref { .. } => {
                 let message = format!("`{}` is {}", b.name.text, b.kind.describe());
-                self.fail(&b.name.span, codes::TYPE, message, "an array or a stack is wanted here")
+                self.fail(&b.name.span, codes::TYPE, message, "an array or a stack is expected here")
             }
         }
     }

@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         }
         let known = out.iter().try_fold(1, |n: u64, d| n.checked_mul(d.known().unwrap_or(1)));
         if known.is_none_or(|n| n > super::main::MAX_WORDS) {
-            let message = format!("`{}` has no room in memory", d.name.text);
+            let message = format!("`{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give smaller sizes");
         }
         self.check_room(&d.name, &out);
@@ -123,9 +123,9 @@ impl Body<'_, '_> {
         match u64::try_from(k).ok().filter(|k| (1..=super::main::MAX_WORDS).contains(k)) {
             Some(k) => Ok(Dim::Known(k)),
             None => {
-                let message = format!("{k} is no size of an array");
+                let message = format!("{k} is not a size of an array");
                 let at = self.said_at(d, n);
-                self.fail(&at, codes::SIZE, message, "a size is at least 1, and has room in memory")
+                self.fail(&at, codes::SIZE, message, "a size is at least 1, and the array must fit in memory")
             }
         }
     }
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
             return;
         }
         let none = format!("the size of `{}` is less than 1", name.text);
-        let large = format!("`{}` has no room in memory", name.text);
+        let large = format!("`{}` does not fit in memory", name.text);
         let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
         let _: Done<()> = self.statement(|b| {
             let most = b.compared(Operand::Const(MOST));

@@ -83,7 +83,7 @@ impl Body<'_, '_> {
             && let Some(span) = mentions(value, &target.name.text)
         {
             let message = format!("`{}` is read by the statement that changes it", target.name.text);
-            return self.fail(&span, codes::ALIAS, message, "take its value into a local variable before");
+            return self.fail(&span, codes::ALIAS, message, "copy its value to a local variable first");
         }
         self.statement(|b| {
             let (dst, ty) = b.place(target)?;

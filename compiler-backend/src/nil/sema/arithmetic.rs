@@ -37,7 +37,7 @@ impl Body<'_, '_> {
         match op {
             Binary::LogicalAnd | Binary::LogicalOr => {
                 let (Value::Bool(a), Value::Bool(b)) = (&a, &b) else {
-                    let message = format!("conditions are wanted here, found {} and {}", a.describe(), b.describe());
+                    let message = format!("conditions are expected here, found {} and {}", a.describe(), b.describe());
                     return self.fail(span, codes::TYPE, message, "compare: `x != 0`");
                 };
                 let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));

@@ -169,7 +169,7 @@ impl Body<'_, '_> {
             (Value::Bool(ScalarExpr::Place(place)), from) => match (op, from) {
                 (AssignOp::Xor, Value::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
                 (AssignOp::Xor, other) => {
-                    let message = format!("a truth value is wanted here, found {}", other.describe());
+                    let message = format!("a truth value is expected here, found {}", other.describe());
                     self.fail(value, codes::TYPE, message, "compare: `x != 0`")
                 }
                 _ => {

@@ -416,7 +416,7 @@ impl Body<'_, '_> {
         });
         if !copy && self.checks {
             // The inverse moves the word back to the variable, which must be zero.
-            let reason = self.reason("what takes a word from the stack must be zero before".to_string());
+            let reason = self.reason("the variable that takes a word from the stack must be zero before".to_string());
             body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: AssertKind::User, reason });
         }
         let loc = self.loc;
