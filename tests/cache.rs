@@ -193,7 +193,7 @@ fn directories_that_are_not_the_user_s_alone() {
     std::fs::remove_file(&kept).expect("it is ours");
     // A file.
     std::fs::write(&kept, "").expect("a file");
-    warns(&mut keeping(&own), &["no directory", "PENDULA_CACHE"]);
+    warns(&mut keeping(&own), &["not a directory", "PENDULA_CACHE"]);
     std::fs::remove_file(&kept).expect("it is ours");
     // One that others may write to, with something in it that is not ours to guess about.
     std::fs::create_dir(&kept).expect("a directory");
@@ -326,9 +326,9 @@ fn compilers_that_make_no_library() {
     let output = "while [ \"$1\" != -o ]; do shift; done; out=$2;";
     let scripts = [
         (format!("{output} head -c 100000 /dev/urandom > $out"), "cannot load"),
-        (format!("{output} : > $out"), "not whole"),
-        (format!("cc \"$@\"; {output} head -c 5000 $out > part; mv part $out"), "not whole"),
-        (format!("{output} mkdir $out"), "no file"),
+        (format!("{output} : > $out"), "incomplete library"),
+        (format!("cc \"$@\"; {output} head -c 5000 $out > part; mv part $out"), "incomplete library"),
+        (format!("{output} mkdir $out"), "not a file"),
         (format!("{output} ln -s source.c $out"), "PENDULA_CACHE"),
         ("exit 0".to_string(), "no library"),
         ("yes garbage | head -c 100000000 >&2; exit 1".to_string(), "garbage"),

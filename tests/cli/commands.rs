@@ -120,7 +120,7 @@ fn several_files_are_checked_priced_and_measured() {
         assert_eq!(first, alone, "{command}");
     }
     let (code, _, err) = run(&["energy", good[0], good[1], "--csv"], "");
-    assert_eq!((code, err.contains("--csv is of one program")), (2, true), "{err}");
+    assert_eq!((code, err.contains("--csv needs exactly one program")), (2, true), "{err}");
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
