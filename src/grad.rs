@@ -38,7 +38,7 @@ use pendula_vm::gradient::{self, Cell, Refused, Variable, gradient_to_f64};
 use pendula_vm::{AdMode, Machine, Outcome, Snapshot};
 
 use crate::load::CompiledSource;
-use crate::values::{self, Location, Place, ValueError};
+use crate::state::values::{self, Location, Place, ValueError};
 
 mod driver;
 

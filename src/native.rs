@@ -16,7 +16,7 @@ use pendula_isa::counts::Direction;
 use pendula_vm::{RunKind, WholeProgram};
 
 use crate::load::CompiledSource;
-use crate::visible::visible;
+use crate::report::visible::visible;
 
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]

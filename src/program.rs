@@ -29,11 +29,12 @@ use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
 
-use crate::diagnosis::{self, Stopped};
 use crate::grad::{self, GradError};
 use crate::load::{self, FileKind, Loaded};
 use crate::report::Reporter;
-use crate::{store, values};
+use crate::report::diagnosis::{self, Stopped};
+use crate::state::store;
+use crate::state::values;
 
 mod arguments;
 mod error;
@@ -288,7 +289,7 @@ impl Program {
         let mut out = built.warnings.clone();
         if built.compiled.is_none() {
             let module = built.program.module();
-            out.extend(check(module).iter().map(|f| crate::trap_report::finding(f, module, &built.sources)));
+            out.extend(check(module).iter().map(|f| crate::report::trap_report::finding(f, module, &built.sources)));
         }
         if out.iter().any(|d| d.severity == Severity::Error) {
             return Err(Error::told(ErrorKind::Program, out, &built.sources));

@@ -17,8 +17,8 @@ use super::cases::{self, Case, Seed, Workload, workload};
 use super::measure::EngineTimes;
 use super::reference::Check;
 use super::runner::Prepared;
-use crate::cli::{BenchChild, Engine};
-use crate::memory::own;
+use crate::cli::args::{BenchChild, Engine};
+use crate::cli::memory::own;
 
 /// Peak memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::measure::{EngineTimes, Measured};
 use super::memory::Peaks;
 use super::objective::Contraction;
 use super::reference::Check;
-use crate::columns::{left, right};
+use crate::cli::report::columns::{left, right};
 
 /// A table of text.
 pub(crate) struct Table {

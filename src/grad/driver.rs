@@ -10,7 +10,7 @@ use pendula_vm::gradient::{self, Cell, Variable, gradient_to_f64};
 use pendula_vm::{AdMode, Machine, Snapshot};
 
 use super::{CHECKED, Check, Gradient, Loss, Report, variables};
-use crate::values::Place;
+use crate::state::values::Place;
 
 /// True if the gradient words of doubles are finite.
 fn are_finite(m: &Machine<'_>, words: &[Variable]) -> bool {

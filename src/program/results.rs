@@ -13,10 +13,11 @@ use pendula_vm::Machine;
 use pendula_vm::gradient::gradient_to_f64;
 
 use crate::grad::{Gradient, Report};
-use crate::layout::Layouts;
 use crate::load::CompiledSource;
-use crate::values::{self, Place};
-use crate::{pisa, store};
+use crate::state::layout::Layouts;
+use crate::state::pisa;
+use crate::state::store;
+use crate::state::values::{self, Place};
 
 use super::{Array, Error, ErrorKind, Number, Value};
 
@@ -339,7 +340,7 @@ impl<'p> Names<'p> {
 
 /// The numbers of a place as a value: a number, or an array in the shape that it has in Janus.
 fn shaped(place: &Place, numbers: Vec<Number>) -> Value {
-    use crate::values::Location;
+    use crate::state::values::Location;
     use pendula_compiler::janus::store::Shape;
     let count = numbers.len();
     let shape = match (&place.variable, place.at) {

@@ -8,7 +8,7 @@ use pendula_isa::num::{Env, Format};
 use pendula_isa::text::number;
 use pendula_isa::types::Ty;
 
-use crate::arrays;
+use crate::state::arrays;
 
 use super::Error;
 
