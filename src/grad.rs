@@ -37,7 +37,7 @@ use pendula_isa::types::{Reg, Ty};
 use pendula_vm::gradient::{self, Cell, Refused, Variable, gradient_to_f64};
 use pendula_vm::{AdMode, Machine, Outcome, Snapshot};
 
-use crate::load::CompiledSource;
+use crate::state::compiled::CompiledSource;
 use crate::state::values::{self, Location, Place, ValueError};
 
 mod driver;

@@ -73,4 +73,4 @@ pub use program::{Arguments, Array, Error, ErrorKind, Gradients, Number, Program
 #[doc(hidden)]
 pub use report::{calls, diagnosis, trap_report};
 pub use report::{stop_report, trace, trap_text, visible};
-pub use state::{arguments, arrays, items, layout, pisa, store, values};
+pub use state::{arguments, arrays, items, language, layout, pisa, store, values};

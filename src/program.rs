@@ -30,7 +30,7 @@ use pendula_isa::text::number;
 use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
 
 use crate::grad::{self, GradError};
-use crate::load::{self, FileKind, Loaded};
+use crate::load::{self, Language, Loaded};
 use crate::report::Reporter;
 use crate::report::diagnosis::{self, Stopped};
 use crate::state::store;
@@ -313,7 +313,7 @@ impl Program {
 
     fn build(&self, arguments: &[Argument]) -> Result<Built, Error> {
         let kind = load::kind_of(&self.name, &self.bytes);
-        if kind != FileKind::Nil && !arguments.is_empty() {
+        if !arguments.is_empty() && !kind.language().is_some_and(Language::has_arguments) {
             let what = kind.name();
             let message = format!("arguments are for programs in Nil, and {} is {what}: use `set`", self.name);
             return Err(Error::argument(&message));

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use pendula::asm;
 use pendula::asm::diagnostic::{Diagnostic, plural};
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
@@ -20,10 +19,10 @@ use pendula::isa::types::Reg;
 use pendula::isa::verify::is_row;
 use pendula::load::{self, LoadError, display_name};
 use pendula::native::{NativeError, attach};
-use pendula::pisa;
 use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, StepOutcome};
 use pendula::{diagnosis, store, values};
+use pendula::{language, pisa};
 use pendula_codegen::cc::CcError;
 use serde_json::Value;
 
@@ -190,7 +189,7 @@ pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> Stri
 /// the texts contain the line ends. With `raw` (`--show-raw`), PISA's words are printed as numbers.
 pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, bool, bool)) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
-    if pisa::is_pisa(machine.program().module()) {
+    if language::of((machine.program().module(), None)).shows_headers() {
         listen_to_pisa(machine, raw, collect.then(|| Arc::clone(&events)));
         return events;
     }
@@ -370,20 +369,20 @@ impl Session {
                     let module = program.module();
                     let arrow = if machine.direction() == Direction::Forward { ' ' } else { '<' };
                     let native = || display(&module.code[at as usize], u64::from(at), &ModuleNames(module));
-                    let own = pisa::is_pisa(module).then(|| asm::pisa::line(module, at)).flatten();
-                    let text = own.unwrap_or_else(native);
+                    let language = language::of((module, None));
+                    let text = language.line(module, at).unwrap_or_else(native);
                     let mut line = format!("{at:>6}{arrow} {text:<40}");
                     for (n, (old, new)) in before.iter().zip(machine.registers()).enumerate() {
                         if old != new {
                             let reg = Reg::new(n as u8).unwrap_or_default();
-                            let _ = write!(line, " {} = {}", pisa::register_of(module, reg), new.cast_signed());
+                            let _ = write!(line, " {} = {}", language.register(reg), new.cast_signed());
                         }
                     }
                     if machine.branch_register() != branch {
                         let _ = write!(line, " BR = {}", machine.branch_register());
                     }
                     if let Some((address, old)) = memory
-                        && let Some(new) = word_at(machine, address).filter(|w| *w != old)
+                        && let Some(new) = language.word_at(machine, address).filter(|w| *w != old)
                     {
                         let _ = write!(line, " [{address}] = {}", new.cast_signed());
                     }
@@ -405,14 +404,6 @@ impl Session {
     }
 }
 
-/// The word at an address, if there is one.
-fn word_at(machine: &Machine<'_>, address: u64) -> Option<u64> {
-    match u32::try_from(address) {
-        Ok(at) if pisa::is_pisa(machine.program().module()) => Some(machine.cell(at)),
-        _ => machine.memory().get(usize::try_from(address).ok()?).copied(),
-    }
-}
-
 /// The address that the instruction at `pc` may write, and the word there.
 fn memory_operand(machine: &Machine<'_>, pc: u32) -> Option<(u64, u64)> {
     use pendula::isa::operand::Operand;
@@ -425,7 +416,7 @@ fn memory_operand(machine: &Machine<'_>, pc: u32) -> Option<(u64, u64)> {
     inst.operands().find_map(|(_, operand)| match operand {
         Operand::Mem { base, index, offset } => {
             let address = regs[base.index()].wrapping_add(regs[index.index()]).wrapping_add(offset.cast_unsigned());
-            Some((address, word_at(machine, address)?))
+            Some((address, language::of((machine.program().module(), None)).word_at(machine, address)?))
         }
         _ => None,
     })

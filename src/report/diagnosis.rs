@@ -12,12 +12,13 @@ use pendula_vm::gradient::Refused;
 use pendula_vm::{AdMode, Machine, Outcome, Trap};
 
 use crate::grad::GradError;
-use crate::load::CompiledSource;
 use crate::report::Reporter;
 use crate::report::calls::under_way;
-use crate::report::stop_report::{Language, Reached, StopReport, tell};
+use crate::report::stop_report::{Reached, StopReport, tell};
 use crate::report::trap_report::{self, line_of};
 use crate::report::trap_text::{is_compiled, trap_text};
+use crate::state::compiled::CompiledSource;
+use crate::state::language;
 
 /// The time limit for running a program again to find where it stopped.
 pub const AGAIN: Duration = Duration::from_secs(5);
@@ -106,7 +107,7 @@ pub fn in_source(
         // The machine stopped elsewhere, at a deeper call.
         return None;
     }
-    let mut stop_report = tell(&stop, source, sources, language(nil));
+    let mut stop_report = tell(&stop, source, sources, language::terms_of(nil));
     if let (Some(moment), eval::EvalError::Visited { loc }) = (moment, &stop.error) {
         let ran = if stop.calls.is_empty() { Some((0, 0)) } else { moment.ran(*loc) };
         let place = (!stop.calls.is_empty()).then(|| (sources.name(loc.file).to_string(), loc.line));
@@ -143,11 +144,6 @@ pub fn evaluated(ways: &[Direction]) -> Vec<eval::Direction> {
         Direction::Backward => eval::Direction::Backward,
     };
     ways.iter().map(way).collect()
-}
-
-/// The language of a compiled program.
-pub fn language(nil: &CompiledSource) -> Language {
-    if nil.janus.is_some() { Language::Janus } else { Language::Nil }
 }
 
 /// A stop of a run before its end: its place and its cause.

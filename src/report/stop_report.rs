@@ -11,6 +11,7 @@ use pendula_isa::num::Format;
 use pendula_isa::{Fault, Ty};
 
 use crate::report::trap_text::DISAGREE;
+use crate::state::language::Terms;
 
 mod chain;
 mod values;
@@ -19,15 +20,6 @@ pub(crate) use chain::chain;
 use chain::listed;
 use values::named;
 pub(crate) use values::{indices, number_text};
-
-/// The language of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// Nil.
-    Nil,
-    /// Janus.
-    Janus,
-}
 
 /// Why a program stopped.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,8 +91,8 @@ pub struct ActiveCall {
 }
 
 /// Explains a stop in terms of the source.
-pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> StopReport {
-    let builder = ReportBuilder { program, sources, language, format: program.format };
+pub fn tell(stop: &Stop, program: &Program, sources: &Sources, terms: &'static Terms) -> StopReport {
+    let builder = ReportBuilder { program, sources, terms, format: program.format };
     let inner = stop.calls.first();
     let variables: &[Value] = inner.map_or(&[], |call| &call.variables);
     let back = inner.is_some_and(|call| call.direction == Direction::Backward);
@@ -119,7 +111,7 @@ pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Languag
 struct ReportBuilder<'a> {
     program: &'a Program,
     sources: &'a Sources,
-    language: Language,
+    terms: &'static Terms,
     format: Format,
 }
 
@@ -154,21 +146,11 @@ impl ReportBuilder<'_> {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return report };
         let (decides, fails) = if back { (&clauses.post, &clauses.pre) } else { (&clauses.pre, &clauses.post) };
         let should = first != fails.negated;
-        let branch = match (self.language, first) {
-            (Language::Janus, true) => "the `then` branch",
-            (Language::Janus, false) => "the `else` branch",
-            (Language::Nil, true) => "the first branch",
-            (Language::Nil, false) => "the `else` branch",
-        };
+        let branch = self.terms.branches[usize::from(!first)];
         let was = if back { "undone" } else { "taken" };
         let message = format!("{} should be {should} here, because {branch} was {was}", written(fails));
         let other = format!("{} was {}", written(decides), first != decides.negated);
-        let help = match self.language {
-            Language::Janus => "the condition after `fi` must hold exactly when the condition after `if` held",
-            Language::Nil => {
-                "give a second condition, which holds afterwards exactly when the first one held before: `(before, after)`"
-            }
-        };
+        let help = self.terms.branch;
         self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..report })
     }
 
@@ -185,17 +167,7 @@ impl ReportBuilder<'_> {
             (false, true) => "because an iteration of the loop was undone",
         };
         let message = format!("{} should be {should} here, {because}", written(fails));
-        let help = match (self.language, back) {
-            (Language::Janus, false) => {
-                "the condition after `from` must be true when the loop is entered, and false after each iteration"
-            }
-            (Language::Janus, true) => {
-                "in a run backward, the condition after `until` must be true when the loop is entered, and false after each iteration"
-            }
-            (Language::Nil, _) => {
-                "the second condition of a `while` must be false before the first iteration, and true after each: `(before, after)`"
-            }
-        };
+        let help = self.terms.turn[usize::from(back)];
         self.disagree((fails, message), None, variables, StopReport { help, ..report })
     }
 
@@ -238,8 +210,7 @@ impl ReportBuilder<'_> {
                 let size = element.len().max(1);
                 let (at, part) = (index / size as u64, index as usize % size);
                 let (Some(found), Some(number)) = (words.get(index as usize), element.get(part)) else { return report };
-                let first = i64::from(self.language == Language::Nil);
-                (*found, (*number, word), format!("`{name}{}`", indices(at, dims, *by_column, first)))
+                (*found, (*number, word), format!("`{name}{}`", indices(at, dims, *by_column, self.terms.first)))
             }
             _ => return report,
         };
@@ -251,12 +222,7 @@ impl ReportBuilder<'_> {
             Number::Plain(Ty::L) => return report,
         };
         let [found, expected] = [found, expected].map(|w| self.number(number, w));
-        let ends = match (self.language, back) {
-            (Language::Janus, false) => "`delocal` gives",
-            (Language::Janus, true) => "run backward, it ends with what `local` gives,",
-            (Language::Nil, false) => "it is deallocated with",
-            (Language::Nil, true) => "run backward, it is deallocated with",
-        };
+        let ends = self.terms.ends[usize::from(back)];
         let message = format!("{what} is {found} where it ends, and {ends} {expected}");
         StopReport {
             code: Some(Fault::NotZero.code()),
@@ -329,8 +295,7 @@ impl ReportBuilder<'_> {
     fn line(&self, loc: Loc) -> Option<Place> {
         let (_, line) = self.sources.line(loc.file, loc.line)?;
         let start = line.char_indices().nth(usize::from(loc.column).checked_sub(1)?)?.0;
-        let mark = if self.language == Language::Janus { "//" } else { "#" };
-        let statement = line.get(start..)?.split(mark).next().unwrap_or("");
+        let statement = line.get(start..)?.split(self.terms.comment).next().unwrap_or("");
         self.place(loc, part(statement).trim_end())
     }
 }

@@ -4,7 +4,8 @@ use pendula_asm::diagnostic::Sources;
 use pendula_compiler::ir::eval::{Change, Direction, TraceEntry};
 use pendula_isa::num::Format;
 
-use crate::report::stop_report::{Language, indices, number_text};
+use crate::report::stop_report::{indices, number_text};
+use crate::state::language::Terms;
 
 /// The maximum number of changes shown in a line.
 const CHANGES: usize = 8;
@@ -15,13 +16,13 @@ const DEEP: usize = 20;
 
 /// The line for an executed statement: `   7    x += y      x: 3 → 8`. An undone statement is marked `<`; the
 /// statements of a call are indented by two more than the call.
-pub fn line(ran: &TraceEntry, sources: &Sources, format: Format, language: Language) -> String {
+pub fn line(ran: &TraceEntry, sources: &Sources, format: Format, terms: &Terms) -> String {
     let number = ran.loc.line.to_string();
     let place = if ran.loc.file == 0 { number } else { format!("{}:{number}", file_name(sources.name(ran.loc.file))) };
     let arrow = if ran.direction == Direction::Forward { ' ' } else { '<' };
     let indent = "  ".repeat(ran.depth.min(DEEP));
     let text = format!("{indent}{}", text(ran, sources));
-    let changes = changes(&ran.changes, format, language);
+    let changes = changes(&ran.changes, format, terms);
     format!("{place:>6}{arrow} {text:<40}  {changes}").trim_end().to_string()
 }
 
@@ -36,12 +37,11 @@ fn text(ran: &TraceEntry, sources: &Sources) -> String {
     }
 }
 
-fn changes(changes: &[Change], format: Format, language: Language) -> String {
-    let first = i64::from(language == Language::Nil);
+fn changes(changes: &[Change], format: Format, terms: &Terms) -> String {
     let one = |c: &Change| {
         let mut name = c.name.clone();
         if let Some(e) = &c.element {
-            name.push_str(&indices(e.at, &e.dims, e.by_column, first));
+            name.push_str(&indices(e.at, &e.dims, e.by_column, terms.first));
             if let (part, 2..) = e.part {
                 name.push_str(&format!(".{}", part + 1));
             }

@@ -2,7 +2,7 @@
 
 use crate::report::stop_report;
 use crate::report::trap_text::{DISAGREE, DISAGREE_TITLE, TrapText, is_compiled, is_janus, trap_text};
-use crate::state::pisa;
+use crate::state::language;
 use pendula_asm::check::{Finding, Subject};
 use pendula_asm::diagnostic::{Diagnostic, Place, Sources};
 use pendula_compiler::lower::advice;
@@ -11,7 +11,7 @@ use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::text::{ModuleNames, display, number};
-use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::types::{Cond, Ty};
 use pendula_isa::{Fault, Inst};
 use pendula_vm::{AdMode, Trap, TrapValue};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn texts<'a>(trap: &'a Trap, module: &Module, of_other: bool) -> impl Iterator<I
 fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
     let mut seen: Vec<String> = Vec::new();
     // r0 is always 0 and need not be shown. In PISA it is an ordinary register.
-    let zero = (!pisa::is_pisa(module)).then_some(Operand::Reg(Reg::ZERO));
+    let zero = language::of((module, None)).zero().map(Operand::Reg);
     for (_, text) in texts(trap, module, of_other).filter(|(v, _)| Some(v.operand) != zero) {
         if !seen.contains(&text) {
             seen.push(text);
@@ -68,7 +68,7 @@ fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
 fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
     let names = ModuleNames(module);
     let name = match v.operand {
-        Operand::Reg(r) => pisa::register_of(module, r),
+        Operand::Reg(r) => language::of((module, None)).register(r),
         Operand::Mem { base, index, offset } => {
             let one = Operand::Mem { base, index, offset };
             pendula_isa::text::operand(one, 0, &names)

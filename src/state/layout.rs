@@ -4,8 +4,8 @@ use pendula_compiler::lower::ArgumentKind;
 use pendula_compiler::nil::types::Type;
 use pendula_isa::types::Ty;
 
-use crate::load::CompiledSource;
 use crate::state::arrays::row_by_row;
+use crate::state::compiled::CompiledSource;
 use crate::state::values::Place;
 
 /// How an array's elements are stored in its words.

@@ -3,10 +3,12 @@
 use pendula_isa::Module;
 use pendula_isa::module::SymbolKind;
 use pendula_isa::table::Flow;
-use pendula_isa::types::{Profile, Reg};
+use pendula_isa::types::Reg;
 use pendula_vm::Machine;
 
-use crate::state::values::{self, Location, Place, ValueError};
+use crate::state::names;
+use crate::state::values::error::ValueError;
+use crate::state::values::place::{Location, Place};
 
 /// The state of `SHOW`'s output. A word is either a header, which says how the next word is printed, or that next word:
 ///
@@ -105,19 +107,9 @@ fn float(x: f32, exponent: bool) -> String {
     format!("{digits}e{sign}{power:0>2}")
 }
 
-/// True if a module has the profile `pisa`.
-pub fn is_pisa(module: &Module) -> bool {
-    module.flags.profile == Profile::Pisa
-}
-
 /// A register in the notation of PISA: `$3`.
 pub fn register(reg: Reg) -> String {
     format!("${}", reg.number())
-}
-
-/// A register in the notation of the module's profile.
-pub fn register_of(module: &Module, reg: Reg) -> String {
-    if is_pisa(module) { register(reg) } else { reg.to_string() }
 }
 
 /// Parses a register of PISA: `$3`.
@@ -146,7 +138,7 @@ pub fn find(module: &Module, name: &str, base: &str, index: Option<u64>) -> Resu
     }
     let symbol = module.symbols.iter().find(|s| s.kind == SymbolKind::Label && s.name == base);
     match symbol.and_then(|s| labels.cells(s.value)) {
-        Some(cells) => Ok(Place::narrow(name, values::within(base, cells, index)?)),
+        Some(cells) => Ok(Place::narrow(name, names::within(base, cells, index)?)),
         None => {
             let known = labels.data().take(20).map(|place| place.name).collect();
             Err(ValueError::Unknown { name: base.to_string(), known })

@@ -2,28 +2,29 @@
 
 use std::borrow::Cow;
 
-use pendula_isa::module::{Module, SymbolKind};
+use pendula_isa::module::Module;
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_isa::types::{Reg, Ty};
 use pendula_vm::Machine;
 
 use crate::state::arrays::{self, Number};
-use crate::state::pisa;
+use crate::state::language;
+pub use crate::state::names::marked;
 
-mod error;
+pub(super) mod error;
 mod members;
 mod number;
 mod parse;
-mod place;
-mod variables;
+pub(super) mod place;
+pub(super) mod variables;
 
 pub use error::ValueError;
 use error::bad;
 pub use number::parse_number;
 use number::word;
 pub use place::{Location, Place};
-use place::{NARROW, TRUTH, WORDS};
+use place::{NARROW, TRUTH};
 
 /// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a
 /// program compiled from Nil, names and indices are those of Nil: `x[1]` is the first element, `A[2,1]` an element of a
@@ -32,74 +33,28 @@ use place::{NARROW, TRUTH, WORDS};
 /// # Errors
 /// The module does not have the name, or the index is out of range.
 pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
-    if let Some(place) = variables::find(module, name)? {
-        return Ok(place);
-    }
-    let (plain, forced) = match name.rsplit_once('.') {
-        Some((plain, suffix)) if module.symbol(name).is_none() => match suffix.chars().next().map(Ty::from_letter) {
-            Some(Some(ty)) if suffix.len() == 1 => (plain, Some(ty)),
-            _ => (name, None),
-        },
-        _ => (name, None),
-    };
-    let (base, index) = match plain.strip_suffix(']').and_then(|p| p.split_once('[')) {
-        Some((base, index)) => {
-            (base, Some(index.trim().parse::<u64>().map_err(|_| ValueError::NoIndex(name.to_string()))?))
-        }
-        None => (plain, None),
-    };
-    if pisa::is_pisa(module) {
-        return pisa::find(module, name, base, index);
-    }
-    // Users have no names for the registers of code that was compiled from Nil.
-    if index.is_none()
-        && module.variables.is_empty()
-        && let Some(reg) = Reg::parse(base)
-    {
-        return Ok(Place::new(name, forced.unwrap_or(Ty::Int), Location::Register(reg)));
-    }
-    match module.symbol(base).map(|s| (s.value, s.kind)) {
-        Some((value, SymbolKind::Data { ty, len, .. })) => {
-            let at = within(base, (value, len), index)?;
-            Ok(Place::new(name, forced.unwrap_or(ty), at))
-        }
-        Some((_, SymbolKind::Label | SymbolKind::Proc)) | None if !module.variables.is_empty() => {
-            let known = module.variables.iter().take(20).map(|v| v.name.clone()).collect();
-            Err(ValueError::NoVariable { name: base.to_string(), known })
-        }
-        Some((_, SymbolKind::Label | SymbolKind::Proc)) | None => {
-            let data = |s: &&pendula_isa::module::Symbol| matches!(s.kind, SymbolKind::Data { .. });
-            let known = module.symbols.iter().filter(data).take(20).map(|s| s.name.clone()).collect();
-            Err(ValueError::Unknown { name: base.to_string(), known })
-        }
-    }
-}
-
-/// The words of a data symbol, or one of them.
-pub(crate) fn within(name: &str, (start, len): (u64, u64), index: Option<u64>) -> Result<Location, ValueError> {
-    match index {
-        None => Ok(Location::Memory { start, len, array: len != 1 }),
-        Some(i) if i < len => Ok(Location::Memory { start: start + i, len: 1, array: false }),
-        Some(index) => Err(ValueError::Index { name: name.to_string(), len, index }),
-    }
+    language::of((module, None)).find((module, None), name)
 }
 
 /// Sets a part of the state: `name=5`, `name=[1, 2.5]`, `name=@file.csv`, `name=@file.npy`.
 ///
 /// A number is read by the type of the data symbol; in a register, by its suffix (`r3.q=1.5`).
 pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError> {
-    let (name, value) = assignment
-        .split_once('=')
-        .filter(|(_, value)| !value.trim().is_empty())
-        .ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
-    match find(machine.program().module(), name.trim()) {
-        Ok(place) => put_text(machine, &place, value.trim()),
+    let (name, value) = parts_of(assignment)?;
+    match find(machine.program().module(), name) {
+        Ok(place) => put_text(machine, &place, value),
         // The part of a logarithmic number is its logarithm; arguments are not written that way.
         Err(ValueError::Parts { name, parts }) if !parts.iter().any(|part| part.ends_with(".log")) => {
-            members::put(machine, (name, parts), value.trim())
+            members::put(machine, (name, parts), value)
         }
         Err(error) => Err(error),
     }
+}
+
+/// The name and the value of an assignment.
+pub(crate) fn parts_of(assignment: &str) -> Result<(&str, &str), ValueError> {
+    let parts = assignment.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    parts.filter(|(_, value)| !value.is_empty()).ok_or_else(|| ValueError::Syntax(assignment.to_string()))
 }
 
 /// Sets a place to the value that a text gives.
@@ -194,7 +149,7 @@ pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
 /// Parses integers for the tapes of a program: `1,2,3` or `@file`.
 pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
     let format = Format::default();
-    let range = if pisa::is_pisa(module) { NARROW } else { WORDS };
+    let range = language::of((module, None)).range();
     let numbers = match value.strip_prefix('@') {
         Some(path) => arrays::read(path, arrays::MOST)?,
         None => parse::list(value)?,
@@ -246,26 +201,4 @@ pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> St
             format!("[{}]", items.join(", "))
         }
     }
-}
-
-/// The data symbols whose import and export marks satisfy `wanted`, in the order of addresses.
-pub fn marked(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place> {
-    let variables = module.variables_by_symbol();
-    let mut out: Vec<(u64, Place)> = module
-        .symbols
-        .iter()
-        .filter_map(|s| match s.kind {
-            SymbolKind::Data { ty, len, import, export } if wanted(import, export) => {
-                let at = Location::Memory { start: s.value, len, array: len != 1 };
-                let place = match variables.get(s.name.as_str()) {
-                    Some(v) => variables::place(v, s.value, (ty, len)),
-                    None => Place::new(s.name.clone(), ty, at),
-                };
-                Some((s.value, place))
-            }
-            SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
-        })
-        .collect();
-    out.sort_by_key(|(at, _)| *at);
-    out.into_iter().map(|(_, p)| p).collect()
 }

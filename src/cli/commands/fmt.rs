@@ -1,8 +1,7 @@
 //! `pendula fmt`.
 
+use anyhow::Context;
 use pendula::asm::diagnostic::Sources;
-use pendula::asm::fmt::format_source;
-use pendula::compiler::nil::fmt as nil;
 use pendula::isa::budget::Budget;
 use pendula::load::{self, FileKind};
 use serde_json::{Map, json};
@@ -21,12 +20,9 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
         let kind = load::kind_of(file, &bytes);
         let text = load::text_of(file, bytes)?;
         let name = load::display_name(file);
-        let laid_out = match kind {
-            FileKind::Nil => nil::format_source(&text),
-            FileKind::Janus => anyhow::bail!("{name}: programs in Janus cannot be formatted"),
-            FileKind::Pisa => anyhow::bail!("{name}: PISA cannot be formatted; `fmt` is for `.rasm` and `.nil`"),
-            FileKind::Assembly | FileKind::Object => format_source(name, &text),
-        };
+        // An object is refused like a text that is not assembly.
+        let language = kind.language().or(FileKind::Assembly.language()).context("a language")?;
+        let laid_out = language.format(name, &text).with_context(|| format!("{name}: {}", language.unformatted()))?;
         let mut about = json!({ "file": name });
         match laid_out {
             Err(diagnostics) => {

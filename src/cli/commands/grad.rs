@@ -13,6 +13,7 @@ use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::isa::types::{Reg, Ty};
+use pendula::language;
 use pendula::layout::Layouts;
 use pendula::load::display_name;
 use pendula::vm::gradient::{Cell, reached};
@@ -45,10 +46,12 @@ pub(super) const ELEMENTS: usize = 64;
 /// The loss and the inputs as the command line names them. For a Nil program, `1` is the first argument.
 fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, Vec<String>)> {
     let Some(nil) = &loaded.compiled else { return Ok((args.loss.clone(), commands::names(&args.wrt))) };
+    let language = language::of((&loaded.module, loaded.variables()));
     anyhow::ensure!(
-        nil.janus.is_none(),
-        "{}: a program in Janus computes with integers, which carry no gradient",
-        args.source.file
+        language.has_gradients(),
+        "{}: {} computes with integers, which carry no gradient",
+        args.source.file,
+        language.name()
     );
     let position = |name: &str| -> anyhow::Result<String> {
         let Ok(n) = name.trim().parse::<usize>() else { return Ok(name.trim().to_string()) };

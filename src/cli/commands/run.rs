@@ -13,9 +13,9 @@ use pendula::isa::table::Row;
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
 use pendula::isa::verify::is_row;
+use pendula::language;
 use pendula::layout::Layouts;
 use pendula::load::display_name;
-use pendula::pisa;
 use pendula::stop_report::StopReport;
 use pendula::store;
 use pendula::values::{self, Location, Place};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let layouts = Layouts::of(loaded.compiled.as_ref());
     let saving = Saving::new(args, &shown, (&program, store), &layouts)?;
     anyhow::ensure!(
-        !args.show_raw || pisa::is_pisa(program.module()),
+        !args.show_raw || language::of((program.module(), store)).shows_headers(),
         "--show-raw is for programs in PISA, and {} is none",
         display_name(&args.source.file)
     );
@@ -213,12 +213,7 @@ pub(crate) fn shown(args: &Run, module: &Module, store: Option<&[Variable]>) -> 
 /// The results of a run that can be saved and have columns in a batch: those that `--show` names, else those that the
 /// program returns.
 pub(crate) fn results(args: &Run, shown: &[Place], module: &Module, store: Option<&[Variable]>) -> Vec<Place> {
-    match store {
-        _ if !shown.is_empty() => shown.to_vec(),
-        Some(store) => store::places(module, store),
-        None if pisa::is_pisa(module) => pisa::labelled(module),
-        None => imports_or_exports(module, args.reverse),
-    }
+    if shown.is_empty() { language::of((module, store)).results((module, store), args.reverse) } else { shown.to_vec() }
 }
 
 /// The files of `--save`.
@@ -311,25 +306,11 @@ impl State {
         let StateOptions { shown, store, layouts, printed, hex, reverse } = *wanted;
         let mut text = String::new();
         let mut json = Map::new();
-        let mut cells = Vec::new();
-        let module = machine.program().module();
-        let places: Vec<Place> = if !shown.is_empty() {
-            shown.to_vec()
-        } else if let Some(store) = store {
-            store::places(module, store)
-        } else if pisa::is_pisa(module) {
-            let used = (0..Reg::COUNT as u8).filter_map(Reg::new).filter(|r| machine.registers()[r.index()] != 0);
-            let place = |r| Place::narrow(pisa::register(r), Location::Register(r));
-            let (places, others) = pisa::changed(machine);
-            cells = others;
-            used.map(place).chain(places).collect()
-        } else {
-            let mut places = imports_or_exports(module, reverse);
-            let changed = (0..Reg::COUNT as u8)
-                .filter_map(Reg::new)
-                .filter(|r| machine.registers()[r.index()] != before[r.index()]);
-            places.extend(changed.map(|r| Place::new(r.to_string(), Ty::Int, Location::Register(r))));
-            places
+        let names = (machine.program().module(), store);
+        let language = language::of(names);
+        let (places, cells) = match shown {
+            [] => language.shown(names, machine, before, reverse),
+            shown => (shown.to_vec(), Vec::new()),
         };
         // Saved places are not printed, and registers are not printed then either.
         let is_printed = |place: &Place| printed.is_none_or(|list| list.iter().any(|p| p.name == place.name));
@@ -358,7 +339,7 @@ impl State {
             let words: Vec<String> = output.iter().map(|w| w.cast_signed().to_string()).collect();
             let _ = writeln!(text, "output = [{}]", words.join(", "));
         }
-        if pisa::is_pisa(module) {
+        if language.shows_headers() {
             let bits = 32 * output.len();
             json.insert("emitted_bits".into(), json!(bits));
             if bits > 0 {
@@ -374,11 +355,6 @@ impl State {
         json.insert("output".into(), json!(output.iter().map(|w| w.cast_signed()).collect::<Vec<i64>>()));
         State { text, json }
     }
-}
-
-/// The places that a run returns: the exports; after a run backward, also the imports.
-pub(crate) fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
-    values::marked(module, |import, export| export || (reverse && import))
 }
 
 /// A place as JSON: integers and floats as numbers; fixed-point and logarithmic numbers as decimal strings, which are

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pendula::isa::module::{Module, SymbolKind};
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
-use pendula::pisa;
+use pendula::language;
 use pendula::vm::Snapshot;
 use serde_json::{Value, json};
 
@@ -41,8 +41,9 @@ pub(crate) fn drift(module: &Module, before: &Snapshot, after: &Snapshot) -> Dri
             }
         }
     };
+    let language = language::of((module, None));
     for (n, (old, new)) in before.regs.iter().zip(&after.regs).enumerate() {
-        note(pisa::register_of(module, Reg::new(n as u8).unwrap_or_default()), Ty::Int, *old, *new);
+        note(language.register(Reg::new(n as u8).unwrap_or_default()), Ty::Int, *old, *new);
     }
     let mut types: Vec<(u64, u64, Ty, &str)> = module
         .symbols

@@ -7,9 +7,10 @@ use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::calls::under_way;
 use pendula::compiler::ir::eval;
 use pendula::compiler::replay;
-use pendula::diagnosis::{self, Rerun, evaluated, language, placed};
+use pendula::diagnosis::{self, Rerun, evaluated, placed};
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
+use pendula::language;
 use pendula::stop_report::{ActiveCall, StopReport};
 use pendula::trace;
 use pendula::trap_text::{is_compiled, is_janus};
@@ -226,10 +227,10 @@ pub(crate) fn trace(
     let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee, trap_overflow };
     let mut out = BufWriter::new(std::io::stderr());
     let mut written = Ok(());
-    let (sources, language) = (&loaded.sources, language(nil));
+    let (sources, terms) = (&loaded.sources, language::terms_of(nil));
     let mut listener = |ran: eval::TraceEntry| {
         if written.is_ok() {
-            let line = trace::line(&ran, sources, source.format, language);
+            let line = trace::line(&ran, sources, source.format, terms);
             written = writeln!(out, "{}", visible(&line));
         }
     };

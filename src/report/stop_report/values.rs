@@ -6,7 +6,7 @@ use pendula_isa::Ty;
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
 
-use super::{Language, ReportBuilder};
+use super::ReportBuilder;
 
 /// The maximum number of elements shown of an array.
 const ELEMENTS: usize = 8;
@@ -25,7 +25,7 @@ impl ReportBuilder<'_> {
 
     /// A variable's value as text.
     pub(super) fn text(&self, held: &HeldValue) -> String {
-        let (open, close) = if self.language == Language::Janus { ('{', '}') } else { ('[', ']') };
+        let [open, close] = self.terms.brackets;
         match held {
             HeldValue::Number(how, word) => self.number(*how, *word),
             HeldValue::Array { element, dims, by_column, words } => {
@@ -38,21 +38,8 @@ impl ReportBuilder<'_> {
                     items.push(format!("… {sizes} elements"));
                     return format!("{open}{}{close}", items.join(", "));
                 }
-                match (self.language, dims.as_slice()) {
-                    (Language::Nil, [rows, columns]) if *columns > 0 && *rows > 0 => {
-                        let at = |r: u64, c: u64| if *by_column { r + c * rows } else { r * columns + c };
-                        let cell = |r, c| items.get(at(r, c) as usize).map_or("", String::as_str);
-                        let row = |r| (0..*columns).map(|c| cell(r, c)).collect::<Vec<_>>().join(" ");
-                        format!("[{}]", (0..*rows).map(row).collect::<Vec<_>>().join("; "))
-                    }
-                    (Language::Janus, [_, rest @ ..]) if !rest.is_empty() => {
-                        let size = rest.iter().product::<u64>().max(1) as usize;
-                        let parts: Vec<String> =
-                            items.chunks(size).map(|part| format!("{{{}}}", part.join(", "))).collect();
-                        format!("{{{}}}", parts.join(", "))
-                    }
-                    _ => format!("{open}{}{close}", items.join(", ")),
-                }
+                let plain = || format!("{open}{}{close}", items.join(", "));
+                (self.terms.array)(&items, dims, *by_column).unwrap_or_else(plain)
             }
             HeldValue::Stack { count: 0, .. } => "nil".to_string(),
             HeldValue::Stack { count, words } => {

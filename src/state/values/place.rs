@@ -86,10 +86,10 @@ pub enum Location {
 }
 
 /// The range of integers in 64-bit words, which may be meant with or without a sign.
-pub(super) const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
+pub(in crate::state) const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
 
 /// The range of integers in 32-bit words.
-pub(super) const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
+pub(in crate::state) const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
 
 /// The range of truth values.
-pub(super) const TRUTH: (i128, i128) = (0, 1);
+pub(in crate::state) const TRUTH: (i128, i128) = (0, 1);

@@ -3,10 +3,11 @@
 use pendula_isa::module::{Module, SymbolKind, Variable};
 use pendula_isa::types::Ty;
 
-use super::{Location, Place, ValueError};
+use super::error::ValueError;
+use super::place::{Location, Place};
 
 /// Finds the place with this name; `None` if the name is not that of a variable.
-pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueError> {
+pub(in crate::state) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueError> {
     let (base, inner, end) = match name.split_once('[') {
         None => (name, None, ""),
         Some((base, rest)) => {
@@ -38,7 +39,7 @@ pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueEr
 }
 
 /// The place of a variable: words of this type, beginning at an address.
-pub(super) fn place(v: &Variable, start: u64, (ty, len): (Ty, u64)) -> Place {
+pub(in crate::state) fn place(v: &Variable, start: u64, (ty, len): (Ty, u64)) -> Place {
     let at = Location::Memory { start, len, array: !v.dims.is_empty() };
     Place { source: Some(Box::new(v.clone())), ..Place::new(v.name.clone(), ty, at) }
 }

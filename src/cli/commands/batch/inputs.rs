@@ -11,9 +11,10 @@ use pendula::compiler::nil::sema::{Argument, Input, Number};
 use pendula::compiler::nil::{ast, read};
 use pendula::isa::module::Module;
 use pendula::items::Items;
+use pendula::language::{self, Language};
 use pendula::load::{self, CompiledSource, FileKind, Loaded, display_name, kind_at};
+use pendula::store;
 use pendula::values::{self, Place};
-use pendula::{pisa, store};
 
 use super::item_inputs::{Feed, From, Inputs, Kind};
 use crate::cli::args::Source;
@@ -45,7 +46,7 @@ pub(crate) fn load(
 ) -> anyhow::Result<Result<(commands::Program, Inputs), Status>> {
     let files = files(batch)?;
     let count = files.first().map_or(0, |f| f.items.count());
-    let result = if kind_at(&source.file) == Some(FileKind::Nil) {
+    let result = if kind_at(&source.file).and_then(FileKind::language).is_some_and(Language::has_arguments) {
         let (loaded, plan, scalar) = compiled(&files, source, run)?;
         program_or_status(loaded, json, reporter)?.map(|p| (p, plan, scalar))
     } else {
@@ -149,12 +150,8 @@ fn assembled(program: &commands::Program, files: &[File], reverse: bool) -> anyh
     let mut places = named;
     if !unnamed.is_empty() {
         let marks = if reverse { "export" } else { "import" };
-        let module = &program.module;
-        let marked = match program.variables() {
-            Some(store) => store::places(module, store).into_iter().filter(|p| !p.is_stack()).collect(),
-            None if pisa::is_pisa(module) => pisa::labelled(module),
-            None => values::marked(module, |import, export| if reverse { export } else { import }),
-        };
+        let names = (&program.module, program.variables());
+        let marked = language::of(names).inputs(names, reverse);
         let free: Vec<&Place> = marked.iter().filter(|p| places.iter().all(|(name, _)| *name != p.name)).collect();
         let single = free.iter().all(|p| p.count() == 1);
         let Some(more) = distribute(&unnamed, &free, single) else {
