@@ -37,8 +37,8 @@ use pendula_isa::types::{Reg, Ty};
 use pendula_vm::gradient::{self, Cell, Refused, Variable, gradient_to_f64};
 use pendula_vm::{AdMode, Machine, Outcome, Snapshot};
 
-use crate::load::CompiledSource;
-use crate::values::{self, Location, Place, ValueError};
+use crate::state::compiled::CompiledSource;
+use crate::state::values::{self, Location, Place, ValueError};
 
 mod driver;
 
@@ -77,7 +77,7 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum GradError<E> {
     /// The run stopped before its end.
-    #[error("the run did not come to its end")]
+    #[error("the run did not finish")]
     Stopped(E),
     /// A name or a number is wrong.
     #[error(transparent)]
@@ -107,7 +107,7 @@ pub enum GradError<E> {
         Refused::UsesGradients(_) => "the program uses gradients itself: its run forward, at level 0, would differ from the one backward, at level 1",
     })]
     Refused(Refused),
-    /// The seed is no number of the loss's type, or is not finite.
+    /// The seed is not a number of the loss's type, or is not finite.
     #[error("the seed `{text}` {why}")]
     Seed {
         /// The seed as given.
@@ -444,6 +444,6 @@ pub fn grad<E>(
     }
     (report.overflow, report.wrong) = (driver.overflow, driver.wrong);
     driver.machine.restore(&start);
-    driver.machine.carry(AdMode::Plain);
+    driver.machine.set_ad_mode(AdMode::Plain);
     if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
 }

@@ -50,7 +50,7 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEff
         let forward = machine.direction() == Direction::Forward;
         let before = *machine.registers();
         match machine.step() {
-            StepOutcome::Ran(at) => {
+            StepOutcome::Executed(at) => {
                 if let Some(inst) = module.code.get(at as usize) {
                     follower.ran(at, inst, forward, &before);
                 }

@@ -51,42 +51,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// The command line shares some of these modules and refers to this crate by this name.
-extern crate self as pendula;
-
 pub use pendula_asm as asm;
 pub use pendula_compiler as compiler;
 pub use pendula_hw_model as hw_model;
 pub use pendula_isa as isa;
 pub use pendula_vm as vm;
 
-pub mod arguments;
-pub mod arrays;
 pub mod batch;
-#[doc(hidden)]
-pub mod calls;
-#[doc(hidden)]
-pub mod diagnosis;
 pub mod files;
 pub mod grad;
-pub mod items;
-pub mod layout;
 pub mod leftovers;
 pub mod load;
 pub mod native;
-pub mod pisa;
 pub mod program;
 #[doc(hidden)]
 pub mod report;
-mod source_moment;
-pub mod stop_report;
-pub mod store;
-pub mod trace;
-#[doc(hidden)]
-pub mod trap_report;
-pub mod trap_text;
+mod state;
 pub mod uncompute;
-pub mod values;
-pub mod visible;
 
 pub use program::{Arguments, Array, Error, ErrorKind, Gradients, Number, Program, Run, Value, load, text};
+#[doc(hidden)]
+pub use report::{calls, diagnosis, trap_report};
+pub use report::{stop_report, trace, trap_text, visible};
+pub use state::{arguments, arrays, items, language, layout, pisa, store, values};

@@ -15,8 +15,8 @@ use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_vm::{RunKind, WholeProgram};
 
-use crate::load::CompiledSource;
-use crate::visible::visible;
+use crate::report::visible::visible;
+use crate::state::compiled::CompiledSource;
 
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]

@@ -29,11 +29,12 @@ use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
 
-use crate::diagnosis::{self, Stopped};
 use crate::grad::{self, GradError};
-use crate::load::{self, FileKind, Loaded};
+use crate::load::{self, Language, Loaded};
 use crate::report::Reporter;
-use crate::{store, values};
+use crate::report::diagnosis::{self, Stopped};
+use crate::state::store;
+use crate::state::values;
 
 mod arguments;
 mod error;
@@ -288,7 +289,7 @@ impl Program {
         let mut out = built.warnings.clone();
         if built.compiled.is_none() {
             let module = built.program.module();
-            out.extend(check(module).iter().map(|f| crate::trap_report::finding(f, module, &built.sources)));
+            out.extend(check(module).iter().map(|f| crate::report::trap_report::finding(f, module, &built.sources)));
         }
         if out.iter().any(|d| d.severity == Severity::Error) {
             return Err(Error::told(ErrorKind::Program, out, &built.sources));
@@ -312,7 +313,7 @@ impl Program {
 
     fn build(&self, arguments: &[Argument]) -> Result<Built, Error> {
         let kind = load::kind_of(&self.name, &self.bytes);
-        if kind != FileKind::Nil && !arguments.is_empty() {
+        if !arguments.is_empty() && !kind.language().is_some_and(Language::has_arguments) {
             let what = kind.name();
             let message = format!("arguments are for programs in Nil, and {} is {what}: use `set`", self.name);
             return Err(Error::argument(&message));
@@ -429,7 +430,7 @@ impl Program {
         stopped.report(machine.program().module(), &built.sources, &reporter, (self.max_steps, told.as_ref()));
         let own = told.as_ref().and_then(|told| told.code);
         let (kind, code) = match outcome {
-            Outcome::Trap(_) => (ErrorKind::Trap, own.or(stopped.told.map(|(code, _)| code))),
+            Outcome::Trap(_) => (ErrorKind::Trap, own.or(stopped.heading.map(|(code, _)| code))),
             Outcome::Limit => (ErrorKind::Limit, Some("P0130")),
             Outcome::Finished | Outcome::NoCode(_) => (ErrorKind::Machine, None),
         };

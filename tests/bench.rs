@@ -21,7 +21,7 @@ fn json(command: &mut Command) -> Value {
 const ENGINE: &str = if cfg!(feature = "jit") { "jit" } else { "interp" };
 
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 /// The comparison of this name.
@@ -154,7 +154,7 @@ fn without_a_compiler_there_are_times_but_no_ratios() {
     let output = output.expect("it runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}");
-    assert!(complaint.contains("no C compiler is found (/nonexistent)"), "{complaint}");
+    assert!(complaint.contains("no C compiler was found (/nonexistent)"), "{complaint}");
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(found["surroundings"]["compiler"].is_null());
     let case = &found["cases"][0];

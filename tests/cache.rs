@@ -136,7 +136,7 @@ fn without_a_place_nothing_is_kept_and_nothing_taken_from_where_others_may_write
     succeeds(&mut program(&own));
     assert!(!mark.exists(), "a planted library has run");
     assert_eq!(names(&own.join("tmp")), ["pendula-cache"], "what was made for one process stays");
-    // What is named in a way that depends on where one is, is no place.
+    // What is named in a way that depends on where one is, is not a place.
     succeeds(program(&own).env("HOME", "here").env("XDG_CACHE_HOME", "target/there"));
     assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("target/there").exists());
 }
@@ -193,7 +193,7 @@ fn directories_that_are_not_the_user_s_alone() {
     std::fs::remove_file(&kept).expect("it is ours");
     // A file.
     std::fs::write(&kept, "").expect("a file");
-    warns(&mut keeping(&own), &["no directory", "PENDULA_CACHE"]);
+    warns(&mut keeping(&own), &["not a directory", "PENDULA_CACHE"]);
     std::fs::remove_file(&kept).expect("it is ours");
     // One that others may write to, with something in it that is not ours to guess about.
     std::fs::create_dir(&kept).expect("a directory");
@@ -326,9 +326,9 @@ fn compilers_that_make_no_library() {
     let output = "while [ \"$1\" != -o ]; do shift; done; out=$2;";
     let scripts = [
         (format!("{output} head -c 100000 /dev/urandom > $out"), "cannot load"),
-        (format!("{output} : > $out"), "not whole"),
-        (format!("cc \"$@\"; {output} head -c 5000 $out > part; mv part $out"), "not whole"),
-        (format!("{output} mkdir $out"), "no file"),
+        (format!("{output} : > $out"), "incomplete library"),
+        (format!("cc \"$@\"; {output} head -c 5000 $out > part; mv part $out"), "incomplete library"),
+        (format!("{output} mkdir $out"), "not a file"),
         (format!("{output} ln -s source.c $out"), "PENDULA_CACHE"),
         ("exit 0".to_string(), "no library"),
         ("yes garbage | head -c 100000000 >&2; exit 1".to_string(), "garbage"),
@@ -345,7 +345,7 @@ fn compilers_that_make_no_library() {
     let mut long = Command::new(env!("CARGO_BIN_EXE_pendula"));
     long.current_dir(env!("CARGO_MANIFEST_DIR")).env("CC", compiler).env("PENDULA_CACHE", own.join("kept"));
     long.args(["run", "--set", "n=2000", "--engine", "native", "examples/orbit.rasm"]);
-    refuses(&mut long, &["could not make code", "exit status: 1"]);
+    refuses(&mut long, &["could not generate code", "exit status: 1"]);
     succeeds(&mut keeping(&own));
 }
 

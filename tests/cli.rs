@@ -144,10 +144,10 @@ fn bad_values_say_what_is_wrong() {
         ("a=1", "`a` has 4 words, 1 value is given"),
         ("a[4]=1", "`a` has 4 words, counted from 0; there is no `a[4]`"),
         ("b=1", "no register or data symbol `b`; the data symbols are a, scale, total"),
-        ("total=1e10", "`1e10` is no value for `total`, which is read as fixed point"),
-        ("total=x", "`x` is no value for `total`"),
+        ("total=1e10", "`1e10` is not a value for `total`, which is read as fixed point"),
+        ("total=x", "`x` is not a value for `total`"),
         ("r0=1", "r0 always reads 0"),
-        ("r1=1.5", "`1.5` is no value for `r1`, which is read as integer"),
+        ("r1=1.5", "`1.5` is not a value for `r1`, which is read as integer"),
         ("total", "`total` is not `name=value`"),
         ("a=@nothing.csv", "nothing.csv: cannot be read"),
         ("a=@Cargo.toml", "array files end in `.csv` or `.npy`"),
@@ -423,7 +423,7 @@ fn programs_in_pisa_are_imported() {
     assert_eq!((code, err.contains("is the source itself")), (2, true), "{err}");
     assert_eq!(std::fs::read_to_string(&source).expect("a file"), pisa);
     let (code, _, err) = run(&["import", "examples/fib.rasm"], "");
-    assert_eq!((code, err.contains("no program in PISA")), (2, true), "{err}");
+    assert_eq!((code, err.contains("not a program in PISA")), (2, true), "{err}");
     assert_eq!(run(&["import", &source, "--cells", "28"], "").0, 1, "no room for the program");
     std::fs::remove_dir_all(&folder).expect("removed");
 }

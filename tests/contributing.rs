@@ -92,7 +92,7 @@ fn it_runs_there_and_back() {
     let program = program(between([inst("addsoftsign.f", &[reg(1), reg(2)])]));
     let mut m = machine(&program, 16);
     m.set_register(r(2), f64::INFINITY.to_bits());
-    assert!(matches!(m.run(None), Outcome::Trap(_)), "infinity over infinity is no number");
+    assert!(matches!(m.run(None), Outcome::Trap(_)), "infinity over infinity is not a number");
 }
 
 #[derive(Debug)]

@@ -3,21 +3,21 @@
 //!
 //! With `PENDULA_BLESS=1` in the environment, generated pages and the outputs in console sessions are rewritten.
 //!
-//! A program is a block marked `rasm`. One that has `start` must run to its end, and back to the state it began in.
-//! Comments at its beginning say otherwise:
+//! A program is a block marked `rasm`. If it has `start`, it must run to its end, and back to its initial state.
+//! Comments at its beginning change this:
 //!
 //! - `; docs: fragment`: instructions from the middle of a program, which are only assembled.
 //! - `; docs: traps P0107`: the run stops with this trap.
-//! - `; docs: error P0032`: does not assemble, for exactly these reasons.
-//! - `; docs: drift`: floating-point words need not come back exactly.
-//! - `; docs: input 1,2`: what stands on the input tape.
-//! - `; docs: file NAME`: is not run, but can be included by the programs after it.
+//! - `; docs: error P0032`: assembling the program reports exactly these errors.
+//! - `; docs: drift`: floating-point words need not be restored exactly.
+//! - `; docs: input 1,2`: the words on the input tape.
+//! - `; docs: file NAME`: the program is not run, but later programs can include it under this name.
 //!
 //! A comment `; after the run: r1 = 5 and x = 7` anywhere in a program is checked.
 //!
 //! A session is a block marked `console`: commands after `$ `, each followed by what it prints, standard output first. `…` alone
-//! on a line stands for any number of lines. Where the text has the reader save a block, by words that end in ``as `NAME`:``, the
-//! test does so, too.
+//! on a line stands for any number of lines. If the text before a block ends in ``as `NAME`:``, the reader
+//! is told to save the block, and the test saves it, too.
 
 mod errors_page;
 mod links;
@@ -46,7 +46,7 @@ use pendula::isa::{Fault, manual};
 use pendula::values;
 use pendula::vm::{Config, Machine, Outcome, Program};
 
-/// True if expected outputs are to be rewritten instead of compared.
+/// True if expected outputs should be rewritten instead of compared.
 fn blessing() -> bool {
     std::env::var_os("PENDULA_BLESS").is_some_and(|v| v == "1")
 }

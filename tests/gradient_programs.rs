@@ -157,7 +157,7 @@ fn per_instruction(m: &Machine) -> Vec<(pendula::isa::counts::Mode, Vec<u64>)> {
 fn step(m: &mut Machine) -> Outcome {
     loop {
         match m.step() {
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished => return Outcome::Finished,
             StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
@@ -236,7 +236,7 @@ impl Case {
         gradient::forward(&mut m, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
         near(&[convert::to_f64(env, loss.ty, m.get(VALUE, loss.cell))], &[value], self.tolerance, "value");
         let forward = m.executed();
-        m.carry(AdMode::Gradient);
+        m.set_ad_mode(AdMode::Gradient);
         m.put(GRADIENT, loss.cell, word);
         let seeded = m.digest();
         m.keep_dropped();
@@ -309,7 +309,7 @@ impl Case {
                     m.put(VALUE, variable.cell, word_of(env, variable.ty, *x));
                 }
                 m.run(None);
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
                 for &lane in ad_mode.lanes() {
                     m.put(lane, loss.cell, word_of(env, if loss.ty == Ty::F { Ty::F } else { Ty::Q }, 0.5));
                 }

@@ -1,4 +1,4 @@
-//! Random programs in Janus. What they compute does not depend on the optimisation level or the engine, whatever stands in branches that are
+//! Random programs in Janus. What they compute does not depend on the optimisation level or the engine, whatever is in branches that are
 //! not taken. Their inverses, written as text, are programs that run from the results to the start, and whose inverses are the programs.
 
 use crate::common::expectations::{Expectations, Language};
@@ -62,7 +62,7 @@ fn run(module: &Module, engine: Engine, direction: Direction, from: Option<&[u64
 /// The data before a run and after it.
 type Data = (Vec<u64>, Vec<u64>);
 
-/// Checks that a program has the same result at all levels. Gives the result, or `None` if the text is no program.
+/// Checks that a program has the same result at all levels. Gives the result, or `None` if the text is not a program.
 fn same_at_all_levels(text: &str) -> Option<Result<Data, String>> {
     let settings = Settings::default();
     let levels: Vec<Compiled> = (0..=2).map(|level| compile(text, level, &settings)).collect();

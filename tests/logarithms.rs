@@ -183,7 +183,8 @@ fn what_is_printed_is_read_back() {
     near(back[0].parse().expect("a number"), 0.1_f64.ln(), "back");
     // Numbers that no double holds.
     assert_eq!(show("-exp(-2000.5),exp(5000)", &[]), ["2999.5", "0", "5000.0"]);
-    for (args, why) in [("1,-1", "it is negative"), ("0,1", "the logarithm of 0 is no number"), ("1,exp(x)", "exp(x)")]
+    for (args, why) in
+        [("1,-1", "it is negative"), ("0,1", "the logarithm of 0 is not a number"), ("1,exp(x)", "exp(x)")]
     {
         let (code, out, err) = program.run(&["run"], &["--args", args]);
         assert!(code == 1 && out.is_empty() && err.contains(why), "{args}: {code} {err}");

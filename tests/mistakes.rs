@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use pendula::compiler::compile::{Compiled, Options, compile, compile_janus};
 use pendula::compiler::passes::Switches;
 use pendula::isa::counts::Direction;
-use pendula::trap_text::told;
+use pendula::trap_text::trap_text;
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 
 use generator::{EXTREME_VALUES, FAULTY_STATEMENTS, PRELUDE};
@@ -147,7 +147,7 @@ fn ends(program: &Program, engine: Engine, direction: Direction) -> Option<(&'st
         Outcome::Trap(trap) => {
             let module = program.module();
             let place = module.loc(trap.at as usize).map_or((0, 0), |(_, loc)| (loc.line, loc.column));
-            Some((told(&trap, module).code, place))
+            Some((trap_text(&trap, module).code, place))
         }
         Outcome::Limit => Some(("no end", (0, 0))),
         Outcome::NoCode(why) => panic!("the engine makes no code: {why}"),

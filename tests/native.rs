@@ -35,7 +35,7 @@ fn examples_in_c() {
             let mut pair = Pair::with(Engine::Native, &program, config, format!("{name}, {ad_mode:?}, {limit:?}"));
             for direction in [Direction::Forward, Direction::Backward] {
                 pair.each(|m| {
-                    m.carry(ad_mode);
+                    m.set_ad_mode(ad_mode);
                     m.begin(direction);
                 });
                 if pair.run_once(limit) != Outcome::Finished {
@@ -103,7 +103,7 @@ fn no_compiler() {
     let output = run("native", &directory, Some(Path::new("/nonexistent/cc"))).assert().code(2).get_output().clone();
     let message = String::from_utf8(output.stderr).expect("a text");
     assert!(
-        message.contains("the engine `native` is not available: no C compiler is found (/nonexistent/cc)"),
+        message.contains("the engine `native` is not available: no C compiler was found (/nonexistent/cc)"),
         "{message}"
     );
     assert!(message.contains("CC") && message.contains("`--engine jit`"), "{message}");
@@ -116,7 +116,7 @@ fn a_compiler_that_fails() {
     let compiler = compiler(&directory, script);
     let output = run("native", &directory, Some(&compiler)).assert().code(2).get_output().clone();
     let message = String::from_utf8(output.stderr).expect("a text");
-    assert!(message.contains("the engine `native` could not make code"), "{message}");
+    assert!(message.contains("the engine `native` could not generate code"), "{message}");
     assert!(message.contains("error: out of order"), "{message}");
     assert!(output.stdout.is_empty(), "nothing is printed of a run that was not made");
     // The source is there to be looked at.
@@ -238,7 +238,7 @@ end
     assert_eq!(sources, 0, "C that could not be compiled");
 }
 
-/// A file's name stands in a comment of the C, which it must not end.
+/// A file's name appears in a comment of the C, which it must not end.
 #[test]
 fn names_of_files_end_no_comment() {
     let top = directory("comments");

@@ -267,7 +267,7 @@ fn gradient(call: Call, more: &[&str]) -> Vec<Value> {
 fn numbers(value: &Value) -> Vec<f64> {
     let one = |v: &Value| {
         let number = v.as_f64().or_else(|| v.as_str()?.parse().ok());
-        number.unwrap_or_else(|| panic!("{v} is no number"))
+        number.unwrap_or_else(|| panic!("{v} is not a number"))
     };
     let element = |v: &Value| if v.is_object() { vec![one(&v["re"]), one(&v["im"])] } else { vec![one(v)] };
     match value.as_array() {

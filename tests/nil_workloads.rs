@@ -68,7 +68,7 @@ impl Workload {
         forward(&mut machine, &mut to_end).expect("it ends");
         let out = self.words(results);
         let values = out.iter().map(|at| number(&machine, 0, *at)).collect();
-        machine.carry(AdMode::Gradient);
+        machine.set_ad_mode(AdMode::Gradient);
         for (i, at) in out.iter().enumerate() {
             machine.set_lane_word(GRADIENT, *at, seed(i).to_bits());
         }

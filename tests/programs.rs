@@ -90,7 +90,7 @@ fn carry_over(from: &Machine, to: &mut Machine) {
 fn step(m: &mut Machine, limit: u64) -> Outcome {
     for _ in 0..limit {
         match m.step() {
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished => return Outcome::Finished,
             StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }

@@ -256,7 +256,7 @@ fn elements_of_nil_are_named_as_in_nil() {
     refused("A[3,1]", "`A` has 2 × 2 elements, counted from 1");
     refused("z[1,1]", "`z` has 2 elements, of which the first is `z[1]`");
     refused("z[1].x", "the parts of `z[1]` are re, im");
-    refused("y![1]", "`y!` is no array");
+    refused("y![1]", "`y!` is not an array");
     refused("q", "there is no variable `q`; the variables are y!, A, z, r1");
     refused("A[i]", "an index is a whole number, such as 1");
     // So are what reports print.

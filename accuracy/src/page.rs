@@ -10,33 +10,34 @@ use crate::shape::Rounding;
 /// How to write the page.
 pub const COMMAND: &str = "cargo run --release --manifest-path accuracy/Cargo.toml --bin worst-errors";
 
-/// What stands before the tables.
+/// The text before the tables.
 const HEAD: &str = "\
 # Accuracy
 
-The tables give the worst error of each function in each format that was found in comparing its results with MPFR, at 200 bits
-or more. They are written by the command
+The tables give the worst error found for each function in each format, when its results were compared with those of MPFR at 200 bits
+or more. This command writes them:
 
 ```sh
 cargo run --release --manifest-path accuracy/Cargo.toml --bin worst-errors
 ```
 
-which with `--check` only says whether they are up to date. `cargo test --release` in `accuracy/` measures the same and fails where an error exceeds its bound, or a
-function faults where it has a value or has a value where it should fault. It wants GMP and MPFR (`libgmp-dev` and `libmpfr-dev` on Debian).
+With `--check`, it only reports whether they are up to date. `cargo test --release` in `accuracy/` makes the same measurements. It fails if an error exceeds its
+bound, if a function faults although it has a value, or if it returns a value although it should fault. Both need GMP and MPFR (`libgmp-dev` and `libmpfr-dev`
+on Debian).
 
-**Errors** are in units in the last place, and rounded up. A correctly rounded result is within 0.5. Since every bound of `.q` and `.l` is below one
-unit, a result that the format can represent, such as e^0, log 1, or the root of a square, is exact; rotations and the directed roundings aside.
+**Errors** are in units in the last place, and rounded up. A correctly rounded result is within 0.5. Every bound of `.q` and `.l` is below one unit. So a
+result that the format can represent, such as e^0, log 1, or the root of a square, is exact, except for rotations and directed roundings.
 
-**Where** is the argument of the worst result, or its arguments, in decimal that reads back as the same word.
+**Where** gives the argument or arguments of the worst result, in decimal digits that read back as the same word.
 
-**Not nearest** says how many results are not the nearest word, where that is what is asked for.
+**Not nearest** counts the results that are not the nearest word, for functions that should round to nearest.
 
-**The points** are the ends of the range, zero, one, the powers of two and all numbers of seven leading bits; the multiples of π/4, small, large and at random up to
-the range; the multiples of ½ ln 2; places where a function overflows or saturates; the multiples of 1/512, π/2048 and (ln 2)/256, at which tables have their
-entries; each with its neighbours. Where a kernel goes from having a result to having none, the place is bisected and its neighbourhood tried. Functions of two arguments
-are tried on pairs of such numbers, and near where powers leave the range, angles are those of a diagonal or a table's entry, sums cancel or one of
-the terms hardly counts. To these come 100000 random points for each function and format, of every size. The stream is a fixed one: the
-tables come out the same on every machine.
+**The points** are, each with its neighbours: the ends of the range, zero, one, the powers of two and all numbers of seven leading bits; small, large and random
+multiples of π/4 within the range; multiples of ½ ln 2; points where a function overflows or saturates; and the multiples of 1/512, π/2048 and (ln 2)/256, which
+are the entries of tables. The point where a kernel stops having a result is found by bisection, and its neighbours are tested, too. Functions of two arguments
+are tested on pairs of these numbers, and near the points where powers leave the range, where an angle is that of a diagonal or a table's entry, where sums
+cancel, and where one term is negligible. In addition, there are 100000 random points for each function and format, of all magnitudes. The random stream is fixed, so
+the tables are the same on every machine.
 ";
 
 /// The page's file.
@@ -44,7 +45,7 @@ pub fn path() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/src/accuracy.md"))
 }
 
-/// The page that these tables make.
+/// The page with these tables.
 pub fn page(tables: &[String]) -> String {
     let mut page = HEAD.to_string();
     for table in tables {
@@ -95,8 +96,7 @@ fn bound(bound: Bound) -> String {
     }
 }
 
-/// An error, rounded up: to four places up to a half, then to two digits of
-/// what exceeds it, then to three places.
+/// An error, rounded up. Up to 0.5 it has four decimal places; slightly above, two digits of the excess over 0.5; otherwise three places.
 fn units(error: f64) -> String {
     let places = match error - 0.5 {
         ..=0.0 => 4,

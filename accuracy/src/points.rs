@@ -8,7 +8,7 @@ use crate::shape::{PRECISION, Rounding, Shape, real};
 /// Random points for each function and format, beside the chosen ones.
 pub const COUNT: usize = 100_000;
 
-/// SplitMix64: a fixed stream, so that a failure comes back.
+/// SplitMix64: a fixed stream, so that failures are reproducible.
 pub struct Random(pub u64);
 
 impl Random {

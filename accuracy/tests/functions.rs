@@ -19,7 +19,7 @@ fn check(title: &str) {
     assert!(page.contains(&table), "{} is stale: run {COMMAND}", path().display());
 }
 
-/// What stands before the tables, and which tables there are.
+/// The text before the tables, and the list of tables.
 #[test]
 fn the_page() {
     let written = std::fs::read_to_string(path()).expect("the page");

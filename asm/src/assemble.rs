@@ -184,7 +184,7 @@ impl Program {
                     self.stmt_of.push(n as u32);
                 }
                 Op::Words(_) | Op::Space(_) if text => {
-                    let help = "say `.data` before data; instructions take constants as operands";
+                    let help = "write `.data` before data; instructions take constants as operands";
                     s.fail(codes::SECTION, "data in the text section", stmt.span, stmt.via, help);
                 }
                 Op::Words(_) => self.add_data(s, &stmt, s.ast.args(&stmt).len() as u64, options),
@@ -212,7 +212,7 @@ impl Program {
                     }
                 }
                 Op::ProcDoc(text) => docs.push((text, stmt.span, stmt.via)),
-                Op::AssertKind(text) => {
+                Op::Reason(text) => {
                     if let Some((_, span, via)) = why.replace((text, stmt.span, stmt.via)) {
                         unused_reason(s, span, via, "another follows");
                     }
@@ -233,7 +233,7 @@ impl Program {
         for (_, span, via) in docs {
             let place = s.place(span);
             let d = Diagnostic::warning(codes::UNUSED_DOC, "this documents nothing").at(place, "no `proc` follows");
-            s.report(d.help("put it before the `proc` that it is about"), via);
+            s.report(d.help("put it before the `proc` that it describes"), via);
         }
         self.symbols.format = self.flags.format;
     }
@@ -270,7 +270,7 @@ impl Program {
                 self.stmt_of.get(first as usize).and_then(|n| s.ast.stmts.get(*n as usize)).map_or(span, |f| f.span);
             let message = format!("the procedure `{}` has ended above", s.names.text(name));
             let d = s.error(codes::SECOND_RET, message, span).also(s.place(first), "here");
-            let help = "a procedure has one `ret`; other ways to it are jumps to a `from` before it";
+            let help = "a procedure has one `ret`; other paths reach it by jumps to a `from` before it";
             s.report(d.help(help), stmt.via);
             self.faulty_bounds.insert(at);
             return;

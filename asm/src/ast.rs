@@ -63,7 +63,7 @@ pub(crate) enum Directive {
     Unroutine,
     EndUnroutine,
     ProcDoc,
-    AssertKind,
+    Reason,
     Irreversible,
     Profile,
     Start,
@@ -94,7 +94,7 @@ pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
     (".unroutine", Directive::Unroutine),
     (".endunroutine", Directive::EndUnroutine),
     (".proc-doc", Directive::ProcDoc),
-    (".why", Directive::AssertKind),
+    (".why", Directive::Reason),
     (".irreversible", Directive::Irreversible),
     (".profile", Directive::Profile),
     (".start", Directive::Start),
@@ -130,7 +130,7 @@ pub(crate) enum Op {
     Mark(Mark),
     ProcDoc(Sym),
     /// The reason of the check that follows.
-    AssertKind(Sym),
+    Reason(Sym),
     Irreversible,
     Profile,
     /// Where a run begins.

@@ -82,7 +82,7 @@ rules! {
     Outside "P0210" Warning "code outside of any procedure"
         "remove it, or put it between `proc` and `ret` or `start` and `finish`";
     Unreachable "P0211" Warning "code that no path leads to"
-        "remove it, or let a `from` stand before it";
+        "remove it, or put a `from` before it";
     Endless "P0212" Warning "code from which no path leads to the end"
         "give the loop a condition, so that it can be left";
     Wall "P0213" Warning "control falls into an unconditional `from`"
@@ -90,17 +90,17 @@ rules! {
     Uncalled "P0214" Warning "a procedure that is never called"
         "remove it, or mark it `.global` if other objects call it";
     Unbalanced "P0215" Warning "the stack is not as high at the end as at the beginning"
-        "let each `push` have its `pop` on every path";
+        "match each `push` with a `pop` on every path";
     Below "P0216" Note "`pop` takes a word that this procedure did not push"
-        "if it is meant, the word must be back before the `ret`";
+        "if it is intended, the word must be back before the `ret`";
     Depths "P0217" Note "paths meet on which the stack is not equally high"
-        "if it is meant, later code must take back as many words as were pushed";
+        "if it is intended, later code must pop as many words as were pushed";
     NeverUndone "P0218" Warning "a routine that is never undone"
         "add `.unroutine` with its name, or remove the marks";
     NothingToUndo "P0219" Warning "a span that undoes no routine"
         "mark the routine with `.routine` and the same name";
     NotInverse "P0220" Note "a span that is not its routine's exact inverse"
-        "write `.unroutine` with the routine's name alone, and the assembler makes the inverse";
+        "write `.unroutine` with the routine's name alone, and the assembler generates the inverse";
     NeverHolds "P0221" Warning "a condition that never holds"
         "r0 is always 0, and a register always equals itself; compare other registers";
     AlwaysHolds "P0222" Note "a condition that always holds"
@@ -122,15 +122,15 @@ rules! {
     NoGradient "P0230" Warning "an integer instruction on a real number, through which no gradient flows"
         "write the type of the number after the mnemonic, such as `add.q`; to move bits, `xor` says that nothing is to be differentiated";
     NoLanding "P0231" Warning "a branch of PISA that does not lead to a branch"
-        "let it name a branch that names it back, as `top: BRA bottom` and `bottom: BRA top` do: anything else stops the run when control gets there";
+        "let it name a branch that names it in turn, as `top: BRA bottom` and `bottom: BRA top` do: anything else stops the run when control gets there";
     NoFinish "P0232" Warning "a program of PISA without an end"
         "end the run with `FINISH`";
-    IntoData "P0233" Warning "an instruction of PISA with none behind it"
+    IntoData "P0233" Warning "an instruction of PISA with none after it"
         "end the run with `FINISH`, or branch around the data";
-    Dead "P0234" Warning "code of PISA that no run comes to"
+    Dead "P0234" Warning "code of PISA that no run reaches"
         "remove it, or let a branch before it be named by another one";
-    LateStart "P0235" Warning "what a run of PISA does before `START`, where the run back ends"
-        "let the run begin at `START`: put it, and `.start`, before what is to be undone";
+    LateStart "P0235" Warning "code of PISA that runs before `START`, where the run back ends"
+        "let the run begin at `START`: put it, and `.start`, before the code to be undone";
 }
 
 /// The codes of this module with a title each.

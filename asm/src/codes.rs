@@ -20,7 +20,7 @@ pendula_isa::diagnostic_codes! {
     OVERFLOW "P0012" "an integer that does not fit its word";
     ARITHMETIC "P0013" "a constant expression without a value";
     CYCLE "P0014" "a constant that depends on itself";
-    REAL "P0015" "a number with a fraction where an integer is wanted";
+    REAL "P0015" "a number with a fraction where an integer is expected";
     TYPE "P0016" "a number of another type";
     NUMBER_RANGE "P0017" "a number that does not fit its type";
     REAL_ARITHMETIC "P0018" "arithmetic on numbers that are not integers";
@@ -39,8 +39,8 @@ pendula_isa::diagnostic_codes! {
     SECOND_RET "P0042" "a procedure with two ends";
     TOO_MANY "P0045" "more errors than are shown";
     TWICE "P0046" "a directive given twice";
-    UNUSED_DOC "P0201" "documentation or a reason of nothing";
-    UNUSED_DEFINE "P0202" "a definition of the command line that the program has no use for";
+    UNUSED_DOC "P0201" "documentation or a reason without a subject";
+    UNUSED_DEFINE "P0202" "a definition on the command line that the program does not use";
 }
 
 /// The codes of [`OperandError`](pendula_isa::OperandError).

@@ -230,7 +230,7 @@ impl<'o> Expander<'o> {
             }
             Head::Inst(_) | Head::Directive(_) | Head::UnknownDirective => {
                 let message = format!("a macro cannot be called `{}`", self.s.names.text(name));
-                let help = "choose a name that is no instruction and does not begin with a point";
+                let help = "choose a name that is not an instruction and does not begin with a point";
                 self.s.fail(codes::RESERVED, message, name_span, input.via, help);
             }
         }
@@ -257,8 +257,7 @@ impl<'o> Expander<'o> {
             let message = format!("the macro `{}` takes {count}, found {}", self.s.names.text(name), args.len());
             let place = self.s.place(definition.span);
             let diagnostic = self.s.error(codes::MACRO_USE, message, span).also(place, "defined here");
-            self.s
-                .report(diagnostic.help("leave the others out; an argument with commas stands in brackets"), input.via);
+            self.s.report(diagnostic.help("leave the others out; put an argument with commas in brackets"), input.via);
             return;
         }
         for param in definition.params.iter().skip(args.len()) {
@@ -317,7 +316,7 @@ impl<'o> Expander<'o> {
             Err(Refusal::TooLarge) => return self.too_large(span, via),
             Err(Refusal::Unreadable(why)) => {
                 let message = format!("cannot read `{file_name}`: {why}");
-                let help = "the name is relative to the file that says `.include`";
+                let help = "the name is relative to the file that contains the `.include`";
                 self.s.fail(codes::INCLUDE, message, span, via, help);
                 return;
             }

@@ -145,7 +145,7 @@ fn normal(path: &Path) -> PathBuf {
 fn read(path: &Path, limit: usize) -> Result<String, Refusal> {
     let unreadable = |error: io::Error| Refusal::Unreadable(error.to_string());
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(Refusal::Unreadable("it is no file".to_string()));
+        return Err(Refusal::Unreadable("it is not a file".to_string()));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;

@@ -168,7 +168,7 @@ impl Intent {
             }
             Intent::Exchange => "`swap r1, r2` exchanges two registers, `exch r1, [a]` a register and a word of memory",
             Intent::Clear => {
-                "nothing can be cleared, for its value would be forgotten: undo what computed it; `zero r1` checks that it is 0"
+                "nothing can be cleared, because its value would be lost: undo what computed it; `zero r1` checks that it is 0"
             }
             Intent::Jump => {
                 "a jump and its landing place name each other: `here: jmp there`, and `there: from here` where it lands"
@@ -211,15 +211,15 @@ impl Intent {
             Intent::Exchange => {
                 "`XOR $1 $2`, `XOR $2 $1`, `XOR $1 $2` exchange two registers; `EXCH $1 $2` exchanges $1 and the cell at $2"
             }
-            Intent::Clear => "nothing can be cleared, for its value would be forgotten: undo what computed it",
+            Intent::Clear => "nothing can be cleared, because its value would be lost: undo what computed it",
             Intent::Jump => "branches come in pairs that name each other: `here: BRA there` lands on `there: BRA here`",
             Intent::Branch(Cond::Eq) => "two registers are compared by `BEQ $1 $2 LABEL`, with 0 by `BEQ $1 $0 LABEL`",
             Intent::Branch(Cond::Ne) => "two registers are compared by `BNE $1 $2 LABEL`, with 0 by `BNE $1 $0 LABEL`",
             Intent::Branch(Cond::Always | Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge | Cond::Ltu | Cond::Geu) => {
-                "`BLTZ`, `BLEZ`, `BGTZ` and `BGEZ` compare a register with 0; `SLTX $3 $1 $2` tells whether $1 < $2"
+                "`BLTZ`, `BLEZ`, `BGTZ` and `BGEZ` compare a register with 0; `SLTX $3 $1 $2` computes whether $1 < $2"
             }
             Intent::Compare => {
-                "there are no flags: `BEQ $1 $2 LABEL` compares and branches, `SLTX $3 $1 $2` tells whether $1 < $2"
+                "there are no flags: `BEQ $1 $2 LABEL` compares and branches, `SLTX $3 $1 $2` computes whether $1 < $2"
             }
             Intent::Function("shl") => {
                 "`SLLX $3 $1 4` exclusive-ors the shifted word into $3; `RL $1 4` rotates in place"

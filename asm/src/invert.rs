@@ -21,7 +21,7 @@ pub enum InvertError {
     #[error("the program is `.irreversible` and has no inverse")]
     Irreversible,
     /// An irreversible instruction.
-    #[error("instruction {at} forgets; there is no inverse of it")]
+    #[error("instruction {at} erases information, so it has no inverse")]
     Forgets {
         /// The instruction.
         at: u32,
@@ -43,10 +43,10 @@ pub enum InvertError {
         start: u32,
     },
     /// Code whose addresses are data, because branches and cells depend on them.
-    #[error("a program of the profile `pisa` cannot be turned around: its addresses are data, too")]
+    #[error("a program of the profile `pisa` cannot be inverted: its addresses are data, too")]
     Profile,
     /// A call whose target is too far away after the reversal.
-    #[error("instruction {at}: its target is too far from where the inverse has it")]
+    #[error("instruction {at}: its target is too far away in the inverse")]
     Distance {
         /// The instruction.
         at: u32,
@@ -71,7 +71,7 @@ pub const CODES: [(&str, &str, &str); 6] = [
     (
         "P0325",
         "a program with a branch register",
-        "`pendula run --reverse` runs it backward; `pendula import` makes a program of it that can be inverted",
+        "`pendula run --reverse` runs it backward; `pendula import` translates it into a program that can be inverted",
     ),
 ];
 

@@ -219,7 +219,7 @@ pub(crate) fn line(
                 }
                 c => {
                     at += c.map_or(1, char::len_utf8);
-                    let help = "names are of letters, digits, `_`, `.` and `$`; comments begin with `;`";
+                    let help = "names consist of letters, digits, `_`, `.` and `$`; comments begin with `;`";
                     unexpected(text, start..at, help, errors)
                 }
             },

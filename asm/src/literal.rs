@@ -44,7 +44,7 @@ pub(crate) fn number(text: &str, range: Range<usize>, names: &mut Interner, erro
         Err((code, help)) => {
             let message = match code {
                 codes::OVERFLOW => format!("`{written}` does not fit 64 bits"),
-                _ => format!("`{written}` is no number"),
+                _ => format!("`{written}` is not a number"),
             };
             errors.push(LexError { range, code, message, help });
             Tok::Error
@@ -142,7 +142,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
     if !closed {
         let range = start..start + text.get(start..end).unwrap_or("").trim_end().len();
         if character {
-            let help = "a character is written `'a'`; texts stand in double quotes";
+            let help = "a character is written `'a'`; texts are in double quotes";
             error(range, "this character has no closing quote".to_string(), help);
         } else {
             let help = "end it with `\"` on the same line; a line break is `\\n`";
@@ -162,7 +162,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
             let range = start + 1 + at..end - 1 - chars.as_str().len();
             // The backslash remains single.
             let rest = text.get(range.start + 1..range.end).unwrap_or("").escape_debug();
-            let message = format!("`\\{rest}` is no escape");
+            let message = format!("`\\{rest}` is not an escape");
             error(range, message, r#"the escapes are \n \t \r \0 \\ \' \" \x41 \u{1F980}"#);
         }
     }
@@ -170,7 +170,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
     let one = chars.next().filter(|_| chars.next().is_none());
     if character && one.is_none() && errors.len() == before {
         let message = "one character stands between single quotes".to_string();
-        errors.push(LexError { range: start..end, code: codes::QUOTES, message, help: "texts stand in double quotes" });
+        errors.push(LexError { range: start..end, code: codes::QUOTES, message, help: "texts are in double quotes" });
     }
     let tok = match one {
         _ if errors.len() > before => Tok::Error,

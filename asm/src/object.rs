@@ -458,7 +458,7 @@ fn read_symbol(
     let name = &name[..name.len().min(NAME_LIMIT + 1)];
     let bad = |problem| Err(ObjectError::Symbol { name: String::from_utf8_lossy(name).into_owned(), problem });
     let Some(name) = std::str::from_utf8(name).ok().filter(|name| valid::is_symbol(profile, name)) else {
-        return bad("is no name that the assembler takes");
+        return bad("is not a name that the assembler takes");
     };
     let (value, size, other) = (symbol.st_value(LE), symbol.st_size(LE), symbol.st_other().0);
     if value % 8 != 0 || size % 8 != 0 {
@@ -474,7 +474,7 @@ fn read_symbol(
             let base = if place == 1 { 0 } else { cut };
             (kind, base + value, 3 << TYPE_SHIFT | IMPORT | EXPORT)
         }
-        _ => return bad("is no label, procedure or data object"),
+        _ => return bad("is not a label, procedure or data object"),
     };
     if other & !known != 0 {
         return bad("has unknown marks");

@@ -75,9 +75,9 @@ fn help_for_count(kind: Kind, args: &[Arg]) -> Option<String> {
             Some("a `ret` names the procedure that it ends: `proc NAME` … `ret NAME`".to_string())
         }
         (Row::Proc, false) if found == 0 => Some("a procedure has a name: `proc NAME` … `ret NAME`".to_string()),
-        (Row::Call | Row::Gcall, _) => Some(format!(
-            "a call names a procedure, `{mnemonic} NAME`; what it works on lies in registers and in memory"
-        )),
+        (Row::Call | Row::Gcall, _) => {
+            Some(format!("a call names a procedure, `{mnemonic} NAME`; its data is in registers and in memory"))
+        }
         (Row::Inc, _) if found == 2 => {
             let by = if inverse { "sub" } else { "add" };
             Some(format!("`{mnemonic}` counts by 1; `{by} r1, 5` by any number"))
@@ -100,7 +100,7 @@ fn help_for_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) ->
     let text = match row {
         Some((Row::Exch, _)) if register && position == 2 => "`swap r1, r2` exchanges two registers",
         Some((Row::Exch, _)) if memory && position == 1 => "the register stands first: `exch r1, [a]`",
-        Some((Row::Exch, _)) if constant && position == 2 => "a word of memory stands in brackets: `[a]`, `[100]`",
+        Some((Row::Exch, _)) if constant && position == 2 => "a word of memory is in brackets: `[a]`, `[100]`",
         Some((Row::Swap, _)) if memory => "`exch r1, [a]` exchanges a register and a word of memory",
         Some((Row::Print, _)) if register => "`show r1` prints the number in a register, `print \"text\"` a text",
         Some((Row::Print, _)) => "write the text in double quotes",
@@ -110,7 +110,7 @@ fn help_for_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) ->
         }
         Some((Row::Inc, _)) if memory => "`add [a], r1` adds to a word of memory; `inc` counts in a register",
         None if position == 1 && constant => {
-            "the destination stands first, and is a register or a word of memory: `add r1, 5`"
+            "the destination comes first, and is a register or a word of memory: `add r1, 5`"
         }
         _ if constant && wanted.starts_with("register") => {
             "bring the constant into a register that is 0: `add r9, 5` before, and `sub r9, 5` after"
@@ -126,6 +126,6 @@ fn help_for_alias(kind: Kind, reg: Reg, args: &[Arg]) -> Option<String> {
     let clears = matches!(unary_accumulate(kind), Some((Acc::Add, true) | (Acc::Xor, _)));
     let itself = |a: &Arg| matches!(a.kind, ArgKind::Reg(r) if r == reg);
     (clears && args.iter().all(itself)).then(|| {
-        format!("a register cannot be cleared, for its value would be forgotten: undo what computed it; `zero {reg}` checks that it is 0")
+        format!("a register cannot be cleared, because its value would be lost: undo what computed it; `zero {reg}` checks that it is 0")
     })
 }

@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
             Tok::Error => Reported,
             Tok::Parameter => {
                 let help = "a backslash and a name stand for a parameter in the body of a `.macro` that has it";
-                self.fail(codes::CHARACTER, "this is no parameter of a macro here", span, help)
+                self.fail(codes::CHARACTER, "this is not a parameter of a macro here", span, help)
             }
             _ => {
                 let message = format!("{what} was expected here, found {}", self.describe());
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             None => Ok(()),
             Some(reg) => {
                 let message = format!("{what} cannot have the name of a register, {reg}");
-                Err(self.fail(codes::RESERVED, message, span, "choose a name that is no register"))
+                Err(self.fail(codes::RESERVED, message, span, "choose a name that is not a register"))
             }
         }
     }
@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
                 "a call names the procedure alone, `call NAME`; a word of an array is written `[a+r1]`"
             }
             Tok::OpenParen => "a word of memory is written in brackets, all that its address is made of: `[r1+4]`",
-            Tok::Colon => "a label stands at the beginning of a line; where it is named it has no colon",
+            Tok::Colon => "a label is at the beginning of a line; references to it have no colon",
             _ => "operands are separated by commas; a comment begins with `;`",
         };
         self.expected("a comma or the end of the line", help)
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
                 let help = if self.hash && self.tok() == Tok::End {
                     "`#` begins a comment: constants are written without it, `5`"
                 } else {
-                    "write an operand, or take away the comma"
+                    "write an operand, or remove the comma"
                 };
                 return Err(self.expected("an operand", help));
             }
@@ -291,7 +291,9 @@ impl<'a> Parser<'a> {
     pub(crate) fn name(&mut self, what: &str) -> Parsed<(Sym, Span)> {
         let span = self.span();
         let Tok::Name(name) = self.tok() else {
-            return Err(self.expected(&format!("the name of {what}"), "names are of letters, digits, `_`, `.` and `$`"));
+            return Err(
+                self.expected(&format!("the name of {what}"), "names consist of letters, digits, `_`, `.` and `$`")
+            );
         };
         self.definable(name, span, what)?;
         self.advance();
@@ -302,7 +304,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn text(&mut self, what: &str) -> Parsed<(Sym, Span)> {
         let span = self.span();
         let Tok::Text(text) = self.tok() else {
-            return Err(self.expected(what, "texts stand in double quotes"));
+            return Err(self.expected(what, "texts are in double quotes"));
         };
         self.advance();
         Ok((text, span))
@@ -390,9 +392,9 @@ impl<'a> Parser<'a> {
                 Op::Mark(Mark::End { name, undo: directive == Directive::EndUnroutine })
             }
             Directive::ProcDoc => Op::ProcDoc(self.text("a text")?.0),
-            Directive::AssertKind => Op::AssertKind(self.text("a text")?.0),
+            Directive::Reason => Op::Reason(self.text("a text")?.0),
             Directive::Endm => {
-                let help = "take it away, or begin the macro with `.macro NAME`";
+                let help = "remove it, or begin the macro with `.macro NAME`";
                 return Err(self.fail(codes::MACRO, "this `.endm` ends no macro", span, help));
             }
             // `expand` handles these itself.

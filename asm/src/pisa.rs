@@ -34,7 +34,7 @@ pub const HEADER: &str = ";; pendulum pal file";
 const MAX_ERRORS: usize = 100;
 
 pendula_isa::diagnostic_codes! {
-    HEADING "P0330" "a PISA file that does not begin as one";
+    HEADING "P0330" "a PISA file without its first line";
     INSTRUCTION "P0331" "no instruction of PISA";
     OPERANDS "P0332" "too few or too many operands of a PISA instruction";
     REGISTER "P0333" "no register of PISA";
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
         }
         let Some(name) = mnemonic else { return };
         let Some(mnemonic) = mnemonic::find(name.text) else {
-            let message = format!("`{}` is no instruction of PISA", name.text);
+            let message = format!("`{}` is not an instruction of PISA", name.text);
             let help = advice::instruction(name.text, operands.first().map(|w| w.text));
             self.fail(INSTRUCTION, message, &name, help);
             return;
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
     fn register(&mut self, word: &Word<'a>, one: &Pending<'a>, n: usize) -> Option<i64> {
         let number = grammar::register(word.text);
         if number.is_none() {
-            let message = format!("`{}` is no register", word.text);
+            let message = format!("`{}` is not a register", word.text);
             let help = advice::register(word.text, one.mnemonic, n, self.labels.contains_key(word.text));
             self.fail(REGISTER, message, word, help);
         }
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
                 None
             }
             Err(NumberError::Malformed) => {
-                self.fail(NUMBER, format!("`{text}` is no number"), word, advice::malformed(text, of));
+                self.fail(NUMBER, format!("`{text}` is not a number"), word, advice::malformed(text, of));
                 None
             }
             Err(NumberError::TooWide) => {

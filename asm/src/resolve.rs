@@ -309,7 +309,7 @@ impl Resolver<'_> {
             }
             (_, def @ (Def::Data { .. } | Def::Const(_))) => {
                 let message =
-                    format!("`{}` is {}, and a place in the code is wanted", self.s.names.text(name), sort(def));
+                    format!("`{}` is {}, and a place in the code is expected", self.s.names.text(name), sort(def));
                 let first = self.s.place(self.program.symbols.get(name).span);
                 let d = self.s.error(codes::SORT, message, span).also(first, "defined here");
                 Err(self.s.report(d.help("name a label or a procedure"), stmt.via))
@@ -377,9 +377,7 @@ impl Resolver<'_> {
             // A name where a text is expected is a text without quotes.
             (OperandError::Kind { wanted: "text", .. }, _) => {}
             (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
-                Def::Data { .. } => {
-                    help = format!("a word of memory stands in brackets: `[{}]`", self.s.names.text(name))
-                }
+                Def::Data { .. } => help = format!("a word of memory is in brackets: `[{}]`", self.s.names.text(name)),
                 Def::Undefined => return self.program.symbols.undefined(self.s, name, span, stmt.via),
                 Def::Code { .. } | Def::Const(_) => {}
             },

@@ -176,7 +176,7 @@ fn no_routine(s: &mut Session, name: Sym, stmt: &Stmt, open: &[Open]) {
 
 fn report_stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
     let message = format!("this `{}` ends nothing", directive(undo, true));
-    let help = format!("take it away, or begin a span with `{}` and a name", directive(undo, false));
+    let help = format!("remove it, or begin a span with `{}` and a name", directive(undo, false));
     s.fail(codes::MARKS, message, stmt.span, stmt.via, help);
 }
 
@@ -197,7 +197,7 @@ fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32
                 items.push((*stmt, waiting..labels.len(), why.take()));
                 waiting = labels.len();
             }
-            Op::AssertKind(_) => why = Some(*stmt),
+            Op::Reason(_) => why = Some(*stmt),
             Op::Mark(_) => items.push((*stmt, 0..0, None)),
             // The others make no instruction, or an error has been reported for them.
             _ => {}

@@ -171,7 +171,7 @@ impl Symbols {
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => format!("use it, or give it a value with `.equ {text}, …`, which this passes over"),
             };
-            let message = format!("the program has no use for `{text}`");
+            let message = format!("the program does not use `{text}`");
             let d = Diagnostic::warning(codes::UNUSED_DEFINE, message).at(s.place(span), "");
             s.report(d.help(help), via);
         }
@@ -404,7 +404,7 @@ impl Symbols {
         number.map_err(|error| {
             let help = match ty {
                 Ty::Q => "choose another `.format`, a smaller number, or another type",
-                Ty::L => "write a number of a magnitude between these, or use another type",
+                Ty::L => "write a number with a magnitude in this range, or use another type",
                 Ty::Int | Ty::F => "write a number of smaller magnitude",
             };
             s.fail(codes::NUMBER_RANGE, error.to_string(), span, via, help)

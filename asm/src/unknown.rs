@@ -54,7 +54,7 @@ impl Parser<'_> {
             (Some(Intent::Copy), _) => self.copied().native(),
             (Some(intent), _) => intent.native(),
             _ if !accumulates.is_empty() => {
-                format!("there are {}; the others would lose bits, or have no meaning", accumulates.join(", "))
+                format!("there are {}; the others would lose bits or be meaningless", accumulates.join(", "))
             }
             (None, Some(near)) if is_label => format!("{colon}; or did you mean `{near}`?"),
             (None, None) if is_label => colon,

@@ -85,14 +85,14 @@ pub(crate) fn int_word(s: &mut Session, n: i128, span: Span, via: Via) -> Parsed
 /// Whether a number with a fraction, or of its own type if it has one, is accepted where another type is expected.
 pub(crate) fn fits(s: &mut Session, literal_ty: Option<Ty>, ty: Ty, span: Span, via: Via) -> Parsed<()> {
     if let Some(literal_ty) = literal_ty.filter(|literal_ty| *literal_ty != ty) {
-        let message = format!("this number is {}, and {} is wanted", article(literal_ty), article(ty));
+        let message = format!("this number is {}, and {} is expected", article(literal_ty), article(ty));
         let help = format!("leave the suffix out, write a raw word (`0x…w`), or convert by `{}`", cvt(ty, literal_ty));
         return Err(s.fail(codes::TYPE, message, span, via, help));
     }
     if ty == Ty::Int {
-        let help = "write a whole number; what has a fraction goes into a register, or to an instruction \
+        let help = "write a whole number; a number with a fraction goes into a register, or to an instruction \
                     with a suffix: `.q`, `.l` or `.f`";
-        return Err(s.fail(codes::REAL, "an integer is wanted here", span, via, help));
+        return Err(s.fail(codes::REAL, "an integer is expected here", span, via, help));
     }
     Ok(())
 }
@@ -199,26 +199,26 @@ pub(crate) fn report(s: &mut Session, error: EvalError, via: Via) -> Reported {
         EvalError::Fraction(at) => (
             no,
             at,
-            "where an integer is wanted, expressions compute with integers only".to_string(),
+            "where an integer is expected, expressions compute with integers only".to_string(),
             "write the integer that comes out, or use an instruction with a suffix: `.q`, `.l` or `.f`",
         ),
         EvalError::Bits(at, sign) => (
             no,
             at,
             format!("`{sign}` takes integers only"),
-            "write the number that comes out; `+`, `-`, `*` and `/` compute with fractions, too",
+            "write the result as a number; `+`, `-`, `*` and `/` compute with fractions, too",
         ),
         EvalError::Raw(at) => {
             (no, at, "there is no arithmetic on raw words".to_string(), "leave the `w` out and write an integer")
         }
         EvalError::NotFinite(at) => {
-            (no, at, "there is no arithmetic on `inf` and `nan`".to_string(), "write the number that comes out")
+            (no, at, "there is no arithmetic on `inf` and `nan`".to_string(), "write the result as a number")
         }
         EvalError::Large(at) => (
             codes::OVERFLOW,
             at,
             "this expression needs numbers of more than 120 bits".to_string(),
-            "write the number that comes out",
+            "write the result as a number",
         ),
         EvalError::Types(at, found, expected) => (
             codes::TYPE,

@@ -98,7 +98,7 @@ fn the_wrong_sort_of_name() {
     );
     let a = run(&format!("{data} exch r1, d"));
     assert_eq!(errors(&a)[0].0, "P0031");
-    assert_eq!(a.diagnostics[0].help.as_deref(), Some("a word of memory stands in brackets: `[d]`"));
+    assert_eq!(a.diagnostics[0].help.as_deref(), Some("a word of memory is in brackets: `[d]`"));
 }
 
 #[test]

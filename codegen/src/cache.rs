@@ -147,13 +147,13 @@ impl Directory {
         let path = work.at("library.so");
         let mut file = readable().open(&path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("the compiler has made something that is no file"));
+            return Err(io::Error::other("the compiler's output is not a file"));
         }
         restrict(&file)?;
         let mut library = Vec::new();
         (&mut file).take(MAX_LIBRARY).read_to_end(&mut library)?;
         if is_truncated(&library) {
-            return Err(io::Error::other("the compiler has made a library that is not whole"));
+            return Err(io::Error::other("the compiler has written an incomplete library"));
         }
         file.sync_all()?;
         let sum = work.at("library.sum");

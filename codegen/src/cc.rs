@@ -24,13 +24,13 @@ use crate::child::{Stream, run};
 #[derive(Debug, thiserror::Error)]
 pub enum CcError {
     /// No compiler was found.
-    #[error("no C compiler is found ({tried}); install one, or name it in the environment variable CC")]
+    #[error("no C compiler was found ({tried}); install one, or name it in the environment variable CC")]
     NoCompiler {
         /// The names that were tried.
         tried: String,
     },
     /// The compiler fails on the source.
-    #[error("{compiler} fails on {path}:\n{message}")]
+    #[error("{compiler} failed on {path}:\n{message}")]
     Fails {
         /// The compiler.
         compiler: String,
@@ -41,7 +41,7 @@ pub enum CcError {
     },
     /// The compiler exceeds its time limit.
     #[error(
-        "{compiler} has not come to an end within {seconds} s and was stopped; allow it more seconds in the environment variable PENDULA_CC_TIMEOUT"
+        "{compiler} did not finish within {seconds} s and was stopped; allow more seconds with the environment variable PENDULA_CC_TIMEOUT"
     )]
     Slow {
         /// The compiler.
@@ -50,7 +50,7 @@ pub enum CcError {
         seconds: u64,
     },
     /// An environment variable has an invalid value.
-    #[error("the environment variable {name} is `{value}`; it is to be {wanted}")]
+    #[error("the environment variable {name} is `{value}`; it must be {wanted}")]
     Setting {
         /// The name of the variable.
         name: &'static str,

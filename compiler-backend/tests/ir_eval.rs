@@ -206,8 +206,8 @@ fn what_is_left_is_noticed() {
     let mut p = dot();
     let Stmt::For { body, .. } = &mut p.functions[0].body[0].stmt else { panic!() };
     for s in body.iter_mut() {
-        if let Stmt::Ancilla { care, .. } = &mut s.stmt {
-            *care = AncillaChecks { check: false, drop: false };
+        if let Stmt::Ancilla { checks, .. } = &mut s.stmt {
+            *checks = AncillaChecks { check: false, drop: false };
         }
     }
     let x = [1.0, 2.0].map(f).to_vec();
@@ -280,9 +280,9 @@ fn errors() {
     let zero = ints(|x, _, _| vec![update(TableFn::Int(int_fn::Name::Div), to(x), &[int(1), int(0)])]);
     assert!(matches!(zero, EvalError::Fault { fault: Fault::DivideByZero, .. }));
     let assert = ints(|x, y, _| {
-        vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: AssertKind::User, says: None })]
+        vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: AssertKind::User, reason: None })]
     });
-    assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: AssertKind::User, says: None, a: 3, b: 5 });
+    assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: AssertKind::User, reason: None, a: 3, b: 5 });
     let leak = ints(|_, _, b| {
         let t = b.var("t", Ty::Int);
         vec![alloc(t), update(id(Ty::Int), to(t), &[int(1)])]
@@ -291,8 +291,9 @@ fn errors() {
     let order = ints(|_, _, b| {
         let r = b.region("r", Ty::Int);
         let (p, q) = (b.var("p", Ty::Int), b.var("q", Ty::Int));
-        let array =
-            |base, free| at(Stmt::Array { base, len: int(2), region: r, ty: Ty::Int, free, care: AncillaChecks::FULL });
+        let array = |base, free| {
+            at(Stmt::Array { base, len: int(2), region: r, ty: Ty::Int, free, checks: AncillaChecks::FULL })
+        };
         vec![array(p, false), array(q, false), array(p, true), array(q, true)]
     });
     assert!(matches!(order, EvalError::Order { .. }));

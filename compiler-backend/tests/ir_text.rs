@@ -63,7 +63,7 @@ fn statement(r: &mut Random, depth: usize) -> LocatedStmt {
     let kinds = if depth > 3 { 9 } else { 15 };
     let var = Var(r.below(6) as u32);
     let (ty, flag) = (Ty::ALL[r.below(4)], r.chance(50));
-    let care = AncillaChecks { check: r.chance(50), drop: r.chance(50) };
+    let checks = AncillaChecks { check: r.chance(50), drop: r.chance(50) };
     let stmt = match r.below(kinds) {
         0 | 1 => {
             let func = TableFn::ALL[r.below(TableFn::ALL.len())];
@@ -75,8 +75,8 @@ fn statement(r: &mut Random, depth: usize) -> LocatedStmt {
             let row = Row::ALL[r.below(Row::ALL.len())];
             Stmt::Permute { row, inverse: flag, ty, args: (0..r.below(4)).map(|_| operand(r)).collect() }
         }
-        3 => Stmt::Ancilla { var, free: flag, care },
-        4 => Stmt::Array { base: var, len: operand(r), region: Region(r.below(6) as u32), ty, free: flag, care },
+        3 => Stmt::Ancilla { var, free: flag, checks },
+        4 => Stmt::Array { base: var, len: operand(r), region: Region(r.below(6) as u32), ty, free: flag, checks },
         5 => Stmt::Call {
             func: FunctionId(r.below(3) as u32),
             inverse: flag,
@@ -84,7 +84,7 @@ fn statement(r: &mut Random, depth: usize) -> LocatedStmt {
         },
         6 => {
             let why = [AssertKind::User, AssertKind::Bounds, AssertKind::Alias, AssertKind::Shape][r.below(4)];
-            Stmt::Assert { test: condition(r, 9).test, why, says: [None, Some(0), Some(1)][r.below(3)] }
+            Stmt::Assert { test: condition(r, 9).test, why, reason: [None, Some(0), Some(1)][r.below(3)] }
         }
         7 => Stmt::Show { ty, value: operand(r) },
         8 => Stmt::Print(r.word() as u32),

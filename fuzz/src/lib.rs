@@ -124,7 +124,7 @@ fn per_instruction(counts: &Counts, len: usize) -> Vec<(Mode, Vec<u64>)> {
 fn by_steps(m: &mut Machine) -> Outcome {
     for _ in 0..STEPS {
         match m.step() {
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished => return Outcome::Finished,
             StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
@@ -226,7 +226,7 @@ pub fn engines(module: &Module) {
             let (Ok(mut a), Ok(mut b)) = (Machine::new(&program, &plain), Machine::new(&program, &jit)) else { return };
             for direction in [Direction::Forward, Direction::Backward] {
                 let outcomes = [&mut a, &mut b].map(|m| {
-                    m.carry(ad_mode);
+                    m.set_ad_mode(ad_mode);
                     m.begin(direction);
                     m.run(Some(STEPS))
                 });

@@ -86,10 +86,10 @@ impl Resource {
     /// The default advice for exceeding it.
     const fn help(self) -> &'static str {
         match self {
-            Resource::Depth => "write what is inside with fewer levels, or name the outer parts one after the other",
+            Resource::Depth => "write it with fewer levels, or in several named parts",
             Resource::Nodes => "divide it into parts, or keep them in an array",
             Resource::Bytes => "divide it into several, or give it more room",
-            Resource::Steps => "write the number that it comes to, or compute it in a function",
+            Resource::Steps => "write the result as a number, or compute it in a function",
         }
     }
 }

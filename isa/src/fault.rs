@@ -57,7 +57,7 @@ faults! {
         "every path must end in `finish` (backward: in `start`)";
     /// The word popped as a return link is none, or belongs to a call of another procedure.
     BadLink "P0111" "the return link does not belong to a call of this procedure"
-        "let each `push` have its `pop`; `sp`, the word below it, and the register of a `callr` must be what they were on entry to the procedure";
+        "match each `push` with a `pop`; `sp`, the word below it, and the register of a `callr` must be what they were on entry to the procedure";
     /// `callr`/`uncallr` with a register that holds no procedure's address.
     NotProcedure "P0112" "the register does not hold the address of a procedure"
         "load it with the procedure's name: `add r1, name`";
@@ -66,7 +66,7 @@ faults! {
         "guard the division with a `jmp.eq` on the divisor";
     /// An argument for which the function has no value.
     Domain "P0114" "the function has no value at this argument"
-        "guard it with a `jmp`: logarithms and roots want positive numbers, arc functions numbers from -1 to 1, negative bases whole exponents";
+        "guard it with a `jmp`: logarithms and roots need positive numbers, arc functions numbers from -1 to 1, negative bases whole exponents";
     /// A result that the number type cannot hold.
     Range "P0115" "the result lies outside the number type's range"
         "scale the values, or use a type with a wider range";
@@ -75,7 +75,7 @@ faults! {
         "without `--trap overflow` the word wraps and the run goes on; choose a `.format` with more integer bits";
     /// A word that is no logarithmic number.
     BadLog "P0117" "the word is not a logarithmic number"
-        "sign 1 with the reserved zero logarithm is no number: the word was made by an instruction of another type";
+        "sign 1 with the reserved zero logarithm is not a number: the word was made by an instruction of another type";
     /// Multiplying or dividing a logarithmic number by zero.
     LogZero "P0118" "multiplication or division by a logarithmic zero"
         "multiplying by zero forgets the number; guard it with a `jmp.eq.l`";
@@ -87,7 +87,7 @@ faults! {
         "both factors must be greater than zero";
     /// `rmul`/`rdiv` whose word or buffer overflows.
     FactorOverflow "P0121" "the word or the information buffer of `rmul`/`rdiv` overflows"
-        "start a new buffer: push the full one on a stack and go on with a cleared register";
+        "start a new buffer: push the full one on a stack and continue with a cleared register";
     /// `unemit` (or `emit` backward) into a register that is in use.
     UnemitInto "P0122" "a word taken back from the output tape meets a register that is not zero"
         "uncompute the register first";
@@ -108,7 +108,7 @@ faults! {
         "levels are 0, 1 and 2, and a run with tangents has no level 2: a third `gcall` inside two others has no level left";
     /// A branch to a place where none ends it.
     NoBranch "P0134" "the branch leads to no branch instruction"
-        "a branch is ended by a `bra`, `rbra` or `swapbr` where it lands that brings the branch register back to 0; `finish` does not";
+        "a branch must land on a `bra`, `rbra` or `swapbr` that returns the branch register to 0; `finish` does not";
     /// Control at a word of data.
     RunsData "P0135" "control came to a word of data"
         "end the code before it with a branch or `finish`";
@@ -116,7 +116,7 @@ faults! {
     ExchangesCode "P0136" "the cell holds an instruction"
         "instructions are not data here: correct the address";
     /// `erase` running backward.
-    Irreversible "P0127" "an erased word cannot be brought back"
+    Irreversible "P0127" "an erased word cannot be restored"
         "a module that says `.irreversible` runs forward only";
 }
 

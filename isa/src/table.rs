@@ -79,11 +79,11 @@ pub trait Function: 'static {
     fn partial<C: Calculus>(c: &mut C, n: usize, x: [C::V; ARITY], y: C::V) -> Result<C::V, C::Stop>;
 }
 
-/// Something done with a function's type.
+/// An operation that is generic over a function's type.
 pub trait FunctionVisitor {
     /// The result.
     type Out;
-    /// Does it.
+    /// Performs the operation for the function `F`.
     fn visit<F: Function>(self) -> Self::Out;
 }
 
@@ -241,11 +241,11 @@ pub trait Instruction: 'static {
     }
 }
 
-/// Something done with a straight-line instruction's type.
+/// An operation that is generic over a straight-line instruction's type.
 pub trait InstructionVisitor {
     /// The result.
     type Out;
-    /// Does it.
+    /// Performs the operation for the instruction `I`.
     fn visit<I: Instruction>(self) -> Self::Out;
 }
 

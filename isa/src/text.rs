@@ -150,7 +150,7 @@ fn memory_text(base: Reg, index: Reg, offset: i64, names: &dyn Names) -> String 
     out
 }
 
-/// A word as a number that reads back exactly; a word that is no number of the type as a raw word, `0x…w`.
+/// A word as a number that reads back exactly; a word that is not a number of the type as a raw word, `0x…w`.
 pub fn number(word: u64, ty: Ty, format: Format) -> String {
     match ty {
         Ty::Int => word.cast_signed().to_string(),

@@ -98,7 +98,7 @@ problems! {
         "`call` and `uncall` take the name of a `proc`";
     /// `erase` in a module that does not say `.irreversible`.
     NotIrreversible "P0059" "`erase` in a module that is reversible" ""
-        "say `.irreversible` if the program may forget; it cannot run backward then";
+        "write `.irreversible` if the program may erase; it then cannot run backward";
     /// An instruction of another profile.
     WrongProfile "P0080" "the module's profile has no such instruction" ""
         "`.profile pisa` is for programs with a branch register; others have jumps in pairs, procedures and memory operands";

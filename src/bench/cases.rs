@@ -358,7 +358,7 @@ impl Case {
 
     /// The compiled module.
     pub(crate) fn module(&self) -> anyhow::Result<Module> {
-        self.compile(false)?.module.with_context(|| format!("{} makes no program", self.workload.name))
+        self.compile(false)?.module.with_context(|| format!("{} does not compile", self.workload.name))
     }
 
     /// The arguments for C: an array of 64-bit words for each, and additional arrays that the call needs.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Surroundings;
-use super::measure::{Measured, Ran};
+use super::measure::{EngineTimes, Measured};
 use super::objective::Contraction;
 use super::reference::Check;
 
@@ -33,7 +33,7 @@ fn time(case: &Measured, seconds: f64) -> Value {
     })
 }
 
-fn ran(case: &Measured, ran: &Ran) -> Value {
+fn ran(case: &Measured, ran: &EngineTimes) -> Value {
     let optional = |t: Option<f64>| t.map_or(Value::Null, |t| time(case, t));
     json!({
         "engine": ran.engine,

@@ -38,7 +38,7 @@ pub(crate) struct Instructions {
 
 /// The times of an engine.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct EngineTimes {
     pub(crate) engine: &'static str,
     /// Times in seconds.
     pub(crate) forward: f64,
@@ -61,7 +61,7 @@ pub(crate) struct Measured {
     pub(crate) objectives: Vec<Timed>,
     /// The checks of the objectives in C.
     pub(crate) checks: Vec<Check>,
-    pub(crate) engines: Vec<Ran>,
+    pub(crate) engines: Vec<EngineTimes>,
 }
 
 impl Measured {
@@ -94,7 +94,7 @@ struct ObjectiveResult {
 }
 
 /// Evaluates an objective. The direction moves each input by a fraction of its value, a different one for each.
-fn ask(case: &Case, objective: &Objective) -> ObjectiveResult {
+fn evaluate(case: &Case, objective: &Objective) -> ObjectiveResult {
     let start = case.arrays();
     let run = |mut arrays: Vec<Vec<u64>>| {
         objective.run(&mut arrays, 1);
@@ -152,7 +152,7 @@ fn check(
     (case, fast): (&Case, bool),
     runner: &mut dyn Runner,
     apart: Option<&mut (dyn Runner + '_)>,
-    spoken: Option<&ObjectiveResult>,
+    expected: Option<&ObjectiveResult>,
 ) -> anyhow::Result<(Vec<Check>, Option<Instructions>)> {
     let mut checks = Vec::new();
     let executed = |r: &dyn Runner| r.executed().unwrap_or(0);
@@ -164,7 +164,7 @@ fn check(
     let found = runner.results();
     published(&mut checks, "value", &case.published.value, &found);
     checks.extend(energy(case, &found));
-    if let Some(c) = spoken {
+    if let Some(c) = expected {
         checks.push(Check::all("value, C", &found, &c.results, agreement(case, fast)));
     }
     runner.backward(1)?;
@@ -187,7 +187,7 @@ fn check(
     let instructions = runner.executed().map(|now| Instructions { forward, gradient: Some(now - before) });
     let gradients = runner.gradients();
     published(&mut checks, "gradient", &case.published.gradient, &gradients);
-    if let Some(c) = spoken {
+    if let Some(c) = expected {
         let parts = gradients.iter().zip(&c.direction).map(|(g, d)| g * d);
         let size: f64 = parts.clone().map(f64::abs).sum();
         checks.push(Check::new("gradient, differences of C", parts.sum(), c.slope, 1e-6 * size));
@@ -258,7 +258,7 @@ fn median(samples: &mut [f64]) -> f64 {
 }
 
 /// An objective being timed.
-struct Speaker<'a> {
+struct TimedObjective<'a> {
     objective: &'a Objective,
     start: &'a [Vec<u64>],
     arrays: Vec<Vec<u64>>,
@@ -266,7 +266,7 @@ struct Speaker<'a> {
     samples: Vec<f64>,
 }
 
-impl Speaker<'_> {
+impl TimedObjective<'_> {
     fn sample(&mut self, times: u64) -> f64 {
         self.arrays.clone_from_slice(self.start);
         let start = clock();
@@ -276,7 +276,7 @@ impl Speaker<'_> {
 }
 
 /// An engine being timed: for each kind of run, the number of repetitions and the samples.
-struct Subject<'a> {
+struct TimedEngine<'a> {
     runner: Box<dyn Runner + 'a>,
     apart: Option<Box<dyn Runner + 'a>>,
     weights: Vec<f64>,
@@ -295,7 +295,7 @@ const JACOBIAN: usize = 2;
 const HESSIAN: usize = 3;
 const BACKWARD: usize = 4;
 
-impl Subject<'_> {
+impl TimedEngine<'_> {
     fn forward_and_back(&mut self, times: u64) -> anyhow::Result<(f64, f64)> {
         let runner = &mut self.runner;
         runner.restart();
@@ -335,11 +335,11 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn ran(mut self) -> Ran {
+    fn ran(mut self) -> EngineTimes {
         let samples = &mut self.samples;
         let mut take = |which: usize| median(&mut samples[which]);
         let optional = |seconds: f64| (!seconds.is_nan()).then_some(seconds);
-        Ran {
+        EngineTimes {
             engine: self.runner.engine(),
             forward: take(FORWARD),
             backward: take(BACKWARD),
@@ -393,25 +393,25 @@ impl<'c> Ready<'c> {
 }
 
 /// A case that was checked and is being timed.
-struct Stand<'a> {
+struct TimedCase<'a> {
     case: &'a Case,
-    speakers: Vec<Speaker<'a>>,
-    subjects: Vec<Subject<'a>>,
+    objectives: Vec<TimedObjective<'a>>,
+    engine_runs: Vec<TimedEngine<'a>>,
     checks: Vec<Check>,
 }
 
-impl<'a> Stand<'a> {
-    fn new(ready: &'a Ready<'a>, engines: &[Engine], least: f64) -> anyhow::Result<Stand<'a>> {
+impl<'a> TimedCase<'a> {
+    fn new(ready: &'a Ready<'a>, engines: &[Engine], least: f64) -> anyhow::Result<TimedCase<'a>> {
         let Ready { case, objectives, start, .. } = ready;
-        let spoken: Vec<ObjectiveResult> = objectives.iter().map(|o| ask(case, o)).collect();
+        let expected: Vec<ObjectiveResult> = objectives.iter().map(|o| evaluate(case, o)).collect();
         let mut checks = Vec::new();
-        for (o, spoken) in objectives.iter().zip(&spoken) {
+        for (o, expected) in objectives.iter().zip(&expected) {
             let what = format!("{} ({}): value", o.name, o.contraction.name());
-            published(&mut checks, &what, &case.published.value, &spoken.results);
+            published(&mut checks, &what, &case.published.value, &expected.results);
         }
         // Engines are compared with the objective that is compiled as written.
-        let strict = objectives.iter().zip(&spoken).find(|(o, _)| o.contraction == Contraction::Off).map(|(_, s)| s);
-        let mut subjects = Vec::new();
+        let strict = objectives.iter().zip(&expected).find(|(o, _)| o.contraction == Contraction::Off).map(|(_, s)| s);
+        let mut engine_runs = Vec::new();
         for engine in engines {
             let mut runner = ready.prepared.runner(*engine)?;
             let mut apart = ready.apart.as_ref().map(|p| p.runner(*engine)).transpose()?;
@@ -420,32 +420,32 @@ impl<'a> Stand<'a> {
             let rows = case.apart.iter().flat_map(|case| [0, 1].map(|row| jacobian_weights(case, row))).collect();
             let weights = case.seed.weights(runner.results().len());
             let (times, samples, has_gradient) = ([1; 4], Default::default(), !case.is_exact());
-            let mut subject =
-                Subject { runner, apart, weights, has_gradient, rows, times, samples, checks, instructions };
-            subject.calibrate(case.hessian, least)?;
-            subjects.push(subject);
+            let mut engine_run =
+                TimedEngine { runner, apart, weights, has_gradient, rows, times, samples, checks, instructions };
+            engine_run.calibrate(case.hessian, least)?;
+            engine_runs.push(engine_run);
         }
-        let mut speakers = Vec::new();
+        let mut timed_objectives = Vec::new();
         for objective in objectives {
-            let mut speaker = Speaker { objective, start, arrays: start.clone(), times: 1, samples: Vec::new() };
-            speaker.times = repetitions(least, |n| Ok(speaker.sample(n)))?;
-            speakers.push(speaker);
+            let mut timed = TimedObjective { objective, start, arrays: start.clone(), times: 1, samples: Vec::new() };
+            timed.times = repetitions(least, |n| Ok(timed.sample(n)))?;
+            timed_objectives.push(timed);
         }
-        Ok(Stand { case, speakers, subjects, checks })
+        Ok(TimedCase { case, objectives: timed_objectives, engine_runs, checks })
     }
 
     /// Times each objective and each engine once.
     fn round(&mut self) -> anyhow::Result<()> {
-        for speaker in &mut self.speakers {
-            let seconds = speaker.sample(speaker.times);
-            speaker.samples.push(seconds / speaker.times as f64);
+        for timed in &mut self.objectives {
+            let seconds = timed.sample(timed.times);
+            timed.samples.push(seconds / timed.times as f64);
         }
-        self.subjects.iter_mut().try_for_each(|subject| subject.round(self.case.hessian))
+        self.engine_runs.iter_mut().try_for_each(|engine_run| engine_run.round(self.case.hessian))
     }
 
     fn measured(self) -> Measured {
-        let Stand { case, speakers, subjects, checks } = self;
-        let timed = speakers.into_iter().map(|mut s| Timed {
+        let TimedCase { case, objectives, engine_runs, checks } = self;
+        let timed = objectives.into_iter().map(|mut s| Timed {
             function: s.objective.name,
             contraction: s.objective.contraction,
             seconds: median(&mut s.samples),
@@ -457,7 +457,7 @@ impl<'a> Stand<'a> {
             elements: case.elements,
             objectives: timed.collect(),
             checks,
-            engines: subjects.into_iter().map(Subject::ran).collect(),
+            engines: engine_runs.into_iter().map(TimedEngine::ran).collect(),
         }
     }
 }
@@ -471,10 +471,10 @@ pub(crate) fn measure(
 ) -> anyhow::Result<Vec<Measured>> {
     let ready: Vec<Ready<'_>> =
         cases.iter().map(|case| Ready::new(case, compiler, effort.fast)).collect::<Result<_, _>>()?;
-    let mut stands: Vec<Stand<'_>> =
-        ready.iter().map(|r| Stand::new(r, engines, effort.least)).collect::<Result<_, _>>()?;
+    let mut cases: Vec<TimedCase<'_>> =
+        ready.iter().map(|r| TimedCase::new(r, engines, effort.least)).collect::<Result<_, _>>()?;
     for _ in 0..effort.rounds {
-        stands.iter_mut().try_for_each(Stand::round)?;
+        cases.iter_mut().try_for_each(TimedCase::round)?;
     }
-    Ok(stands.into_iter().map(Stand::measured).collect())
+    Ok(cases.into_iter().map(TimedCase::measured).collect())
 }

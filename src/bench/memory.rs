@@ -14,11 +14,11 @@ use pendula::asm::object;
 use pendula::isa::Module;
 
 use super::cases::{self, Case, Seed, Workload, workload};
-use super::measure::Ran;
+use super::measure::EngineTimes;
 use super::reference::Check;
 use super::runner::Prepared;
-use crate::cli::{BenchChild, Engine};
-use crate::memory::own;
+use crate::cli::args::{BenchChild, Engine};
+use crate::cli::memory::own;
 
 /// Peak memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     if what == BenchChild::Empty {
         begin();
-        return own("VmHWM").context("no peak is told");
+        return own("VmHWM").context("the system does not report the peak memory");
     }
     let module = object::read(&bytes).map_err(|e| anyhow::anyhow!("{e}"))?;
     drop(bytes);
@@ -63,11 +63,17 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
             BenchChild::Empty => {}
         }
     }
-    own("VmHWM").context("no peak is told")
+    own("VmHWM").context("the system does not report the peak memory")
 }
 
 /// Runs a child process, and returns the peak that it reports.
-fn ask(executable: &Path, what: BenchChild, workload: &Workload, engine: Engine, object: &[u8]) -> anyhow::Result<u64> {
+fn evaluate(
+    executable: &Path,
+    what: BenchChild,
+    workload: &Workload,
+    engine: Engine,
+    object: &[u8],
+) -> anyhow::Result<u64> {
     let name = |value: Option<clap::builder::PossibleValue>| value.map_or(String::new(), |v| v.get_name().to_string());
     let mut process = Command::new(executable)
         .args(["bench", workload.name, "--child", &name(what.to_possible_value())])
@@ -94,7 +100,7 @@ fn ask(executable: &Path, what: BenchChild, workload: &Workload, engine: Engine,
 const STEPS: [i64; 2] = [16_000, 64_000];
 
 /// Measures a case's peaks, and records the checks on them.
-pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut Ran, engine: Engine) -> anyhow::Result<()> {
+pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut EngineTimes, engine: Engine) -> anyhow::Result<()> {
     if case.is_exact() || own("VmHWM").is_none() {
         return Ok(());
     }
@@ -118,7 +124,8 @@ pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut Ran, engine: Eng
 /// The peaks of a compiled program.
 fn peaks(executable: &Path, workload: &Workload, module: &Module, engine: Engine) -> anyhow::Result<Peaks> {
     let object = object::write(module).map_err(|e| anyhow::anyhow!("{e}"))?;
-    let empty = ask(executable, BenchChild::Empty, workload, engine, &[])?;
-    let beyond = |what| Ok::<_, anyhow::Error>(ask(executable, what, workload, engine, &object)?.saturating_sub(empty));
+    let empty = evaluate(executable, BenchChild::Empty, workload, engine, &[])?;
+    let beyond =
+        |what| Ok::<_, anyhow::Error>(evaluate(executable, what, workload, engine, &object)?.saturating_sub(empty));
     Ok(Peaks { forward: beyond(BenchChild::Forward)?, gradient: beyond(BenchChild::Gradient)? })
 }

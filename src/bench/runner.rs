@@ -61,7 +61,7 @@ impl Prepared {
     pub(crate) fn new(case: &Case, fast: bool) -> anyhow::Result<Prepared> {
         let compiled = case.compile(fast)?;
         let how = if fast { Rounding::Fast } else { Rounding::Strict };
-        let module = compiled.module.with_context(|| format!("{} makes no program", case.workload.name))?;
+        let module = compiled.module.with_context(|| format!("{} does not compile", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
         if let Some(native) = compiled.native
             && let Ok(whole) = NativeProgram::new(native, compiled.arguments, how, compiled.switches)
@@ -145,7 +145,7 @@ impl OnMachine<'_> {
     }
 
     fn repeat(&mut self, direction: Direction, times: u64) -> anyhow::Result<()> {
-        self.machine.carry(AdMode::Plain);
+        self.machine.set_ad_mode(AdMode::Plain);
         for _ in 0..times {
             self.machine.begin(direction);
             to_end(&mut self.machine)?;
@@ -191,7 +191,7 @@ impl Runner for OnMachine<'_> {
                     continue;
                 }
                 gradient::forward(machine, &mut to_end)?;
-                machine.carry(AdMode::Gradient);
+                machine.set_ad_mode(AdMode::Gradient);
                 for (at, weight) in self.prepared.results.iter().zip(weights) {
                     machine.set_lane_word(GRADIENT, *at, weight.to_bits());
                 }

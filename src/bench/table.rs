@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::Surroundings;
-use super::measure::{Measured, Ran};
+use super::measure::{EngineTimes, Measured};
 use super::memory::Peaks;
 use super::objective::Contraction;
 use super::reference::Check;
-use crate::columns::{left, right};
+use crate::cli::report::columns::{left, right};
 
 /// A table of text.
 pub(crate) struct Table {
@@ -106,7 +106,7 @@ fn verdict<'a>(mut checks: impl Iterator<Item = &'a Check>) -> String {
 
 /// A row for each engine of each case. It begins with the case's name, followed by the engine's if there are several
 /// engines.
-fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &Ran) -> Vec<String>) -> Table {
+fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &EngineTimes) -> Vec<String>) -> Table {
     let several = cases.iter().any(|c| c.engines.len() > 1);
     let first: &[&str] = if several { &["workload", "engine"] } else { &["workload"] };
     let mut table = Table::new(&[first, head].concat(), first.len());

@@ -10,7 +10,7 @@ use pendula_vm::gradient::{self, Cell, Variable, gradient_to_f64};
 use pendula_vm::{AdMode, Machine, Snapshot};
 
 use super::{CHECKED, Check, Gradient, Loss, Report, variables};
-use crate::values::Place;
+use crate::state::values::Place;
 
 /// True if the gradient words of doubles are finite.
 fn are_finite(m: &Machine<'_>, words: &[Variable]) -> bool {
@@ -81,7 +81,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 gradient::forward(m, &mut run)?;
                 let value = m.get(0, loss.cell);
                 // The state before the run backward, with its gradient word seeded: the copy of the outputs.
-                m.carry(AdMode::Gradient);
+                m.set_ad_mode(AdMode::Gradient);
                 m.put(GRADIENT, loss.cell, word);
                 let before = m.digest();
                 m.keep_dropped();

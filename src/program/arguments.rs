@@ -3,7 +3,7 @@
 use pendula_compiler::nil::sema::{Argument, Number};
 use pendula_isa::budget::Budget;
 
-use crate::arguments;
+use crate::state::arguments;
 
 use super::{Error, ErrorKind, Value};
 

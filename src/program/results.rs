@@ -13,10 +13,10 @@ use pendula_vm::Machine;
 use pendula_vm::gradient::gradient_to_f64;
 
 use crate::grad::{Gradient, Report};
-use crate::layout::Layouts;
-use crate::load::CompiledSource;
-use crate::values::{self, Place};
-use crate::{pisa, store};
+use crate::state::compiled::CompiledSource;
+use crate::state::language;
+use crate::state::layout::Layouts;
+use crate::state::values::{self, Place};
 
 use super::{Array, Error, ErrorKind, Number, Value};
 
@@ -202,16 +202,10 @@ impl<'p> Names<'p> {
         };
         let mut out = self.parameters(&numbers, false);
         let one = |place: &Place| (place.name.clone(), self.place(machine, place));
-        match self.compiled.and_then(CompiledSource::variables) {
-            Some(store) => out.extend(store::places(self.module, store).iter().map(one)),
-            None if self.compiled.is_some() => {}
-            None if pisa::is_pisa(self.module) => {
-                out.extend(pisa::labelled(self.module).iter().map(one));
-            }
-            None => {
-                let marked = values::marked(self.module, |import, export| export || (reverse && import));
-                out.extend(marked.iter().map(one));
-            }
+        let names = (self.module, self.compiled.and_then(CompiledSource::variables));
+        // The results of a program with parameters are these.
+        if self.compiled.is_none() || names.1.is_some() {
+            out.extend(language::of(names).results(names, reverse).iter().map(one));
         }
         for place in shown {
             out.retain(|(name, _)| *name != place.name);
@@ -339,7 +333,7 @@ impl<'p> Names<'p> {
 
 /// The numbers of a place as a value: a number, or an array in the shape that it has in Janus.
 fn shaped(place: &Place, numbers: Vec<Number>) -> Value {
-    use crate::values::Location;
+    use crate::state::values::Location;
     use pendula_compiler::janus::store::Shape;
     let count = numbers.len();
     let shape = match (&place.variable, place.at) {

@@ -8,7 +8,7 @@ use pendula_isa::num::{Env, Format};
 use pendula_isa::text::number;
 use pendula_isa::types::Ty;
 
-use crate::arrays;
+use crate::state::arrays;
 
 use super::Error;
 
@@ -359,7 +359,7 @@ impl<A: Into<Value>, B: Into<Value>> From<(A, B)> for Value {
 
 /// The error for a value of another type than expected.
 fn other(v: &Value, wanted: &str) -> Error {
-    Error::value(format!("{} is wanted, and this is {}: {v}", wanted, v.kind()))
+    Error::value(format!("{} is expected, and this is {}: {v}", wanted, v.kind()))
 }
 
 impl TryFrom<&Value> for f64 {

@@ -111,7 +111,7 @@ fn machines_of_a_batch_are_as_new_for_every_item() {
             if s.once_in(2) {
                 (1..12).filter_map(Reg::new).for_each(|r| m.set_register(r, word(&mut s)));
             }
-            m.carry(s.pick(&AdMode::ALL));
+            m.set_ad_mode(s.pick(&AdMode::ALL));
             if s.once_in(2) {
                 m.keep_dropped();
             }

@@ -102,7 +102,7 @@ fn inputs_that_do_not_fit_are_refused() {
     let run = |more: &[&str], message: &str| refuses(&[&["run"], more].concat(), message);
     run(
         &["factorial.rasm", "--batch", &halves],
-        "halves.npy: item 1: `2.5` is no value for `x`, which is read as integer",
+        "halves.npy: item 1: `2.5` is not a value for `x`, which is read as integer",
     );
     run(&["bessel.rasm", "--batch", &halves], "say what it is, `NAME=");
     run(&["factorial.rasm", "--batch", &rows], "rows.npy: an item is 3 numbers, `x` has one word");
@@ -118,7 +118,7 @@ fn inputs_that_do_not_fit_are_refused() {
     run(&["sort.rasm", "--batch", &folder.text("ragged.csv", "1,2\n3\n")], "its rows have different lengths");
     run(
         &["factorial.rasm", "--batch", &folder.text("bad.csv", "# n\n1\n2x\n")],
-        "bad.csv: item 1 (line 3): `2x` is no value for `x`",
+        "bad.csv: item 1 (line 3): `2x` is not a value for `x`",
     );
     run(&["factorial.rasm", "--batch", "nothing.npy"], "--batch nothing.npy: nothing.npy: cannot be read");
     run(&["factorial.rasm", "--batch", "factorial.rasm"], "array files end in `.csv` or `.npy`");
@@ -189,14 +189,14 @@ fn what_is_shown_counted_and_restored_is_told_by_item() {
     let (code, out, _) = pendula(&["run", &program, "--batch", &file, "--round-trip"]);
     assert_eq!(code, 1);
     assert!(out.contains("the state was restored bit for bit (items 0, 2)\n"), "{out}");
-    assert!(out.contains("the state was NOT restored; `--drift` tells what differs (item 1)\n"), "{out}");
+    assert!(out.contains("the state was NOT restored; `--drift` reports the differences (item 1)\n"), "{out}");
     let (code, out, _) = pendula(&["run", &program, "--batch", &file, "--round-trip", "--drift"]);
     assert_eq!((code, out.contains("most in x: by 3.814697265569489e-7 (item 1)\n")), (0, true), "{out}");
-    // Rests of rounding are nothing to warn of; they are summed up where that is asked for.
+    // Rounding errors are no reason for a warning; they are summarised on request.
     let file = format!("z={}", folder.npy("z.npy", &[3], &[1.0, 2.5, 3.0]));
     let (code, _, err) = pendula(&["run", "bessel.rasm", "--batch", &file]);
     assert_eq!((code, err.as_str()), (0, ""));
-    let rests = "`zero.f` cleared 9 rests of rounding in items 1-2, at most ";
+    let rests = "`zero.f` cleared 9 rounding errors in items 1-2, at most ";
     let (code, _, err) = pendula(&["run", "bessel.rasm", "--batch", &file, "-v"]);
     assert_eq!((code, err.matches(rests).count()), (0, 1), "{err}");
     let (code, out, err) = pendula(&["grad", "bessel.rasm", "--batch", &file, "--drift"]);

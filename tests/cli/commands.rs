@@ -64,10 +64,10 @@ fn a_definition_of_the_command_line_comes_before_the_programs_own() {
         "{err}"
     );
     let (code, _, err) = run(&["run", "-", "-D", "M=5"], program);
-    assert!(code == 0 && err.contains("warning[P0202]: the program has no use for `M`"), "{err}");
+    assert!(code == 0 && err.contains("warning[P0202]: the program does not use `M`"), "{err}");
     assert!(err.contains("did you mean `N`?"), "{err}");
     let (code, _, err) = run(&["run", "-", "-D", "size=5"], ".equ SIZE, 3\nstart\n add r1, SIZE\n finish\n");
-    assert!(code == 0 && err.contains("the program has no use for `size`"), "{err}");
+    assert!(code == 0 && err.contains("the program does not use `size`"), "{err}");
     assert!(err.contains("did you mean `SIZE`?"), "{err}");
     let (code, _, err) = run(&["run", "-", "-D", "N=a b"], program);
     assert!(code == 1 && err.contains("--define:1"), "{err}");
@@ -120,7 +120,7 @@ fn several_files_are_checked_priced_and_measured() {
         assert_eq!(first, alone, "{command}");
     }
     let (code, _, err) = run(&["energy", good[0], good[1], "--csv"], "");
-    assert_eq!((code, err.contains("--csv is of one program")), (2, true), "{err}");
+    assert_eq!((code, err.contains("--csv needs exactly one program")), (2, true), "{err}");
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
@@ -269,7 +269,7 @@ end
     let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(value["values"], serde_json::json!({ "b!": true, "a": [false, true], "n": 1 }));
     let (code, _, err) = run(&["--set", "b!=2"]);
-    assert!(code == 2 && err.contains("true or false is wanted"), "{err}");
+    assert!(code == 2 && err.contains("true or false is expected"), "{err}");
     // In an object, which knows nothing else of the source.
     let folder = std::env::temp_dir().join(format!("pendula-truths-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -325,8 +325,8 @@ fn a_variable_with_parts_is_set_as_an_argument_is_written() {
     assert_eq!(set("x=(1.5,-2.0)"), (0, "x.re = 1.5\nx.im = -2.0\n".into(), String::new()));
     for (given, said) in [
         ("x=(1,2,3)", "`x` has the parts x.re, x.im: that is 2 numbers, not 3"),
-        ("x=1,2", "one value is wanted, such as `(1.0, 2.0)`"),
-        ("x=(1.5,a)", "`a` is no value for `x.im`"),
+        ("x=1,2", "one value is expected, such as `(1.0, 2.0)`"),
+        ("x=(1.5,a)", "`a` is not a value for `x.im`"),
         ("x.re=", "`x.re=` is not `name=value`"),
     ] {
         let (code, _, err) = set(given);

@@ -281,7 +281,10 @@ impl Expectations {
                 let problem = self.problems.last_mut().ok_or("a help without a problem before it")?;
                 problem.help.push(text.trim().to_string());
             } else {
-                self.problem(line, part.strip_prefix('!').ok_or_else(|| format!("`{mark}{part}` is no directive"))?)?;
+                self.problem(
+                    line,
+                    part.strip_prefix('!').ok_or_else(|| format!("`{mark}{part}` is not a directive"))?,
+                )?;
             }
             rest = rest.get(end + 1 + mark.len()..).unwrap_or("");
         }
@@ -296,7 +299,7 @@ impl Expectations {
             "" => Some(1),
             number => number.parse::<usize>().ok().filter(|n| up == 0 && *n > 1),
         };
-        let count = count.ok_or_else(|| format!("`!{how}` is no directive"))?;
+        let count = count.ok_or_else(|| format!("`!{how}` is not a directive"))?;
         let line = line.checked_sub(up).filter(|line| *line > 0).ok_or("no line stands there")?;
         self.problems.extend((0..count).map(|_| Problem::of(line, problem)));
         Ok(())
@@ -310,7 +313,7 @@ impl Expectations {
         let Some((name, shape, _)) = language.directives().find(|(known, ..)| *known == name) else {
             let known: Vec<&str> = language.directives().map(|(name, ..)| *name).collect();
             let mark = language.mark();
-            return Err(format!("`{mark}{text}` is no directive of {language:?}; there are {}", known.join(", ")));
+            return Err(format!("`{mark}{text}` is not a directive of {language:?}; there are {}", known.join(", ")));
         };
         match (shape, value) {
             (Shape::Flag, Some(_)) => return Err(format!("`{name}` has no value")),
@@ -345,7 +348,7 @@ impl Expectations {
 
     /// The value of a directive as a number.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, String> {
-        let number = |value: &str| value.parse().map_err(|_| format!("`{name}: {value}` is no number"));
+        let number = |value: &str| value.parse().map_err(|_| format!("`{name}: {value}` is not a number"));
         self.option(name).map(number).transpose()
     }
 

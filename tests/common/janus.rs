@@ -1,6 +1,6 @@
 //! Random programs in Janus, as text. Most of them run to their end; a branch that is not taken may contain anything.
 
-/// SplitMix64: a fixed stream, so that a failure comes back.
+/// SplitMix64: a fixed stream, so that failures are reproducible.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

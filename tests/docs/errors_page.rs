@@ -2,30 +2,30 @@
 
 use super::*;
 
-/// What the command line and the machine's setting up say, apart from the lists below: code, title, help.
+/// The messages of the command line and of setting up a machine that are in no list of the sources: code, title, help.
 const RUNNING: &[(&str, &str, &str)] = &[
     (
         "P0109",
-        "conditions disagree: those before and after the branches or turns of a program in Nil or Janus (a trap)",
-        "give the condition that holds afterwards just where the first one held before",
+        "conditions disagree: those before and after a branch or an iteration of a program in Nil or Janus (a trap)",
+        "give a second condition, which holds afterwards exactly when the first one held before",
     ),
     (
         "P0130",
         "the run did not end within the given number of instructions",
-        "raise the limit with `--max-steps`, or look where it is with `pendula run --trace`",
+        "raise the limit with `--max-steps`, or see where it is with `pendula run --trace`",
     ),
     (
         "P0131",
-        "a fixed-point number overflowed and wrapped, or an `int` of Janus did (a warning); a gradient word did, so that derivatives are wrong (an error)",
-        "scale the values, or derivatives by `--seed`, or choose a format with more integer bits: `.format` in assembly, `--format` elsewhere; `--trap overflow` stops here. Integers that are to wrap are declared `i64` or `u64` in Janus, or all of them have 32 bits with `--int 32`; an `Int` of Nil wraps without notice",
+        "a fixed-point number or an `int` of Janus overflowed and wrapped (a warning); a gradient word did, so that derivatives are wrong (an error)",
+        "scale the values, or derivatives by `--seed`, or choose a format with more integer bits: `.format` in assembly, `--format` elsewhere; `--trap overflow` stops here. If integers should wrap, declare them `i64` or `u64` in Janus, or use `--int 32`, with which all integers have 32 bits; an `Int` of Nil wraps silently",
     ),
     (
         "P0132",
-        "`zero.f` cleared rests of rounding (no warning; in one line with `--drift` or `-v`)",
-        "nothing is to be done: a rest within the bound is let go, a run back does not restore it, and 64 bits are counted as lost each time. What lies beyond the bound is P0103",
+        "`zero.f` cleared rounding errors (not a warning; one line with `--drift` or `-v`)",
+        "nothing needs to be done: a rounding error within the bound is dropped, a run back does not restore it, and 64 bits are counted as lost each time. A number beyond the bound is P0103",
     ),
     ("P0140", "a routine span lies outside the code", "assemble the source again"),
-    ("P0141", "the module has no `start`: it is a library", "write `start` and `finish` around what shall run"),
+    ("P0141", "the module has no `start`: it is a library", "write `start` and `finish` around the code to run"),
     ("P0142", "the module has more than 2^30 instructions", "use loops and procedures"),
     (
         "P0143",
@@ -35,7 +35,7 @@ const RUNNING: &[(&str, &str, &str)] = &[
     (
         "P0144",
         "a program that uses gradients itself cannot be differentiated by `pendula grad`",
-        "run it with `pendula run`: it makes its own gradients",
+        "run it with `pendula run`: it computes its own gradients",
     ),
     (
         "P0145",
@@ -45,11 +45,11 @@ const RUNNING: &[(&str, &str, &str)] = &[
     (
         "P0146",
         "a run that Ctrl-C ended",
-        "what the run had come to is told, as at a trap; a second Ctrl-C ends the command at once",
+        "the results so far are printed, as at a trap; a second Ctrl-C ends the command at once",
     ),
     (
         "P0147",
-        "a technology says nothing of memory, which the program uses (a warning)",
+        "a technology has no data on memory, which the program uses (a warning)",
         "add a table `[memory]` to its file, or give the program less memory with `--mem`",
     ),
 ];
@@ -57,21 +57,21 @@ const RUNNING: &[(&str, &str, &str)] = &[
 /// Help for errors of the assembler whose example is too long for the page, or names a folder.
 const LONG: &[(&str, &str)] = &[
     ("P0028", "move the file into the folder, or allow includes from outside with `--include-outside`"),
-    ("P0045", "mend those that are shown, and assemble again"),
-    ("P0202", "look whether the name is the one that the program means"),
+    ("P0045", "correct those that are shown, and assemble again"),
+    ("P0202", "check that the name is the intended one"),
 ];
 
-/// Help for codes of Nil that have no example among the test programs, or say nothing for themselves.
+/// Help for codes of Nil that have no example among the test programs, or whose messages have no help.
 const NIL: &[(&str, &str)] = &[
     ("P0454", "divide it into smaller functions, or keep less in memory"),
-    ("P0461", "nothing is to be done: the host's own code has no meaning here"),
+    ("P0461", "nothing needs to be done: the host's own code has no meaning here"),
 ];
 
 /// The page of error codes.
 pub(super) fn errors() -> String {
     let mut out = String::from(
         "# Errors\n\n<!-- Generated by the test `the_manual_is_up_to_date` from the lists in the sources. Do not edit. -->\n\n\
-         Every message has a code. Codes stay the same when messages are worded anew.\n\n",
+         Every message has a code. Codes stay the same when messages are reworded.\n\n",
     );
     let chapters = [
         ("the-assembler", "The assembler", "P0001–P0082, P0201, P0202"),
@@ -91,7 +91,7 @@ pub(super) fn errors() -> String {
 
     out.push_str(
         "\n## The assembler\n\nProblems in source text. A program with any of them does not assemble, except that P0201 and P0202 are warnings. \
-         Below the title stand an example's line, the message for it, and its help.\n",
+         Below each title are a line of an example, its message, and its help.\n",
     );
     let samples = samples();
     for (code, title) in codes::codes() {
@@ -107,10 +107,10 @@ pub(super) fn errors() -> String {
     }
 
     out.push_str(
-        "\n## Budgets\n\nWhat is read may take so much and no more. One budget holds for every front end and reader: how deep things are nested, of how many \
-         parts they are made, how large they are, and in how many steps what is constant is computed. Each message says what reached which limit, \
-         and which option raises it, if one does. Nothing is measured by the clock, so that what is refused here is refused everywhere. \
-         These codes have taken the place of P0026, P0043, P0044, P0305, P0341, P0407 and P0505, which are not given any more.\n",
+        "\n## Budgets\n\nLimits on reading a program. All front ends and readers share one budget: how deep the input is nested, of how many \
+         parts it consists, how many bytes it takes, and in how many steps its constants are computed. Each message names the input and the limit, \
+         and the option that raises it, if there is one. Time is not limited, so input that is refused here is refused on every machine. \
+         These codes replace P0026, P0043, P0044, P0305, P0341, P0407 and P0505, which are no longer used.\n",
     );
     for (code, title) in budget::codes() {
         let resource =
@@ -121,23 +121,23 @@ pub(super) fn errors() -> String {
     }
 
     out.push_str(
-        "\n## The machine\n\nTraps. The instruction has not run: the state is that of before it, and the message shows its operands.\n",
+        "\n## The machine\n\nTraps. The instruction has no effect: the state is that before it, and the message shows its operands.\n",
     );
     for fault in Fault::ALL {
         full_entry(&mut out, fault.code(), fault.title(), fault.help());
     }
-    out.push_str("\n## Running\n\nOther ends of a run, and what is noted during it.\n");
+    out.push_str("\n## Running\n\nOther ways in which a run ends, and remarks on a run.\n");
     for (code, title, help) in RUNNING {
         full_entry(&mut out, code, title, help);
     }
     out.push_str(
-        "\n## The checker\n\nWhat `pendula check` finds in a program that assembles. Warnings are of what cannot work or is of no use, notes of \
-         what may be meant.\n",
+        "\n## The checker\n\nWhat `pendula check` finds in a program that assembles. Warnings are about code that cannot work or has no use, notes about \
+         code that may be intended.\n",
     );
     for rule in Rule::ALL {
         full_entry(&mut out, rule.code(), &format!("{} ({})", rule.title(), rule.severity().name()), rule.help());
     }
-    out.push_str("\n## Objects\n\nWhy a file is no object, or a module cannot become one.\n");
+    out.push_str("\n## Objects\n\nWhy a file is not an object, or a module cannot be written as one.\n");
     for (code, title, help) in object::CODES {
         full_entry(&mut out, code, title, help);
     }
@@ -146,7 +146,7 @@ pub(super) fn errors() -> String {
         full_entry(&mut out, code, title, help);
     }
     out.push_str(
-        "\n## Programs in PISA\n\nWhy a `.pisa` file cannot be read, and from P0345 on, why `pendula import` does not translate it. Below the title stand an example's line, the message for it, and its help.\n",
+        "\n## Programs in PISA\n\nWhy a `.pisa` file cannot be read, and from P0345 on, why `pendula import` does not translate it. Below each title are a line of an example, its message, and its help.\n",
     );
     let samples = pisa_samples();
     for (code, title) in pisa::codes().chain(pisa::import::codes()) {
@@ -157,13 +157,13 @@ pub(super) fn errors() -> String {
         }
     }
     out.push_str(
-        "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 is a warning, P0461 and P0462 are notes. Below the title stand \
-         an example's line, the message for it, and its help.\n",
+        "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 is a warning, P0461 and P0462 are notes. Below each title are \
+         a line of an example, its message, and its help.\n",
     );
     compiled_entries(&mut out, nil::codes::codes(), &nil_samples(), NIL);
     out.push_str(
-        "\n## Programs in Janus\n\nProblems in programs that are compiled. P0530 is a warning. Below the title stand an example's line, the message \
-         for it, and its help.\n",
+        "\n## Programs in Janus\n\nProblems in programs that are compiled. P0530 is a warning. Below each title are a line of an example, its message, \
+         and its help.\n",
     );
     compiled_entries(&mut out, janus::codes::codes(), &janus_samples(), JANUS);
     out
@@ -189,7 +189,7 @@ fn compiled_entries<'c>(
 
 /// Codes of Janus that no example shows.
 const JANUS: &[(&str, &str)] =
-    &[("P0522", "take a part of it into a procedure, or call procedures with arrays of fewer sizes")];
+    &[("P0522", "move a part of it into a procedure, or call procedures with arrays of fewer sizes")];
 
 fn entry(out: &mut String, code: &str, title: &str) {
     let mut letters = title.chars();
@@ -204,7 +204,7 @@ fn full_entry(out: &mut String, code: &str, title: &str, help: &str) {
 }
 
 fn sample_entry(out: &mut String, sample: &Sample) {
-    // What is wrong with a program as a whole has no line.
+    // An error of the program as a whole has no line.
     if sample.line.is_empty() {
         let _ = write!(out, "\n{}  \nHelp: {}\n", sample.message, sample.help);
         return;
@@ -307,8 +307,8 @@ fn test_programs(folder: &str, extension: &str) -> Vec<(PathBuf, String)> {
     files.into_iter().map(|f| (f.clone(), fs::read_to_string(f).expect("UTF-8"))).collect()
 }
 
-/// Takes the diagnostics of a test program that its name announces as examples, where there are none yet. `shown` gives a line as it is
-/// shown, without what it expects, if it is.
+/// Takes the diagnostics that a test program's name announces as examples for the codes that have none yet. `shown` returns a line without
+/// its expectations, or `None` if the line cannot be an example.
 fn sample(
     out: &mut BTreeMap<&'static str, Sample>,
     file: &Path,

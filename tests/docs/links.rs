@@ -11,7 +11,7 @@ fn the_glossary_has_terms_that_the_book_uses_in_their_order() {
         .collect();
     assert!(terms.len() > 60, "only {} terms", terms.len());
     for pair in terms.windows(2) {
-        assert!(pair[0] < pair[1], "{} stands before {}", pair[0], pair[1]);
+        assert!(pair[0] < pair[1], "{} comes before {}", pair[0], pair[1]);
     }
     let others = documents().into_iter().filter(|d| !d.ends_with("/glossary.md") && !d.ends_with("/errors.md"));
     let book: String = others.map(|d| read(&d).to_lowercase()).collect();

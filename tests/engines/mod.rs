@@ -33,7 +33,7 @@ fn lockstep(what: &str, module: Module, ad_modes: &[AdMode]) -> usize {
         let config = Config { mem: Some(words as u64 + 16_384), warm_up: 0, tier_up, ..Config::default() };
         let mut pair = Pair::new(&program, config, format!("{what}, {ad_mode:?}"));
         pair.each(|m| {
-            m.carry(ad_mode);
+            m.set_ad_mode(ad_mode);
             let unit = one(m.env(), Ty::F);
             for &lane in ad_mode.lanes() {
                 for at in (0..words.min(64)).step_by(lane) {
@@ -151,7 +151,7 @@ fn deep_recursion() {
             pair.each(|m| {
                 m.set_register(crate::machine::r(1), 15_000);
                 m.set_register(crate::machine::r(7), 0.5f64.to_bits());
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
             });
             for (direction, limit) in [(Direction::Forward, None), (Direction::Backward, Some(LIMIT))] {
                 pair.each(|m| m.begin(direction));

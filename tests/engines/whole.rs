@@ -96,7 +96,7 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
         for ad_mode in [AdMode::Gradient, AdMode::SecondGradient] {
             for m in &mut pair {
                 m.restore(&end);
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
                 let unit = one(m.env(), Ty::F);
                 for &lane in ad_mode.lanes() {
                     for at in (0..words.min(64)).step_by(lane) {
@@ -135,11 +135,11 @@ fn run_forward_and_back(
     assert!(seeds.iter().all(|(at, _)| code.carries().iter().any(|r| r.contains(at))), "{what}");
     let [plain, fused] = pair;
     plain.restore(start);
-    plain.carry(AdMode::Plain);
+    plain.set_ad_mode(AdMode::Plain);
     plain.begin(Direction::Forward);
     assert_eq!(plain.run(None), Outcome::Finished, "{what}");
     let between = plain.snapshot();
-    plain.carry(AdMode::Gradient);
+    plain.set_ad_mode(AdMode::Gradient);
     (1..LANES).for_each(|lane| plain.clear_lane(lane));
     seeds.iter().for_each(|(at, word)| plain.set_lane_word(GRADIENT, *at, *word));
     plain.begin(Direction::Backward);
@@ -215,7 +215,7 @@ fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
         let seed = (at as usize, one(plain.env(), carried));
         back.restore(&between);
         (1..LANES).for_each(|lane| back.clear_lane(lane));
-        back.carry(AdMode::Gradient);
+        back.set_ad_mode(AdMode::Gradient);
         back.set_lane_word(GRADIENT, seed.0, seed.1);
         back.begin(Direction::Backward);
         if back.run(None) != Outcome::Finished {

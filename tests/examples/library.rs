@@ -157,7 +157,7 @@ fn errors_are_told_as_the_command_line_tells_them() {
     let gradient = pendula::text("g.rasm", "main: start\n gswap r1, r2\n finish\n").loss("r1.q").wrt(["r2.q"]).grad(());
     refused(gradient.expect_err("own gradients"), ErrorKind::Gradient, Some("P0144"), &[]);
     let argument = load("examples/affine.nil").run("1,zeros(-1)").expect_err("no length");
-    assert!(argument.to_string().starts_with("error: argument 2: `zeros(-1)` is no argument"), "{argument}");
+    assert!(argument.to_string().starts_with("error: argument 2: `zeros(-1)` is not an argument"), "{argument}");
     let large = load("examples/affine.nil").run("zeros(1000000000000)").expect_err("too large");
     assert_eq!((large.kind(), large.code()), (ErrorKind::Argument, Some("P0091")), "{large}");
     let ragged = load("examples/affine.nil").run((0.0, vec![vec![1.0], vec![1.0, 2.0]])).expect_err("no matrix");
@@ -180,7 +180,7 @@ fn errors_are_told_as_the_command_line_tells_them() {
     }
     let value = Value::from([1.0]);
     let wanted = f64::try_from(&value).expect_err("an array").to_string();
-    assert_eq!(wanted, "error: a number is wanted, and this is an array: [1.0]");
+    assert_eq!(wanted, "error: a number is expected, and this is an array: [1.0]");
     assert!(Array::new(vec![2, 2], vec![Value::Number(Number::from(1.0))]).is_none());
 }
 

@@ -31,7 +31,7 @@ main:   start
     for (keep, lost, kept) in [(false, 3, 0), (true, 0, 3)] {
         let mut m = machine(&program);
         gradient::forward(&mut m, &mut end).expect("a value");
-        m.carry(AdMode::Gradient);
+        m.set_ad_mode(AdMode::Gradient);
         let one = gradient::one(m.env(), Ty::Q);
         m.put(GRADIENT, loss.cell, one);
         let seeded = m.digest();
@@ -102,7 +102,7 @@ done:   from    test
     for limited in [false, true] {
         let mut again = machine(&program);
         again.restore(&there);
-        again.carry(AdMode::Gradient);
+        again.set_ad_mode(AdMode::Gradient);
         again.put(GRADIENT, loss.cell, one);
         again.begin(Direction::Backward);
         if limited {
@@ -114,7 +114,7 @@ done:   from    test
         assert_eq!((again.digest(), again.executed()), (digest, executed - forward));
     }
     // Values alone go on to the start.
-    m.carry(AdMode::Plain);
+    m.set_ad_mode(AdMode::Plain);
     end(&mut m).expect("values have no traps here");
     assert!(m.snapshot() == start);
 }

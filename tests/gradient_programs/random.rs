@@ -29,7 +29,7 @@ fn random_programs_come_back_with_their_lanes() {
             if m.run(Some(200_000)) != Outcome::Finished {
                 continue;
             }
-            m.carry(ad_mode);
+            m.set_ad_mode(ad_mode);
             for &lane in ad_mode.lanes() {
                 // Those that hold words of any kind, and the arrays of integers and of fixed-point numbers.
                 (1..=11).for_each(|n| m.put(lane, cell(n), word(&mut s)));
@@ -157,7 +157,7 @@ fn random_programs_on_doubles_are_transposed() {
             let u: Vec<f64> = variables.iter().map(|_| uniform(&mut s)).collect();
             let w: Vec<f64> = variables.iter().map(|_| uniform(&mut s)).collect();
             variables.iter().zip(&u).for_each(|(v, x)| m.put(v.0 + SECOND, v.1, x.to_bits()));
-            m.carry(tangents);
+            m.set_ad_mode(tangents);
             m.begin(first);
             if end(&mut m).is_err() {
                 break;
@@ -167,7 +167,7 @@ fn random_programs_on_doubles_are_transposed() {
             (1..LANES).for_each(|lane| m.clear_lane(lane));
             variables.iter().zip(&lower).for_each(|(v, x)| m.put(v.0, v.1, x.to_bits()));
             variables.iter().zip(&w).for_each(|(v, x)| m.put(v.0 + up, v.1, x.to_bits()));
-            m.carry(gradients);
+            m.set_ad_mode(gradients);
             m.begin(first.flip());
             if end(&mut m).is_err() {
                 break;

@@ -52,11 +52,11 @@ fn bennett_as_published() {
     let (mut calls, mut most) = (0, 0);
     loop {
         match m.step() {
-            StepOutcome::Ran(at) if factor.contains(&(at as usize)) => {
+            StepOutcome::Executed(at) if factor.contains(&(at as usize)) => {
                 calls += 1;
                 most = most.max(states(&m));
             }
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished => break,
             StepOutcome::Trap(trap) => panic!("{trap:?}"),
         }

@@ -79,7 +79,7 @@ impl Page {
     }
 
     fn object(&self, value: &Value, keys: &[&Key], place: &str, out: &mut Vec<String>) {
-        let Some(object) = value.as_object() else { return out.push(format!("{place} is no object: {value}")) };
+        let Some(object) = value.as_object() else { return out.push(format!("{place} is not an object: {value}")) };
         let kind = object.get("outcome").and_then(|o| o["kind"].as_str()).unwrap_or("");
         for key in keys {
             let wanted = match key.when.as_str() {

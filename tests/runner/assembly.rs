@@ -10,7 +10,7 @@ use pendula::asm::diagnostic::{Label, Severity};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::isa::text::{number, quote};
-use pendula::trap_text::told;
+use pendula::trap_text::trap_text;
 use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 
@@ -138,8 +138,8 @@ fn execute(
             Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
             Outcome::Limit => problem(machine.pc().map_or(1, line), "P0130", "the run did not end", ""),
             Outcome::Trap(trap) => {
-                let told = told(&trap, module);
-                problem(line(trap.at), told.code, told.title, told.help)
+                let text = trap_text(&trap, module);
+                problem(line(trap.at), text.code, text.title, text.help)
             }
         });
         false

@@ -8,7 +8,7 @@ use pendula::compiler::lower::{Argument, ArgumentKind};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::load::{CompiledSource, Loaded};
-use pendula::trap_text::told;
+use pendula::trap_text::trap_text;
 use pendula::values::{self, Location};
 use pendula::vm::{Machine, Outcome};
 
@@ -60,8 +60,8 @@ pub(crate) fn trap(machine: &Machine<'_>, outcome: &Outcome, file: &TestFile) ->
         Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
         Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
         Outcome::Trap(trap) => {
-            let told = told(trap, machine.program().module());
-            (trap.at, told.code, told.reason.unwrap_or(told.title))
+            let text = trap_text(trap, machine.program().module());
+            (trap.at, text.code, text.reason.unwrap_or(text.title))
         }
     };
     let (_, loc) = machine.program().module().loc(at as usize)?;

@@ -20,7 +20,7 @@ fn pendula(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pendula")).args(args).output().expect("pendula runs")
 }
 
-/// Runs a program; what it prints must be what stands beside it.
+/// Runs a program; its output must be the expected output beside it.
 fn compare(program: &Path, options: &[&str]) -> Result<(), String> {
     let path = program.to_str().expect("UTF-8");
     let name = report::name(program);

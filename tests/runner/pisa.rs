@@ -123,7 +123,7 @@ fn go(machine: &mut Machine<'_>, direction: Direction, singly: bool) -> Outcome 
     }
     for _ in 0..STEPS {
         match machine.step() {
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished => return Outcome::Finished,
             StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }
@@ -225,11 +225,11 @@ fn check_dead(file: &TestFile, module: &Module, report: &mut Report) -> Result<(
     let (mut machine, _) = machine(&program, &file.expected)?;
     for _ in 0..200_000 {
         match machine.step() {
-            StepOutcome::Ran(at) if dead.contains(&at) => {
+            StepOutcome::Executed(at) if dead.contains(&at) => {
                 let line = module.loc(at as usize).map_or(1, |(_, loc)| loc.line as usize);
                 report.at(line, "the checker calls this instruction dead, but it is run");
             }
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished | StepOutcome::Trap(_) => break,
         }
     }

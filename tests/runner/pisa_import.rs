@@ -188,7 +188,7 @@ fn check(
     Ok(())
 }
 
-/// Runs a translation there and back.
+/// Runs a translation forward and back.
 fn run_engine(
     translation: &Translation<'_>,
     program: &Program,

@@ -224,12 +224,12 @@ fn expectations_are_read() -> Result<(), Failed> {
 
 fn other_expectations_are_refused() -> Result<(), Failed> {
     for (language, text, wanted) in [
-        (Language::Janus, "skip\n//classik\n", (2, "`//classik` is no directive of Janus")),
-        (Language::Assembly, ";classic\n", (1, "`;classic` is no directive of Assembly")),
+        (Language::Janus, "skip\n//classik\n", (2, "`//classik` is not a directive of Janus")),
+        (Language::Assembly, ";classic\n", (1, "`;classic` is not a directive of Assembly")),
         (Language::Assembly, ";backward: 1\n", (1, "`backward` has no value")),
         (Language::Nil, "#args\n", (1, "`args` needs a value")),
         (Language::Nil, "#args: 1\n#args: 2\n", (2, "`args` stands twice")),
-        (Language::Nil, "#!x P0400\n", (1, "`!x` is no directive")),
+        (Language::Nil, "#!x P0400\n", (1, "`!x` is not a directive")),
         (Language::Nil, "#!^ P0400\n", (1, "no line stands there")),
         (Language::Nil, "#!P0400\n", (1, "an expectation without a code")),
         (Language::Pisa, ";? text\n", (1, "a help without a problem before it")),

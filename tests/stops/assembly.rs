@@ -68,6 +68,6 @@ base:   from.gt r1, 9, again
         .replace("add sp, 2", "add sp, r2")
         .replace("sub sp, 2", "sub sp, r2")
         .replace("exch r2, [sp-1]", "add r9, 0");
-    let unknown = "what called `outer` cannot be told from the stack";
+    let unknown = "the stack does not say what called `outer`";
     assert_eq!(said(&moved, &[]), [inner, "`inner` called by `outer`, at F:11", unknown]);
 }

@@ -5,7 +5,7 @@ use super::check;
 /// One line of a program written otherwise, and what must be said of it.
 struct Broken {
     name: &'static str,
-    /// What stands in the program, and what in its place.
+    /// The text in the program, and its replacement.
     instead: [&'static str; 2],
     title: &'static str,
     place: &'static str,
@@ -77,10 +77,10 @@ fn fibonacci_in_janus() {
             Broken {
                 name: "fib_endless",
                 instead: ["if n = 0 then", "if n = 9 then"],
-                title: "error[P0101]: there is no room left for calls and local variables",
+                title: "error[P0101]: no memory is left for calls and local variables",
                 place: "7:9",
                 says: &[
-                    "a recursion may be too deep, or have no end",
+                    "a recursion may be too deep or endless",
                     "in `fib`, ",
                     " calls deep and going deeper: x1 = 0, x2 = 0, n = -",
                     "`fib` called by `main`, at fib_endless.ja:15",
@@ -301,7 +301,7 @@ fn sort_in_janus() {
             Broken {
                 name: "sort_from",
                 instead: ["from j = 0", "from j != i"],
-                title: "error[P0109]: `from j != i` should be false here, because the loop has made a turn",
+                title: "error[P0109]: `from j != i` should be false here, because the loop has completed an iteration",
                 place: "5:14",
                 says: &["^^^^^^ j = 1, i = 2"],
             },
@@ -351,10 +351,10 @@ fn fibonacci_in_nil() {
             Broken {
                 name: "fib_endless",
                 instead: ["if (n == 0,", "if (n == 9,"],
-                title: "error[P0101]: there is no room left for calls and local variables",
+                title: "error[P0101]: no memory is left for calls and local variables",
                 place: "7:9",
                 says: &[
-                    "a recursion may be too deep, or have no end",
+                    "a recursion may be too deep or endless",
                     " calls deep and going deeper: x1 = 0, x2 = 0, n = -",
                 ],
             },

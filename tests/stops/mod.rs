@@ -135,14 +135,14 @@ const JANUS_PROGRAMS: &[Janus] = &[
     (
         "from_turn",
         "    from x < 5 do\n        y += x\n    loop\n        x += 1\n    until x = 9",
-        "error[P0109]: `from x < 5` should be false here, because the loop has made a turn",
+        "error[P0109]: `from x < 5` should be false here, because the loop has completed an iteration",
         "2:10",
         &["^^^^^ x = 4"],
     ),
     (
         "until_wrong",
         "    local int i = 0\n    from i = 0 loop\n        i += 1\n        i -= 1\n    until i = 1\n    delocal int i = 1",
-        "error[P0109]: `from i = 0` should be false here, because the loop has made a turn",
+        "error[P0109]: `from i = 0` should be false here, because the loop has completed an iteration",
         "3:10",
         &["^^^^^ i = 0", "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil, i = 0"],
     ),
@@ -261,7 +261,7 @@ const NIL_PROGRAMS: &[Nil] = &[
         "turns",
         "@i function f(n::Int)\n    while (n < 5, n != 3)\n        n += 0\n    end\nend\n",
         "3",
-        "error[P0109]: `n != 3` should be true here, because the loop has made a turn",
+        "error[P0109]: `n != 3` should be true here, because the loop has completed an iteration",
         "2:19",
         &["n = 3"],
     ),
@@ -330,7 +330,7 @@ fn an_assertion_is_told_with_the_variables_that_it_names() {
     let text = "@i function f(n!::Int, k::Int)\n    n! += div(k, 2)\n    @safe @assert n! % 2 == 0\nend\n";
     let title = "error[P0102]: assertion failed: `n! % 2 == 0` does not hold";
     check("rest.nil", text, &["--args", "0,3"], title, "3:5", &["^ n! = 1\n", "in `f`: n! = 1, k = 3"]);
-    // A comment behind it is no part of it.
+    // A comment behind it is not a part of it.
     let text = janus("    assert x = 4 // y is none of it\n    y += 1");
     let title = "error[P0102]: assertion failed: the assertion does not hold";
     check("comment.ja", &text, &[], title, "2:5", &["^^^^^^^^^^^^ x = 3\n"]);

@@ -146,7 +146,7 @@ fn leg<E>(
     seed: Option<(usize, Cell, u64)>,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    m.carry(ad_mode);
+    m.set_ad_mode(ad_mode);
     if let Some((lane, cell, word)) = seed {
         m.put(lane, cell, word);
     }

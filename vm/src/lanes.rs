@@ -5,7 +5,7 @@ use pendula_isa::adjoint::{AdMode, LANES, VALUE};
 use pendula_isa::types::Reg;
 
 use crate::machine::Machine;
-use crate::run::carry;
+use crate::run::set_ad_mode;
 
 /// One lane: the words that registers, memory and output tape carry beside their values.
 pub(crate) struct Lane {
@@ -84,8 +84,8 @@ impl Record {
 
 impl Machine<'_> {
     /// Chooses the AD mode of the next run: gradient words of level 1 or 2, tangents. The contents of the lanes stay.
-    pub fn carry(&mut self, ad_mode: AdMode) {
-        carry(&mut self.core, self.program, ad_mode);
+    pub fn set_ad_mode(&mut self, ad_mode: AdMode) {
+        set_ad_mode(&mut self.core, self.program, ad_mode);
     }
 
     /// The AD mode: what words carry.

@@ -26,7 +26,7 @@ mod whole;
 
 pub use config::{Config, ConfigError, Engine};
 pub use event::{Event, Flags, RoundingResidues};
-pub use machine::{DEFAULT_STACK, Machine, Outcome, Ran, StepOutcome};
+pub use machine::{DEFAULT_STACK, EngineCounts, Machine, Outcome, StepOutcome};
 pub use pendula_isa::adjoint::AdMode;
 pub use program::{CompiledUnits, LoadError, Program};
 pub use snapshot::Snapshot;

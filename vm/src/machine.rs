@@ -40,7 +40,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
     /// The instruction at this address ran.
-    Ran(u32),
+    Executed(u32),
     /// Nothing ran: the run had ended.
     Finished,
     /// Nothing ran: the instruction trapped.
@@ -57,7 +57,7 @@ pub(crate) struct Position {
 
 /// How much of a program each engine has run since the machine was created or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct EngineCounts {
     /// Whole runs by [`crate::WholeProgram`]; their instructions are not counted.
     pub whole: u64,
     /// Instructions run by code that the machine's engine has generated.
@@ -80,7 +80,7 @@ pub struct Machine<'p> {
     pub(crate) singles: BTreeMap<(AdMode, bool, u32), u64>,
     pub(crate) counting: bool,
     pub(crate) executed: u64,
-    pub(crate) ran: Ran,
+    pub(crate) engine_counts: EngineCounts,
     pub(crate) engine: Engine,
     /// Whether the program's code for whole runs may be used.
     pub(crate) whole: bool,
@@ -158,7 +158,7 @@ impl<'p> Machine<'p> {
             singles: BTreeMap::new(),
             counting: config.count,
             executed: 0,
-            ran: Ran::default(),
+            engine_counts: EngineCounts::default(),
             engine: config.engine,
             whole: false,
             saved: Default::default(),
@@ -390,7 +390,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The instructions by engine, and the number of whole runs.
-    pub fn ran(&self) -> Ran {
-        Ran { interpreted: self.executed - self.ran.compiled, ..self.ran }
+    pub fn engine_counts(&self) -> EngineCounts {
+        EngineCounts { interpreted: self.executed - self.engine_counts.compiled, ..self.engine_counts }
     }
 }

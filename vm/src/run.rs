@@ -196,7 +196,7 @@ pub(crate) fn run_in_chains(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The block that a branch leads to; `None` if a check fails or a word is no number.
+/// The block that a branch leads to; `None` if a check fails or a word is not a number.
 #[inline(always)]
 pub(crate) fn branch_target(core: &Core, branch: &Branch) -> Option<u32> {
     if branch.test.holds(core).ok()? {
@@ -323,13 +323,13 @@ pub(crate) fn change_level(core: &mut Core, program: &Program, ad_mode: AdMode) 
     if (core.ad_mode == AdMode::SecondGradient) != (ad_mode == AdMode::SecondGradient) {
         core.lanes.swap(GRADIENT - 1, SECOND - 1);
     }
-    carry(core, program, ad_mode);
+    set_ad_mode(core, program, ad_mode);
 }
 
 /// Continues in another AD mode.
 #[cold]
 #[inline(never)]
-pub(crate) fn carry(core: &mut Core, program: &Program, ad_mode: AdMode) {
+pub(crate) fn set_ad_mode(core: &mut Core, program: &Program, ad_mode: AdMode) {
     core.allocate(ad_mode);
     core.ad_mode = ad_mode;
     core.base = program.ops(ad_mode).as_ptr().addr();

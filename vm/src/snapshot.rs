@@ -9,8 +9,8 @@ use crate::cells::Cells;
 use crate::config::ConfigError;
 use crate::event::RoundingResidues;
 use crate::lanes::{Dropped, Lane};
-use crate::machine::{Machine, Ran};
-use crate::run::carry;
+use crate::machine::{EngineCounts, Machine};
+use crate::run::set_ad_mode;
 
 /// The number of words from which on a memory is reallocated instead of cleared: the system provides zero pages on demand.
 const LARGE: usize = 1 << 22;
@@ -104,13 +104,13 @@ impl Machine<'_> {
         core.lost.clear();
         core.pending = 0;
         core.listener = None;
-        carry(core, self.program, AdMode::Plain);
+        set_ad_mode(core, self.program, AdMode::Plain);
         if self.counting {
             self.counts.iter_mut().for_each(Vec::clear);
         }
         self.singles.clear();
         self.executed = 0;
-        self.ran = Ran::default();
+        self.engine_counts = EngineCounts::default();
         self.halted = false;
         self.begin(Direction::Forward);
         Ok(())

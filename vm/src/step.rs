@@ -69,7 +69,7 @@ impl<'p> Machine<'p> {
                 return Outcome::Limit;
             }
             match self.step() {
-                StepOutcome::Ran(_) => budget -= 1,
+                StepOutcome::Executed(_) => budget -= 1,
                 StepOutcome::Finished => return Outcome::Finished,
                 StepOutcome::Trap(trap) => return Outcome::Trap(trap),
             }
@@ -121,7 +121,7 @@ impl<'p> Machine<'p> {
             }
         }
         self.count_single(ad_mode, block, at);
-        StepOutcome::Ran(at)
+        StepOutcome::Executed(at)
     }
 
     /// Falls from the end of a block into the next one, or traps if that cannot be entered.

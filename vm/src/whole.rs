@@ -131,10 +131,10 @@ impl Machine<'_> {
             if whole.leaves_values() {
                 restore(changes, &saved.data, &mut core.mem);
             }
-            self.carry(AdMode::Gradient);
+            self.set_ad_mode(AdMode::Gradient);
             self.core.forward = false;
             self.stop_at_end();
-            self.ran.whole += 1;
+            self.engine_counts.whole += 1;
             self.saved.gradients_confined = true;
             return true;
         }
@@ -176,7 +176,7 @@ impl Machine<'_> {
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
         if whole.run(kind, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
             self.stop_at_end();
-            self.ran.whole += 1;
+            self.engine_counts.whole += 1;
             return true;
         }
         restore(whole.changes(), &saved.data, &mut core.mem);

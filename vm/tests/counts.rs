@@ -58,7 +58,7 @@ fn trace(m: &mut Machine, most: usize) -> Trace {
     while out.steps.len() < most {
         let (direction, pc) = (m.direction(), m.pc());
         match m.step() {
-            StepOutcome::Ran(at) => {
+            StepOutcome::Executed(at) => {
                 assert_eq!(pc, Some(at));
                 out.steps.push((direction, at));
                 out.digests.push(m.digest());

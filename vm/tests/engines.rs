@@ -269,7 +269,7 @@ fn instructions_at_the_edges() {
                     m.set_input(vec![1, 2, 3], 1);
                     m.set_output(vec![1, 0]);
                     lanes(m, ad_mode, seed);
-                    m.carry(ad_mode);
+                    m.set_ad_mode(ad_mode);
                     m.begin(if s.once_in(2) { Direction::Forward } else { Direction::Backward });
                 });
                 pair.run_once(None);
@@ -291,7 +291,7 @@ fn stopped_at_every_place() {
             let mut pair = Pair::new(&program, config, format!("{seed}, {ad_mode:?}, {config:?}, limit {limit}"));
             pair.each(|m| {
                 lanes(m, ad_mode, seed);
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
             });
             for direction in [Direction::Forward, Direction::Backward] {
                 pair.each(|m| m.begin(direction));

@@ -43,7 +43,7 @@ fn use_up(m: &mut Machine<'_>, s: &mut Source) {
         m.keep_dropped();
     }
     let ad_mode = s.pick(&AdMode::ALL);
-    m.carry(ad_mode);
+    m.set_ad_mode(ad_mode);
     for &lane in ad_mode.lanes() {
         for n in 1..12 {
             m.set_lane_register(lane, r(n), word(s));
@@ -107,7 +107,7 @@ fn a_machine_that_is_reset_is_a_new_one() {
                 let ad_mode = s.pick(&AdMode::ALL);
                 for direction in [Direction::Forward, Direction::Backward] {
                     let [a, b] = [&mut used, &mut new].map(|m| {
-                        m.carry(ad_mode);
+                        m.set_ad_mode(ad_mode);
                         m.begin(direction);
                         m.run(Some(3_000))
                     });
@@ -132,7 +132,7 @@ fn a_reset_gives_the_memory_that_is_asked_for() {
     // The last two sizes are above and at the size from which on memory is reallocated.
     for words in [10, 50, 20, (1 << 22) + 1, 1 << 22, 10] {
         m.memory_mut().fill(9);
-        m.carry(AdMode::Gradient);
+        m.set_ad_mode(AdMode::Gradient);
         m.set_lane_word(1, 9, 1);
         m.reset(&start, words).unwrap();
         assert_eq!(m.memory().len(), words);
@@ -168,7 +168,7 @@ fn counts_of_runs_add_up() {
                 through.clear_lane(lane);
             }
             for m in [&mut through, &mut again] {
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
                 m.begin(direction);
                 m.run(Some(limit));
             }

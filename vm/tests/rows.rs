@@ -142,7 +142,7 @@ fn run(m: &mut Machine, direction: Direction, by_steps: bool) -> Outcome {
     }
     loop {
         match m.step() {
-            StepOutcome::Ran(_) => {}
+            StepOutcome::Executed(_) => {}
             StepOutcome::Finished => return Outcome::Finished,
             StepOutcome::Trap(trap) => return Outcome::Trap(trap),
         }

@@ -122,7 +122,7 @@ fn baseline_code_takes_little_of_the_stack() {
         let config = Config { engine: Engine::Jit, warm_up: 0, tier_up: u64::MAX, mem: Some(256), ..Config::default() };
         let mut m = Machine::new(&program, &config).expect("a small memory");
         m.memory_mut()[..140].fill(1.5f64.to_bits());
-        m.carry(ad_mode);
+        m.set_ad_mode(ad_mode);
         assert_eq!(m.run(None), Outcome::Finished);
         assert_eq!(m.registers()[1..3], [210f64.to_bits(); 2]);
         if HAS_BASELINE {

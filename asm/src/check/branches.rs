@@ -77,7 +77,7 @@ fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
         Some(Flow::Branch(_)) => return,
         Some(Flow::Run) if module.flags.loose => return,
         Some(Flow::Cell) => "this branch leads to data".to_string(),
-        Some(_) => "this branch leads to what is no branch".to_string(),
+        Some(_) => "this branch leads to an instruction that is not a branch".to_string(),
         None => format!("this branch leads out of the program, to the empty cell {to}"),
     };
     let other = Some(to).filter(|to| (*to as usize) < module.code.len());

@@ -10,7 +10,7 @@ use pendula_isa::verify::Problem;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
     /// Not an ELF file, or one for another machine.
-    #[error("this is no Pendula object: {0}")]
+    #[error("this is not a Pendula object: {0}")]
     NotObject(&'static str),
     /// ELF headers, sections or symbol tables that are inconsistent.
     #[error("the ELF file is damaged: {0}")]
@@ -45,7 +45,7 @@ pub enum ObjectError {
         problem: &'static str,
     },
     /// A word of code that no assembler could have written.
-    #[error("instruction {address}: the word {word:#018x} is no instruction: {error}")]
+    #[error("instruction {address}: the word {word:#018x} is not an instruction: {error}")]
     Word {
         /// The instruction's address.
         address: u32,
@@ -55,7 +55,7 @@ pub enum ObjectError {
         error: DecodeError,
     },
     /// A constant pool that does not belong to the code.
-    #[error("constant {index} of `.rodata` is not the one that the code calls for")]
+    #[error("constant {index} of `.rodata` is not the one that the code uses")]
     Pool {
         /// The first word that differs.
         index: usize,
@@ -130,7 +130,7 @@ pub const CODES: [(&str, &str, &str); 14] = [
     ("P0306", "damaged section", "assemble the source again"),
     (
         "P0307",
-        "a word of code is no instruction",
+        "a word of code is not an instruction",
         "the file is damaged, or written for another version of the instruction set; assemble the source again",
     ),
     ("P0308", "the constant pool does not belong to the code", "the file is damaged; assemble the source again"),
@@ -143,20 +143,16 @@ pub const CODES: [(&str, &str, &str); 14] = [
     (
         "P0311",
         "bad symbol",
-        "names are of letters, digits, `_`, `.` and `$`, begin with no digit, are no register's, and occur once",
+        "names consist of letters, digits, `_`, `.` and `$`, do not begin with a digit, are not those of registers, and occur once",
     ),
-    ("P0312", "bad routine span", "spans lie within the code, and one within another or apart"),
+    ("P0312", "bad routine span", "spans lie within the code, and are nested or disjoint"),
     ("P0313", "bad line table", "the file is damaged; assemble the source again"),
     (
         "P0314",
         "instruction without encoding",
-        "make instructions with `Inst::build`, which sets only the fields that an instruction has",
+        "construct instructions with `Inst::build`, which sets only the fields that an instruction has",
     ),
-    (
-        "P0315",
-        "the object cannot be written",
-        "this is a defect of the program, or the module is too large for an ELF file",
-    ),
+    ("P0315", "the object cannot be written", "this is a bug in Pendula, or the module is too large for an ELF file"),
 ];
 
 /// The codes of this module with a title each.

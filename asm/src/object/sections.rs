@@ -338,7 +338,7 @@ pub(super) fn read_variables(bytes: &[u8]) -> Result<Vec<Variable>, ObjectError>
             v.truths.push(match cursor.number()? {
                 0 => false,
                 1 => true,
-                _ => return Err(cursor.error("a word is neither told to be true or false, nor not")),
+                _ => return Err(cursor.error("a word is not marked as a truth value or as none")),
             });
         }
         variables.push(v);

@@ -98,7 +98,7 @@ fn check_symbols(module: &Module) -> Result<(), ObjectError> {
     for symbol in &module.symbols {
         let bad = |problem| Err(ObjectError::Symbol { name: symbol.name.clone(), problem });
         if !is_symbol(module.flags.profile, &symbol.name) {
-            return bad("is no name that the assembler takes");
+            return bad("is not a name that the assembler takes");
         }
         if !names.insert(symbol.name.as_str()) {
             return bad("occurs twice");

@@ -113,7 +113,7 @@ pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool
     match of.name {
         "SUB" => format!("subtract a number by adding its opposite: `ADDI $d {opposite}`"),
         "EXCH" if operand == 1 => {
-            format!("the address stands in a register: `ADDI $2 {word}` before, and `ADDI $2 {opposite}` after")
+            format!("the address is in a register: `ADDI $2 {word}` before, and `ADDI $2 {opposite}` after")
         }
         "BEQ" | "BNE" if word == "0" => format!("`{} $a $0 L` compares with 0, as long as `$0` is 0", of.name),
         _ => format!(
@@ -138,7 +138,7 @@ pub(super) fn malformed(word: &str, of: Option<(&Mnemonic, usize)>) -> String {
 /// What to write instead of a word that is not a label; `near` is a label that differs only by case.
 pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
     match near {
-        Some(name) => format!("labels are told apart by case: there is `{name}`"),
+        Some(name) => format!("labels are case-sensitive: there is `{name}`"),
         None if word.starts_with('#') => format!("numbers are written without `#`: `{}`", word.trim_start_matches('#')),
         None if known => format!("where a label is named it has no colon: `{}`", word.trim_end_matches(':')),
         None => format!("define it: `{word}:` before an instruction; PendVM takes 0 (`--pendvm-bugs`)"),
@@ -149,7 +149,7 @@ pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
 pub(super) fn alias(of: &Mnemonic) -> &'static str {
     match of.name {
         "SUB" | "XOR" => {
-            "a register cannot be cleared, for its value would be forgotten: undo what computed it; `--alias=noop` lets it do nothing"
+            "a register cannot be cleared, because its value would be lost: undo what computed it; `--alias=noop` lets it do nothing"
         }
         _ => "the instruction could not be undone: copy the register first; `--alias=noop` lets it do nothing",
     }

@@ -204,7 +204,7 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
     let registers = match Registers::assign(&used, &written, !candidates.is_empty()) {
         Ok(registers) => registers,
         Err(message) => {
-            let help = "keep words that are seldom wanted in cells";
+            let help = "keep rarely used words in cells";
             refused.push(Refusal::new(problem::REGISTERS, message, help));
             return Err(refused);
         }

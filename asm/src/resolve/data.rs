@@ -54,7 +54,7 @@ impl Resolver<'_> {
             Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
             Value::Real { .. } | Value::Ratio { .. } if ty == Ty::Int => {
                 let help = "`.fixed`, `.log` and `.double` hold numbers with a fraction; or say the type behind the number: `1.5q`";
-                Err(self.s.fail(codes::REAL, "an integer is wanted here", arg.span, stmt.via, help))
+                Err(self.s.fail(codes::REAL, "an integer is expected here", arg.span, stmt.via, help))
             }
             value => self.program.symbols.word(self.s, value, ty, arg.span, stmt.via),
         }
@@ -74,7 +74,7 @@ impl Resolver<'_> {
         if let Some(first) = self.mem {
             let d = self.s.error(codes::TWICE, "the memory size is given twice", stmt.span);
             let d = d.also(self.s.place(first), "given here");
-            return Err(self.s.report(d.help("take one of them away"), stmt.via));
+            return Err(self.s.report(d.help("remove one of them"), stmt.via));
         }
         self.mem = Some(stmt.span);
         let data = self.program.data_len();
@@ -86,7 +86,7 @@ impl Resolver<'_> {
                 message,
                 arg.span,
                 stmt.via,
-                "give more, for the data and the stack",
+                "give a larger size, for the data and the stack",
             ));
         }
         self.program.flags.mem = Some(words);

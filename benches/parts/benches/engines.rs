@@ -1,7 +1,7 @@
 //! The engines: the interpreter, and code by Cranelift and by the system's C compiler.
 //!
-//! - `NAME/ENGINE/values`, `NAME/ENGINE/gradients`: a run there and back, in instructions a second; with gradients, back with gradient words.
-//! - `first run/NAME/ENGINE`: a run there and back in which code is made first.
+//! - `NAME/ENGINE/values`, `NAME/ENGINE/gradients`: a run forward and back, in instructions per second; with gradients, back with gradient words.
+//! - `first run/NAME/ENGINE`: a run forward and back in which code is generated first.
 //! - `tiers/NAME/WARM_UP-TIER_UP`: the same with code that is made sooner or later, in thousands of instructions and of turns.
 
 #[path = "../../common/kernels.rs"]
@@ -130,11 +130,11 @@ fn finish(m: &mut Machine<'_>, direction: Direction) {
     }
 }
 
-/// Runs a machine there and back; back with gradient words, if asked for.
+/// Runs a machine forward and back; back with gradient words, if requested.
 fn run_forward_and_back(m: &mut Machine<'_>, back: AdMode) {
-    m.carry(AdMode::Plain);
+    m.set_ad_mode(AdMode::Plain);
     finish(m, Direction::Forward);
-    m.carry(back);
+    m.set_ad_mode(back);
     finish(m, Direction::Backward);
 }
 

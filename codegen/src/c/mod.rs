@@ -46,7 +46,7 @@ pub fn print(program: &Program) -> String {
     let mut taken = Names::default();
     let functions = program.functions.iter().map(|f| taken.like(&f.name)).collect();
     let kernel_name = |kernel: &Kernel| {
-        let base = taken.like(&names::kernel(kernel.name));
+        let base = taken.like(kernel.name);
         let results = if kernel.result.is_some() { "" } else { "pair_" };
         format!("{base}_{results}{}", kernel.arity)
     };

@@ -2,12 +2,6 @@
 
 use std::collections::HashSet;
 
-/// The end of a kernel's path as a name.
-pub(super) fn kernel(path: &str) -> String {
-    let path: Vec<&str> = path.split("::").filter(|p| !p.starts_with('{') && !p.contains(['<', '>', ' '])).collect();
-    path[path.len().saturating_sub(2)..].join("_")
-}
-
 /// A name as it may stand in a comment. What might end that does not: `*/`, nor with a line's end between, which C takes away first, nor spelled by a
 /// trigraph.
 pub(super) fn in_comment(name: &str) -> String {

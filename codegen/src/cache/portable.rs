@@ -40,7 +40,7 @@ pub(super) fn is_same(path: &Path, _: &File) -> bool {
 }
 
 pub(super) fn open(_: PathBuf) -> io::Result<Directory> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "it cannot be told here whose directories are"))
+    Err(io::Error::new(io::ErrorKind::Unsupported, "the owners of directories are unknown on this system"))
 }
 
 impl Directory {

@@ -58,7 +58,7 @@ pub(super) fn is_same(path: &Path, open: &File) -> bool {
 pub(super) fn open(path: PathBuf) -> io::Result<Directory> {
     let open = open_directory(&path).map_err(|error| match path.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => io::Error::other("it is a symbolic link, which is not followed"),
-        Ok(metadata) if !metadata.is_dir() => io::Error::other("it is no directory"),
+        Ok(metadata) if !metadata.is_dir() => io::Error::other("it is not a directory"),
         _ => error,
     })?;
     let metadata = open.metadata()?;

@@ -171,9 +171,9 @@ impl Effects {
         self.grow(1);
     }
 
-    fn care(&mut self, care: AncillaChecks) {
-        self.traps |= care.check;
-        self.grow(u32::from(care.check || care.drop));
+    fn checks(&mut self, checks: AncillaChecks) {
+        self.traps |= checks.check;
+        self.grow(u32::from(checks.check || checks.drop));
     }
 
     fn condition(&mut self, summaries: &Summaries, c: &Condition) {
@@ -212,15 +212,15 @@ impl Effects {
                 self.inexact |= *row == Row::Rot && *ty == Ty::F;
                 self.grow(1);
             }
-            Stmt::Ancilla { var, free: _, care } => {
+            Stmt::Ancilla { var, free: _, checks } => {
                 self.write(Place::Var(*var));
-                self.care(*care);
+                self.checks(*checks);
             }
-            Stmt::Array { base, len, region, ty: _, free: _, care } => {
+            Stmt::Array { base, len, region, ty: _, free: _, checks } => {
                 self.write(Place::Var(*base));
                 self.read(*len);
                 self.regions_written.0.push(region.0);
-                self.care(*care);
+                self.checks(*checks);
                 // The memory may be full.
                 self.traps = true;
                 self.allocates = true;
@@ -254,7 +254,7 @@ impl Effects {
                 if let Step::Var { var, .. } = step {
                     self.read_var(*var);
                 }
-                self.traps |= turns(*first, *last, *step).is_none() && !matches!(step, Step::Const(1 | -1));
+                self.traps |= trip_count(*first, *last, *step).is_none() && !matches!(step, Step::Const(1 | -1));
                 self.block(summaries, body);
                 self.grow(5);
             }
@@ -265,7 +265,7 @@ impl Effects {
                 self.block(summaries, body);
             }
             Stmt::Span { name: _, undo: _, body } => self.block(summaries, body),
-            Stmt::Assert { test, why: _, says: _ } => {
+            Stmt::Assert { test, why: _, reason: _ } => {
                 self.test(test);
                 self.traps = true;
             }
@@ -359,7 +359,7 @@ pub fn changed_vars(program: &Program, stmt: &Stmt, mut visit: impl FnMut(Var)) 
 }
 
 /// The number of iterations of a `for`, if it is known. `None` also if the loop traps because it misses its last value.
-pub fn turns(first: Operand, last: Operand, step: Step) -> Option<u64> {
+pub fn trip_count(first: Operand, last: Operand, step: Step) -> Option<u64> {
     let (Operand::Const(first), Operand::Const(last), Step::Const(step)) = (first, last, step) else { return None };
     let (way, step) = (i128::from(last.cast_signed()) - i128::from(first.cast_signed()), i128::from(step));
     match step {

@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use error::EvalError;
 pub use stop::{Call, HeldValue, Stop, Value};
-pub use trace::{Change, Element, Listener, Ran};
+pub use trace::{Change, Element, Listener, TraceEntry};
 
 use super::{FunctionId, Loc, Program};
 use machine::Machine;

@@ -69,7 +69,7 @@ pub enum Stmt {
         /// True if the life ends.
         free: bool,
         /// What is checked.
-        care: AncillaChecks,
+        checks: AncillaChecks,
     },
     /// `len` all-zero words begin their lives on top of the stack, and `base`, which was zero, becomes their address; or (if
     /// `free`) they end their lives as zeros. The array that was allocated last ends first.
@@ -85,7 +85,7 @@ pub enum Stmt {
         /// True if the lives end.
         free: bool,
         /// What is checked.
-        care: AncillaChecks,
+        checks: AncillaChecks,
     },
     /// A call, or (if `inverse`) an uncall. The argument of an unwritten parameter may be a constant, and may be passed more
     /// than once.
@@ -160,7 +160,7 @@ pub enum Stmt {
         /// Why this is asserted.
         why: AssertKind,
         /// The message if it does not hold: an index into [`Program::reasons`](super::Program::reasons).
-        says: Option<u32>,
+        reason: Option<u32>,
     },
     /// Shows a number in a forward run.
     Show {

@@ -66,20 +66,20 @@ impl Statements {
     /// Those of [`Statements::steps`] that an optimized program runs as often as the unoptimized program, in the same loops
     /// and branches, and each in one piece. A statement that passes share, move or remove is not among them. The set is
     /// empty if the program's calls have too many paths to follow.
-    pub fn kept(&self, source: &Program, improved: &Program) -> HashSet<Loc> {
+    pub fn preserved(&self, source: &Program, optimized: &Program) -> HashSet<Loc> {
         let of = |program: &Program| Sites::of(program, source, self);
-        let (Some(before), Some(after)) = (of(source), of(improved)) else { return HashSet::new() };
-        let mut kept: HashSet<Loc> = self.steps().collect();
-        let differs = |one: &Counts, other: &Counts, kept: &mut HashSet<Loc>| {
+        let (Some(before), Some(after)) = (of(source), of(optimized)) else { return HashSet::new() };
+        let mut preserved: HashSet<Loc> = self.steps().collect();
+        let differs = |one: &Counts, other: &Counts, preserved: &mut HashSet<Loc>| {
             for ((loc, nesting), n) in one {
                 if other.get(&(*loc, *nesting)) != Some(n) {
-                    kept.remove(loc);
+                    preserved.remove(loc);
                 }
             }
         };
-        differs(&before, &after, &mut kept);
-        differs(&after, &before, &mut kept);
-        kept
+        differs(&before, &after, &mut preserved);
+        differs(&after, &before, &mut preserved);
+        preserved
     }
 
     /// Marks what a condition computes. It is undone at once, so how often it runs tells nothing about statements.

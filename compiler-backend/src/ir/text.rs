@@ -6,8 +6,8 @@
 //! declaration = ( "in" | "out" | "var" | "region" ) NAME ":" type | "params" "(" { name [ "!" ] } ")"
 //! statement = place op function "(" operand { "," operand } ")" [ loc ]
 //!     | "apply" [ "~" ] row "." type "(" operand { "," operand } ")" [ loc ]
-//!     | ( "begin" | "end" ) name care [ loc ]
-//!     | ( "array" | "unarray" ) name ":" type "[" operand "]" "in" name care [ loc ]
+//!     | ( "begin" | "end" ) name checks [ loc ]
+//!     | ( "array" | "unarray" ) name ":" type "[" operand "]" "in" name checks [ loc ]
 //!     | ( "call" | "uncall" ) name "(" [ operand { "," operand } ] ")" [ loc ]
 //!     | "if" [ loc ] condition block [ "else" block ] "post" condition
 //!     | "while" [ loc ] condition [ "first" block ] block "post" condition
@@ -25,7 +25,7 @@
 //! place = name | name "[" address "]"
 //! operand = place | NUMBER
 //! address = [ ( name | "_" ) [ "+" name ] ] [ INT ]
-//! care = [ "check" ] [ "drop" ]
+//! checks = [ "check" ] [ "drop" ]
 //! name = ( NAME | STRING ) [ "%" INT ]
 //! loc = "@" INT ":" INT ":" INT                    file, line, column; left out if all are 0
 //! type = "i" | "q" | "l" | "f"

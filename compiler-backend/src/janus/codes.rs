@@ -18,7 +18,7 @@ pendula_isa::diagnostic_codes! {
     INDEX "P0519" "an index outside its array, or too many indices";
     LITERAL "P0520" "a number that its type cannot hold";
     FORMAT "P0521" "a format that does not fit its arguments";
-    LOWERING "P0522" "a program that the machine has no room for";
+    LOWERING "P0522" "a program that is too large for the machine";
     MIXED "P0530" "`&&` and `||` side by side without parentheses";
 }
 

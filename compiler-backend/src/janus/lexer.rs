@@ -135,7 +135,7 @@ impl Lexer<'_> {
                 None => {
                     self.at += c.len_utf8();
                     let help = match c {
-                        ';' => "statements need nothing between them",
+                        ';' => "statements need no separator",
                         ':' => {
                             "a variable is changed by `x += e`, `x -= e` or `x ^= e`: an assignment would forget what was there before"
                         }
@@ -164,12 +164,13 @@ impl Lexer<'_> {
         let number = i128::from_str_radix(digits, radix).ok().filter(|n| *n < 1 << 64);
         let well = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
         let text = visible_part(text);
-        let message = if well { format!("{text} has no room in 64 bits") } else { format!("`{text}` is no number") };
+        let message =
+            if well { format!("{text} does not fit in 64 bits") } else { format!("`{text}` is not a number") };
         self.at += len;
         match number {
             Some(n) if well => self.push(Tok::Number(n), start),
             _ => {
-                let help = "numbers are written `12`, `0xff`, `0o17`, `0b101`, and have room in 64 bits";
+                let help = "numbers are written `12`, `0xff`, `0o17`, `0b101`, and fit in 64 bits";
                 self.fail(codes::NUMBER, start..self.at, message, help);
                 self.push(Tok::Number(0), start);
             }
@@ -255,7 +256,7 @@ impl Lexer<'_> {
             }
             None => {
                 self.at += c.len_utf8();
-                let message = format!("`\\{c}` is no escape");
+                let message = format!("`\\{c}` is not an escape");
                 self.fail(
                     codes::TEXT,
                     start..self.at,

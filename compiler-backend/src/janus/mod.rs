@@ -57,13 +57,13 @@ pub struct Read {
 }
 
 /// Whether a failed check is a range check (a number from 0 to below another), which is an unsigned comparison.
-pub fn is_range(says: &str) -> bool {
-    says.starts_with(sema::OUTSIDE) || says.starts_with(sema::TOO_FAR)
+pub fn is_range(reason: &str) -> bool {
+    reason.starts_with(sema::OUTSIDE) || reason.starts_with(sema::TOO_FAR)
 }
 
 /// Whether a failed check is that of a statement that reads the word that it changes.
-pub fn is_alias(says: &str) -> bool {
-    says == sema::READS
+pub fn is_alias(reason: &str) -> bool {
+    reason == sema::READS
 }
 
 /// Reads and analyses a program, within a budget.

@@ -48,12 +48,12 @@ impl FunctionBuilder<'_, '_> {
                     symbolic::row(setting, kernels, what, words)
                 })
             }
-            Stmt::Ancilla { var, free, care } => {
-                self.life(*var, *care, *free != back);
+            Stmt::Ancilla { var, free, checks } => {
+                self.life(*var, *checks, *free != back);
                 Ok(())
             }
-            Stmt::Array { base, len, region, ty, free, care } => {
-                self.array(s, *base, (*len, *region, *ty, *care), *free != back)
+            Stmt::Array { base, len, region, ty, free, checks } => {
+                self.array(s, *base, (*len, *region, *ty, *checks), *free != back)
             }
             Stmt::Call { func, inverse, args } => self.call(s, *func, Sweep::of(*inverse != back), args),
             Stmt::If { pre, post, then, otherwise } => {
@@ -96,7 +96,7 @@ impl FunctionBuilder<'_, '_> {
                 self.undo(compute, body)
             }
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
-            Stmt::Assert { test, why: _, says: _ } => {
+            Stmt::Assert { test, why: _, reason: _ } => {
                 if self.proven.contains(&(std::ptr::from_ref(s), TEST)) {
                     return Ok(());
                 }

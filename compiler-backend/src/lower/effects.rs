@@ -144,13 +144,13 @@ impl Effects {
                     }
                 }
             }
-            Stmt::Ancilla { var, free, care: _ } => {
+            Stmt::Ancilla { var, free, checks: _ } => {
                 self.write(&Operand::Var(*var));
                 if *free {
                     self.ends.insert(var.0);
                 }
             }
-            Stmt::Array { base, len, region, free, ty: _, care: _ } => {
+            Stmt::Array { base, len, region, free, ty: _, checks: _ } => {
                 self.write(&Operand::Var(*base));
                 self.read(len);
                 self.regions.insert(region.0);
@@ -199,7 +199,7 @@ impl Effects {
                 self.block(program, body);
             }
             Stmt::Span { body, name: _, undo: _ } => self.block(program, body),
-            Stmt::Assert { test, why: _, says: _ } => self.test(test),
+            Stmt::Assert { test, why: _, reason: _ } => self.test(test),
             Stmt::Show { value, ty: _ } => self.read(value),
             Stmt::Print(_) => {}
         }

@@ -77,7 +77,7 @@ impl Data {
     /// The function that calls the entry, to be emitted between `start` and `finish`.
     pub(super) fn main(&self, program: &Program, entry: FunctionId) -> Result<IrFunction, LowerError> {
         let Some(callee) = program.functions.get(entry.0 as usize) else {
-            return Err(LowerError::Internal("the entry is no function".into()));
+            return Err(LowerError::Internal("the entry is not a function".into()));
         };
         if callee.params.len() != self.operands.len() {
             return Err(LowerError::Arguments {

@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
             match self.current.get_mut(param.var.0 as usize) {
                 Some(place @ None) => *place = Some(life),
                 Some(Some(_)) => return Err(self.bad("a variable is two parameters")),
-                None => return Err(self.bad("a parameter is no variable")),
+                None => return Err(self.bad("a parameter is not a variable")),
             }
         }
         let function = self.function;
@@ -279,15 +279,15 @@ impl<'a> Builder<'a> {
                 self.update((*acc, *inverse != back, *func), dst, &args)
             }
             Stmt::Permute { row, inverse, ty, args } => self.permute(*row, *inverse != back, *ty, args),
-            Stmt::Ancilla { var, free, care } => {
+            Stmt::Ancilla { var, free, checks } => {
                 let Some(info) = self.function.vars.get(var.0 as usize) else {
                     return Err(self.bad("there is no such variable"));
                 };
-                let how = ZeroCheck::of(info.ty, *care);
+                let how = ZeroCheck::of(info.ty, *checks);
                 if *free == back { self.begin(*var, how, false).map(|_| ()) } else { self.end(*var, how) }
             }
-            Stmt::Array { base, len, region, ty, free, care } => {
-                let how = ZeroCheck::of(*ty, *care);
+            Stmt::Array { base, len, region, ty, free, checks } => {
+                let how = ZeroCheck::of(*ty, *checks);
                 if *free == back {
                     if self.current.get(base.0 as usize) == Some(&None) {
                         self.begin(*base, ZeroCheck::None, true)?;

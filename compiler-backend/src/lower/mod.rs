@@ -44,8 +44,8 @@ use names::{Names, SpanNames};
 use ops::{CheckReason, Linear};
 
 /// Whether the message of a check says that conditions disagree.
-pub fn disagrees(says: &str) -> bool {
-    reasons::disagrees(says)
+pub fn disagrees(reason: &str) -> bool {
+    reasons::disagrees(reason)
 }
 
 /// Whether compiled code addresses words of the stack by a register: the stack pointer or the frame pointer.
@@ -54,8 +54,8 @@ pub fn reaches_frame(r: Reg) -> bool {
 }
 
 /// Advice for a variable that the compiler made and that does not end as zero, by the message of its check.
-pub fn advice(says: &str) -> Option<&'static str> {
-    reasons::advice(says)
+pub fn advice(reason: &str) -> Option<&'static str> {
+    reasons::advice(reason)
 }
 
 /// An argument of the program: a data symbol, in the order of the source's arguments.
@@ -134,7 +134,7 @@ pub enum LowerError {
         found: usize,
     },
     /// The assembler does not accept an argument's name, or two arguments have it.
-    #[error("`{0}` cannot name an argument: it is no name, or another's")]
+    #[error("`{0}` cannot name an argument: it is not a name, or the name of another")]
     Name(String),
     /// Something does not fit the machine.
     #[error("the program is too large: {0}")]

@@ -108,12 +108,12 @@ pub(super) enum ZeroCheck {
 }
 
 impl ZeroCheck {
-    pub(super) fn of(ty: Ty, care: AncillaChecks) -> ZeroCheck {
+    pub(super) fn of(ty: Ty, checks: AncillaChecks) -> ZeroCheck {
         match ty {
-            Ty::Int if care.check => ZeroCheck::Zero,
+            Ty::Int if checks.check => ZeroCheck::Zero,
             Ty::Int => ZeroCheck::None,
-            Ty::F if care.check => ZeroCheck::Within,
-            Ty::Q | Ty::L | Ty::F if care.check || care.drop => ZeroCheck::Zero,
+            Ty::F if checks.check => ZeroCheck::Within,
+            Ty::Q | Ty::L | Ty::F if checks.check || checks.drop => ZeroCheck::Zero,
             Ty::Q | Ty::L | Ty::F => ZeroCheck::None,
         }
     }

@@ -10,19 +10,19 @@ use super::ops::CheckReason;
 use crate::ir::{IrFunction, Program, Stmt};
 
 const BRANCH: &str = "the condition after the branches is not what the one before them was";
-const TURN: &str = "the condition after a turn must be false before the first one, and true after each";
+const TURN: &str = "the condition after an iteration must be false before the first one, and true after each";
 
 /// Whether a message says that conditions disagree. A jump detects that or, if a condition computes something, a check of
 /// its flag.
-pub(super) fn disagrees(says: &str) -> bool {
-    says == BRANCH || says == TURN
+pub(super) fn disagrees(reason: &str) -> bool {
+    reason == BRANCH || reason == TURN
 }
 
 impl CheckReason {
     /// The reason of a statement's checks, apart from those of statements within it.
     pub(super) fn of(stmt: &Stmt) -> Option<CheckReason> {
         match stmt {
-            Stmt::Assert { says, .. } => says.map(CheckReason::Text),
+            Stmt::Assert { reason, .. } => reason.map(CheckReason::Text),
             Stmt::Ancilla { var, .. } => Some(CheckReason::Variable(var.0)),
             Stmt::Array { region, .. } => Some(CheckReason::Words(region.0)),
             Stmt::If { .. } => Some(CheckReason::Branch),
@@ -98,7 +98,7 @@ const GENERATED_VARIABLES: &[(&str, (&str, &str), Option<&str>)] = &[
     (
         "size",
         ("`", "` ends with another size than it begins with"),
-        Some("give `delocal` the size that `local` gave, or what comes to the same"),
+        Some("give `delocal` the size that `local` gave, or an equal one"),
     ),
     ("value", ("`", "` leaves more than rounding where it is undone"), None),
     (
@@ -141,7 +141,7 @@ fn variable(name: &str) -> String {
 }
 
 /// The advice for a message.
-pub(super) fn advice(says: &str) -> Option<&'static str> {
-    let is = |(before, after): (&str, &str)| says.starts_with(before) && says.ends_with(after);
+pub(super) fn advice(reason: &str) -> Option<&'static str> {
+    let is = |(before, after): (&str, &str)| reason.starts_with(before) && reason.ends_with(after);
     GENERATED_VARIABLES.iter().find(|(_, words, _)| is(*words)).and_then(|(_, _, advice)| *advice)
 }

@@ -29,7 +29,7 @@ pub fn read(sources: &mut Sources, name: &str, text: String, budget: &Budget) ->
         let Some(files) = library::find(&module.text) else {
             let first = module.text.split('.').next().unwrap_or("");
             if !library::HOST.contains(&first) {
-                let message = format!("`{}` is no module of the library, and is skipped", module.text);
+                let message = format!("`{}` is not a module of the library, and is skipped", module.text);
                 let mut d =
                     Diagnostic::warning(codes::NO_MODULE, message).at(Place { file, span: module.span.clone() }, "");
                 d.severity = Severity::Note;

@@ -244,7 +244,7 @@ fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
     })
 }
 
-/// The number of dimensions in the name of an array type: `Some(None)` if it is open, `None` if the name is no array
+/// The number of dimensions in the name of an array type: `Some(None)` if it is open, `None` if the name is not an array
 /// type.
 fn array_dims(name: &str) -> Option<Option<u8>> {
     Some(match name {

@@ -13,7 +13,7 @@ mod tests;
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
-use crate::ir::effects::{Summaries, turns};
+use crate::ir::effects::{Summaries, trip_count};
 use crate::ir::{
     AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
 };
@@ -44,7 +44,7 @@ pub(super) enum Guard {
 
 /// What makes certain that a `for` has an iteration.
 pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
-    if turns(first, last, step).is_some_and(|n| n > 0) {
+    if trip_count(first, last, step).is_some_and(|n| n > 0) {
         return Guard::Certain;
     }
     let (Step::Const(step), false, false) = (step, matches!(first, Operand::Mem(_)), matches!(last, Operand::Mem(_)))
@@ -62,12 +62,12 @@ pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
 fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
     let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
     let (var, first, last, step) = (*var, *first, *last, *step);
-    if matches!(turns(first, last, step), Some(0 | 1)) {
+    if matches!(trip_count(first, last, step), Some(0 | 1)) {
         return;
     }
-    let calm = moved(var, body, vars, summaries, false);
+    let nontrapping = moved(var, body, vars, summaries, false);
     let guard = guard(first, last, step);
-    let wild = match guard {
+    let may_trap = match guard {
         Guard::Unknown => Block::new(),
         Guard::Certain | Guard::Test(_) => moved(var, body, vars, summaries, true),
     };
@@ -76,22 +76,22 @@ fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
         let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
         s.stmt = Stmt::With { name: "hoisted".into(), compute, body: vec![stmt.at(loc)] };
     };
-    if !wild.is_empty() {
-        wrap(s, wild);
+    if !may_trap.is_empty() {
+        wrap(s, may_trap);
         if let Guard::Test(test) = guard {
             let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
             let (pre, post) = (Condition::of(test), Condition::of(test));
             s.stmt = Stmt::If { pre, post, then: vec![stmt.at(loc)], otherwise: Block::new() };
         }
     }
-    if !calm.is_empty() {
-        wrap(s, calm);
+    if !nontrapping.is_empty() {
+        wrap(s, nontrapping);
     }
 }
 
 /// Moves what can be moved out of a loop's body.
-fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summaries, wild: bool) -> Block {
-    let choice = choose(var, body, vars, summaries, wild);
+fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summaries, may_trap: bool) -> Block {
+    let choice = choose(var, body, vars, summaries, may_trap);
     let mut out = Block::new();
     if !choice.is_empty() {
         take(body, &choice, vars, &mut FastMap::default(), &mut out);
@@ -103,7 +103,7 @@ fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summar
 fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut FastMap<Var, Var>, out: &mut Block) {
     let before = std::mem::take(block);
     for mut s in before {
-        if choice.is_steady_assert(&s.stmt) {
+        if choice.is_invariant_assert(&s.stmt) {
             out.push(s);
             continue;
         }
@@ -128,7 +128,7 @@ fn take_compute(
 ) {
     let before = std::mem::take(compute);
     for mut s in before {
-        if choice.is_steady_assert(&s.stmt) {
+        if choice.is_invariant_assert(&s.stmt) {
             out.push(s);
             continue;
         }
@@ -136,21 +136,23 @@ fn take_compute(
             Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } if choice.whole.contains(var) => {
                 out.push(s);
             }
-            Stmt::Ancilla { var, free: false, care } if choice.split.contains(var) => {
+            Stmt::Ancilla { var, free: false, checks } if choice.split.contains(var) => {
                 // The sum of the invariant terms is added in one update.
                 let (t, loc) = (*var, s.loc);
                 let VarInfo { name, points, .. } = &vars[t.0 as usize];
                 vars.push(VarInfo { name: format!("{name}.base"), ty: Ty::Int, points: *points });
                 let sum = Var(vars.len() as u32 - 1);
                 sums.insert(t, sum);
-                let care = AncillaChecks { drop: false, ..*care };
-                out.push(Stmt::Ancilla { var: sum, free: false, care }.at(loc));
+                let checks = AncillaChecks { drop: false, ..*checks };
+                out.push(Stmt::Ancilla { var: sum, free: false, checks }.at(loc));
                 compute.push(s);
                 let func = TableFn::Int(int_fn::Name::Id);
                 let (acc, dst, args) = (Acc::Add, Place::Var(t), vec![Operand::Var(sum)]);
                 compute.push(Stmt::Update { acc, inverse: false, func, dst, args }.at(loc));
             }
-            Stmt::Update { dst: Place::Var(var), args, .. } if choice.split.contains(var) && choice.is_steady(args) => {
+            Stmt::Update { dst: Place::Var(var), args, .. }
+                if choice.split.contains(var) && choice.is_invariant(args) =>
+            {
                 if let Some(sum) = sums.get(var) {
                     *var = *sum;
                 }

@@ -14,7 +14,7 @@ use pendula_isa::table::Row;
 
 use super::hoist::{Guard, guard};
 use super::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
-use crate::ir::effects::{Summaries, turns, walk};
+use crate::ir::effects::{Summaries, trip_count, walk};
 use crate::ir::{
     AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Program, RegionInfo, Stmt, Var,
     VarInfo,
@@ -40,7 +40,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
 fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: &Summaries) {
     let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
     let guard = guard(*first, *last, *step);
-    if matches!(turns(*first, *last, *step), Some(0 | 1)) || matches!(guard, Guard::Unknown) {
+    if matches!(trip_count(*first, *last, *step), Some(0 | 1)) || matches!(guard, Guard::Unknown) {
         return;
     }
     let found = words(*var, body, summaries);
@@ -58,8 +58,8 @@ fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], su
         });
         let t = Var(vars.len() as u32 - 1);
         // Meanwhile the word in memory is zero, and so is its gradient word.
-        let care = AncillaChecks { check: false, drop: false };
-        compute.push(Stmt::Ancilla { var: t, free: false, care }.at(loc));
+        let checks = AncillaChecks { check: false, drop: false };
+        compute.push(Stmt::Ancilla { var: t, free: false, checks }.at(loc));
         let args = vec![Operand::Var(t), Operand::Mem(word)];
         compute.push(Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc));
         each_stmt(body, &mut |stmt| {
@@ -87,7 +87,7 @@ fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], su
 /// The words that are worth keeping.
 fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     let changed = write_counts(body, summaries);
-    let steady = |m: &Mem| [m.base, m.index].into_iter().flatten().all(|v| v != var && !changed.contains_key(&v));
+    let invariant = |m: &Mem| [m.base, m.index].into_iter().flatten().all(|v| v != var && !changed.contains_key(&v));
     let mut all: Vec<Mem> = Vec::new();
     let mut seen = HashSet::new();
     let mut excluded = HashSet::new();
@@ -112,7 +112,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     // If a region is accessed by several addresses, it is unknown which words are the same.
     for m in &all {
         let apart = |o: &Mem| o.region != m.region || (o.base, o.index) == (m.base, m.index);
-        if !steady(m) || !all.iter().all(apart) {
+        if !invariant(m) || !all.iter().all(apart) {
             excluded.insert(m.region);
         }
     }

@@ -36,8 +36,8 @@ macro_rules! slots {
                         visit(if n < written { $Slot::Written(a) } else { $Slot::Read(a) });
                     }
                 }
-                Stmt::Ancilla { var, free: _, care: _ } => visit($Slot::Life(var)),
-                Stmt::Array { base, len, region, ty: _, free: _, care: _ } => {
+                Stmt::Ancilla { var, free: _, checks: _ } => visit($Slot::Life(var)),
+                Stmt::Array { base, len, region, ty: _, free: _, checks: _ } => {
                     visit($Slot::Life(base));
                     visit($Slot::Read(len));
                     visit($Slot::Region(region));
@@ -63,7 +63,7 @@ macro_rules! slots {
                     visit($Slot::Read(last));
                     visit($Slot::Step(step));
                 }
-                Stmt::Assert { test: Test { cond: _, ty: _, a, b }, why: _, says: _ } => {
+                Stmt::Assert { test: Test { cond: _, ty: _, a, b }, why: _, reason: _ } => {
                     visit($Slot::Read(a));
                     visit($Slot::Read(b));
                 }
@@ -318,14 +318,14 @@ impl Matcher {
                 Stmt::Permute { row, inverse, ty, args },
                 Stmt::Permute { row: row2, inverse: inverse2, ty: ty2, args: args2 },
             ) => (row, inverse, ty) == (row2, inverse2, ty2) && self.operands(args, args2),
-            (Stmt::Ancilla { var, free, care }, Stmt::Ancilla { var: var2, free: free2, care: care2 }) => {
-                (free, care) == (free2, care2) && if *free { self.var(*var, *var2) } else { self.life(*var, *var2) }
+            (Stmt::Ancilla { var, free, checks }, Stmt::Ancilla { var: var2, free: free2, checks: checks2 }) => {
+                (free, checks) == (free2, checks2) && if *free { self.var(*var, *var2) } else { self.life(*var, *var2) }
             }
             (
-                Stmt::Array { base, len, region, ty, free, care },
-                Stmt::Array { base: base2, len: len2, region: region2, ty: ty2, free: free2, care: care2 },
+                Stmt::Array { base, len, region, ty, free, checks },
+                Stmt::Array { base: base2, len: len2, region: region2, ty: ty2, free: free2, checks: checks2 },
             ) => {
-                (region, ty, free, care) == (region2, ty2, free2, care2)
+                (region, ty, free, checks) == (region2, ty2, free2, checks2)
                     && self.operand(*len, *len2)
                     && if *free { self.var(*base, *base2) } else { self.life(*base, *base2) }
             }
@@ -372,8 +372,8 @@ impl Matcher {
             (Stmt::Span { name, undo, body }, Stmt::Span { name: name2, undo: undo2, body: body2 }) => {
                 (name, undo) == (name2, undo2) && self.block(body, body2)
             }
-            (Stmt::Assert { test, why, says }, Stmt::Assert { test: test2, why: why2, says: says2 }) => {
-                (test.cond, test.ty, why, says) == (test2.cond, test2.ty, why2, says2)
+            (Stmt::Assert { test, why, reason }, Stmt::Assert { test: test2, why: why2, reason: reason2 }) => {
+                (test.cond, test.ty, why, reason) == (test2.cond, test2.ty, why2, reason2)
                     && self.operands(&[test.a, test.b], &[test2.a, test2.b])
             }
             (Stmt::Show { ty, value }, Stmt::Show { ty: ty2, value: value2 }) => {

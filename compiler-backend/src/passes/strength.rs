@@ -12,7 +12,7 @@ use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::hoist::{Guard, guard};
-use crate::ir::effects::{Effects, Summaries, turns, update_traps};
+use crate::ir::effects::{Effects, Summaries, trip_count, update_traps};
 use crate::ir::{
     AncillaChecks, Block, Condition, IrFunction, Loc, LocatedStmt, Operand, Place, Program, Step, Stmt, Var, VarInfo,
 };
@@ -198,7 +198,7 @@ fn step(s: &mut LocatedStmt, vars: &[VarInfo], summaries: &Summaries) {
     let loc = s.loc;
     let Stmt::For { var, first, last, step: Step::Const(by), body } = &mut s.stmt else { return };
     let (first, last, by) = (*first, *last, *by);
-    if matches!(turns(first, last, Step::Const(by)), Some(0..3)) {
+    if matches!(trip_count(first, last, Step::Const(by)), Some(0..3)) {
         return;
     }
     let guard = guard(first, last, Step::Const(by));
@@ -229,7 +229,8 @@ fn step(s: &mut LocatedStmt, vars: &[VarInfo], summaries: &Summaries) {
     let (mut compute, mut before, mut turn, mut after) = (Block::new(), Block::new(), Block::new(), Block::new());
     for (t, sum) in order {
         // It ends as zero because the bounds, the step and the factors have not changed.
-        compute.push(Stmt::Ancilla { var: t, free: false, care: AncillaChecks { check: false, drop: false } }.at(loc));
+        compute
+            .push(Stmt::Ancilla { var: t, free: false, checks: AncillaChecks { check: false, drop: false } }.at(loc));
         for term in sum.terms {
             match term {
                 Term::Fixed { inverse, func, args } => {

@@ -122,12 +122,12 @@ pub(crate) fn to_mem(m: Mem) -> To {
 
 /// An ancilla's beginning.
 pub(crate) fn alloc(var: Var) -> LocatedStmt {
-    at(Stmt::Ancilla { var, free: false, care: AncillaChecks::FULL })
+    at(Stmt::Ancilla { var, free: false, checks: AncillaChecks::FULL })
 }
 
 /// An ancilla's end.
 pub(crate) fn free(var: Var) -> LocatedStmt {
-    at(Stmt::Ancilla { var, free: true, care: AncillaChecks::FULL })
+    at(Stmt::Ancilla { var, free: true, checks: AncillaChecks::FULL })
 }
 
 /// A permutation.

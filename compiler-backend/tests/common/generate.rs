@@ -272,7 +272,7 @@ impl Generator {
     }
 
     fn ancilla(&mut self, var: Var, free: bool) -> LocatedStmt {
-        self.at(Stmt::Ancilla { var, free, care: AncillaChecks::FULL })
+        self.at(Stmt::Ancilla { var, free, checks: AncillaChecks::FULL })
     }
 }
 

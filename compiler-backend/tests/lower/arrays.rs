@@ -12,7 +12,7 @@ fn local_arrays() {
     let [s, t, i] = b.vars(Ty::Int);
     let (rs, rt) = (b.region(Ty::Int), b.region(Ty::Int));
     let make =
-        |base, len, region, free| at(Stmt::Array { base, len, region, ty: Ty::Int, free, care: AncillaChecks::FULL });
+        |base, len, region, free| at(Stmt::Array { base, len, region, ty: Ty::Int, free, checks: AncillaChecks::FULL });
     let fill = |base, region| {
         let square = update(MUL, place(mem(region, Some(base), Some(i), -1)), &[v(i), v(i)]);
         each(i, c(1), v(n), Step::Const(1), vec![square])
@@ -57,7 +57,7 @@ fn an_array_that_is_not_clear_traps() {
         let n = b.param("n", Ty::Int, false);
         let s = b.var("s", Ty::Int);
         let rs = b.region(ty);
-        let make = |free| at(Stmt::Array { base: s, len: v(n), region: rs, ty, free, care: AncillaChecks::FULL });
+        let make = |free| at(Stmt::Array { base: s, len: v(n), region: rs, ty, free, checks: AncillaChecks::FULL });
         let left = update(INT, place(mem(rs, Some(s), None, 1)), &[Operand::Const(value)]);
         let p = program(vec![b.body(vec![make(false), left, make(true)])]);
         let mut module = lowered(&p, &[int("n", 3)]).expect("a module");
@@ -97,7 +97,8 @@ fn erasing_takes_only_what_the_computation_has_made() {
     let array: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
         let [t, s] = b.vars(Ty::Int);
         let region = b.region(Ty::Int);
-        let make = at(Stmt::Array { base: s, len: v(y), region, ty: Ty::Int, free: false, care: AncillaChecks::FULL });
+        let make =
+            at(Stmt::Array { base: s, len: v(y), region, ty: Ty::Int, free: false, checks: AncillaChecks::FULL });
         let cell = mem(region, Some(s), Some(y), -1);
         (
             vec![

@@ -85,7 +85,7 @@ fn arrays_drop_gradients() {
     let (y, x) = (b.param("y", Ty::F, true), b.param("x", Ty::F, false));
     let s = b.var("s", Ty::Int);
     let rs = b.region(Ty::F);
-    let make = at(Stmt::Array { base: s, len: c(2), region: rs, ty: Ty::F, free: false, care: AncillaChecks::FULL });
+    let make = at(Stmt::Array { base: s, len: c(2), region: rs, ty: Ty::F, free: false, checks: AncillaChecks::FULL });
     let at = |n| mem(rs, Some(s), None, n);
     let compute =
         vec![make, update(FMUL, place(at(0)), &[v(x), v(x)]), update(FMUL, place(at(1)), &[word(at(0)), v(x)])];

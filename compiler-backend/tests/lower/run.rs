@@ -211,9 +211,9 @@ fn great_numbers_and_odd_operands() {
         at(Stmt::Assert {
             test: test(Cond::Gt, c(100), word(mem(ra, Some(a), None, 0))),
             why: AssertKind::User,
-            says: None,
+            reason: None,
         }),
-        at(Stmt::Assert { test: test(Cond::Lt, c(3), c(4)), why: AssertKind::User, says: None }),
+        at(Stmt::Assert { test: test(Cond::Lt, c(3), c(4)), why: AssertKind::User, reason: None }),
         at(Stmt::Show { ty: Ty::Int, value: word(mem(ra, Some(a), None, 0)) }),
         at(Stmt::Show { ty: Ty::Int, value: c(3) }),
         at(Stmt::Print(0)),

@@ -220,12 +220,12 @@ fn toml_error(e: &toml::de::Error) -> TechnologyError {
         // The reader's message would name Rust types.
         message = match expected {
             "f64" if found.starts_with("string") => {
-                format!("a number is wanted, without its unit, which stands in the key, and not the {found}")
+                format!("expected a number without its unit, which is part of the key, but found the {found}")
             }
-            "f64" => format!("a number is wanted, and not the {found}"),
-            "a string" => format!("a text is wanted, and not the {found}"),
-            "a sequence" => format!("a list of numbers is wanted, and not the {found}"),
-            _ => format!("a table is wanted, and not the {found}"),
+            "f64" => format!("a number is expected, not the {found}"),
+            "a string" => format!("a text is expected, not the {found}"),
+            "a sequence" => format!("a list of numbers is expected, not the {found}"),
+            _ => format!("a table is expected, not the {found}"),
         };
     }
     TechnologyError { message, span: e.span(), exceeded: None }

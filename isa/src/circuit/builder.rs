@@ -321,7 +321,7 @@ impl Builder {
 pub(super) fn wire(bit: Bit) -> Wire {
     match bit {
         Bit::Wire(w) => w,
-        Bit::Const(_) => panic!("a constant is no target"),
+        Bit::Const(_) => panic!("a constant is not a target"),
     }
 }
 

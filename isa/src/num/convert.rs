@@ -1,8 +1,8 @@
 //! Conversions between the four readings of a word: integer (`int`), fixed
 //! point (`q`), logarithmic (`l`), floating point (`f`).
 //!
-//! All of it is integer arithmetic, for doubles too: the same bits everywhere.
-//! What rounds, and how:
+//! All conversions use integer arithmetic, for doubles too, so results are the same on every machine.
+//! How they round:
 //!
 //! | to | from | rounding |
 //! |---|---|---|
@@ -72,11 +72,10 @@ pub fn q_to_f(env: Env, a: u64) -> Word {
 /// The integer nearest to the logarithmic number, ties to even (only ±2^-1 is a
 /// tie, and gives 0). Exact for ±2^k with k ≥ 0.
 ///
-/// Nearest and not floor, as the other conversions to integers: no logarithmic
-/// number is 3, that of [`int_to_l`]\(3) is a little less, and its floor would
-/// be 2. As it is, every integer of magnitude up to 2^52 comes back from
-/// [`int_to_l`] unchanged; beyond that the logarithms lie further apart than the
-/// integers.
+/// It rounds to nearest, unlike the other conversions to integers, which round down: no logarithmic
+/// number equals 3, and [`int_to_l`]\(3) is slightly less, so its floor would be 2. With rounding to nearest,
+/// every integer of magnitude up to 2^52 survives [`int_to_l`] and back; beyond that, logarithms lie further
+/// apart than integers.
 ///
 /// # Errors
 /// [`Fault::Range`] outside the integers; [`Fault::BadLog`].
@@ -117,7 +116,7 @@ pub fn f_to_int(_env: Env, a: u64) -> Word {
     let (negative, mantissa, exponent) = decode_float(a)?;
     let mantissa = u128::from(mantissa);
     let magnitude = match exponent {
-        // 53 bits: up to 2^64 they keep their place, above they are out of range.
+        // The mantissa has 53 bits: below 2^64 it fits after shifting, above it is out of range.
         0.. => shift_left(mantissa, exponent)?,
         -63..0 => {
             let down = mantissa >> -exponent;
@@ -172,7 +171,7 @@ fn signed(negative: bool, magnitude: u128) -> Word {
 }
 
 /// mantissa · 2^exponent for a mantissa of 53 bits and exponent ≥ 0, if a
-/// `u128` surely holds it: what it refuses is zero or above 2^64 by far.
+/// `u128` certainly holds it; a mantissa that it rejects is zero, or the number far above 2^64.
 #[inline]
 fn shift_left(mantissa: u128, exponent: i32) -> Result<u128, Fault> {
     match exponent {
@@ -219,7 +218,7 @@ fn encode_float(negative: bool, m: u128, e: i32) -> Word {
 }
 
 /// The logarithmic number nearest to ±m·2^e; [`log::ZERO`] for m = 0.
-/// Never a tie: a logarithm that is no integer is irrational.
+/// Never a tie: a logarithm that is not an integer is irrational.
 #[inline]
 fn encode_log(negative: bool, m: u64, e: i32) -> Word {
     if m == 0 {
@@ -258,7 +257,7 @@ fn log_to_fixed(a: u64, frac: i32) -> Word {
     }
 }
 
-/// The number that a word of any type stands for, as the nearest double; NaN for a word of `.l` that is no number.
+/// The number that a word of any type stands for, as the nearest double; NaN for a word of `.l` that is not a number.
 pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
     let bits = match ty {
         Ty::Int => return word.cast_signed() as f64,
@@ -272,7 +271,7 @@ pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
 /// The word of a type that is nearest to a double; an integer's is rounded toward zero and saturates.
 ///
 /// # Errors
-/// Where the type has no room for it.
+/// The number does not fit in the type.
 pub fn from_f64(env: Env, ty: Ty, x: f64) -> Word {
     match ty {
         Ty::Int => Ok((x as i64).cast_unsigned()),

@@ -1,11 +1,11 @@
-//! Decimal text of `.q`, `.l` and `.f` words, both ways.
+//! Conversion of `.q`, `.l` and `.f` words to decimal text and back.
 //!
-//! What is written reads back as the same word, for every word. A number is an
+//! The text of every word reads back as the same word. A number is an
 //! optional sign, digits with an optional point (at least one digit in all) and
 //! an optional exponent: `1`, `-0.25`, `.5`, `6.02e23`. `.f` has `inf`, `-inf`
-//! and `nan` besides. A word that no such text stands for (the `.l` word that is
-//! no number, a NaN with a sign or a payload) is written in hexadecimal, as
-//! `0x…w`, which every reader here takes for the word itself.
+//! and `nan` as well. A word without such a text (the `.l` word that is
+//! not a number, a NaN with a sign or a payload) is written in hexadecimal, as
+//! `0x…w`, which all parsers here accept.
 //!
 //! Type suffixes (`1.5q`), digit separators and integers in other bases belong
 //! to the assembler; conversions between types are in [`convert`](super::convert).
@@ -18,7 +18,7 @@ use thiserror::Error;
 use super::wide::{exp2, log2, mul_high};
 use super::{float, log};
 
-/// Why a text is no word of the type wanted.
+/// Why a text cannot be read as a word of the requested type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NumberError {
     /// The text is not a number.
@@ -129,11 +129,11 @@ pub fn format_f(word: u64) -> String {
 
 /// log2 10, in units of 2^-116.
 const LOG2_10: i128 = 0x0035_269e_12f3_46e2_bf92_4afd_bfd3_6bf7;
-/// Digits that tell any two logarithmic numbers apart: their spacing is 1.5·10^-16 of themselves.
+/// The number of digits that distinguishes any two logarithmic numbers: their relative spacing is 1.5·10^-16.
 const LOG_DIGITS: usize = 17;
 
 /// The `.l` word nearest to the number, zero for zero of either sign. Correctly
-/// rounded but for the error of the logarithm, below 2^-50 of a unit.
+/// rounded except for the error of the logarithm, which is below 2^-50 of a unit.
 ///
 /// # Errors
 /// [`NumberError::Syntax`]; [`NumberError::OutOfRange`] when the magnitude rounds to
@@ -172,8 +172,8 @@ fn nearest_log(digits: u128, power: i32) -> Option<i64> {
 }
 
 /// The shortest decimal that [`parse_l`] reads as this word, with a point or an
-/// exponent: `2.0`, `-0.1`, `1.2345e-200`; zero is `0.0`, the word that is no
-/// number `0x…w`.
+/// exponent: `2.0`, `-0.1`, `1.2345e-200`; zero is `0.0`, and the word that is not
+/// a number `0x…w`.
 pub fn format_l(word: u64) -> String {
     if !log::valid(word) {
         return format_raw(word);
@@ -201,7 +201,7 @@ fn twenty_five_digits(logarithm: i64) -> (u128, i32) {
     // The logarithm of the number's significand, from 1 to below 10.
     let rest = logarithm.rem_euclid(LOG2_10);
     let significand = exp2((rest as u128) << 12);
-    // From 10^24 to below 10^25, but rounding may pass either end.
+    // From 10^24 to below 10^25, but rounding may cross either end.
     let digits = mul_high(significand, SCALE << ((rest >> 116) + 1)).max(SCALE);
     (digits, power as i32 + digits.ilog10() as i32 - 24)
 }
@@ -252,7 +252,7 @@ mod tests {
         words
     }
 
-    /// Texts of few digits, at any place of the point.
+    /// Texts of few digits, with the point at any place.
     pub(super) fn short_decimals(count: usize) -> impl Iterator<Item = String> {
         let mut random = Random(17);
         (0..count).map(move |_| {
@@ -266,7 +266,7 @@ mod tests {
         })
     }
 
-    /// The words around a short decimal are those whose texts are most alike, and random words never meet them.
+    /// The words around a short decimal have the most similar texts, and random words never hit them.
     #[test]
     fn words_near_short_decimals_read_back() {
         let q = Format::ALL.map(|format| Box::new(move |t: &str| parse_q(t, format)) as Box<Reads>);

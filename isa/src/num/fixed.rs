@@ -1,8 +1,8 @@
 //! Fixed point, `.q`: a word is an `i64` in units of 2^-frac, the module's
 //! [`Format`](super::Format).
 //!
-//! What overflows in the basic operations wraps, and says so: whether that is a
-//! trap is the engine's affair. The elementary functions are those of
+//! The basic operations wrap on overflow and report it; the engine decides whether
+//! that is a trap. The elementary functions are those of
 //! [`elementary`] on words of 64 bits; their errors are documented there.
 //! Conversions are not here ([`convert`](super::convert)), nor is text
 //! ([`decimal`](super::decimal)).
@@ -29,8 +29,8 @@ pub fn sub(_env: Env, a: u64, b: u64) -> (u64, bool) {
 
 /// a · b, rounded toward −∞ and then wrapped; true when it overflowed.
 ///
-/// The floor is what dropping the low bits of the two's-complement product
-/// gives, in the crate `fixed` and in a circuit.
+/// It rounds down because dropping the low bits of the two's-complement product does so, in the crate `fixed` and in
+/// a circuit.
 #[inline]
 pub fn mul(env: Env, a: u64, b: u64) -> (u64, bool) {
     let product = (i128::from(a as i64) * i128::from(b as i64)) >> env.format.frac();
@@ -52,7 +52,7 @@ pub fn div(env: Env, a: u64, b: u64) -> Word {
     i64::try_from(quotient).map(|word| word as u64).map_err(|_| Fault::Range)
 }
 
-/// −a; wrapped, to itself, and true for the most negative word.
+/// −a; the most negative word wraps to itself, and the result is then true.
 #[inline]
 pub fn neg(a: u64) -> (u64, bool) {
     let (word, overflow) = (a as i64).overflowing_neg();
@@ -65,7 +65,7 @@ pub fn compare(a: u64, b: u64) -> Ordering {
     (a as i64).cmp(&(b as i64))
 }
 
-/// The module's format as the elementary functions want it.
+/// The module's format as a type of the elementary functions.
 #[inline]
 const fn fixed(env: Env) -> Fixed {
     Fixed { width: 64, frac: env.format.frac() }

@@ -2,8 +2,8 @@
 //!
 //! These are the kernels of the basic operations and of comparison, rounded to
 //! nearest, ties to even. Unless [`Env::ieee`] is set, infinities and NaN trap,
-//! as operands and as results. With it they travel, and a result that is NaN is
-//! always [`NAN`]: which NaN the hardware makes differs between machines.
+//! as operands and as results. With it they are allowed, and a result that is NaN is
+//! always [`NAN`], because the NaN that hardware returns differs between machines.
 //! Elementary functions, re-exported here, follow the same rule. Conversions are
 //! elsewhere ([`convert`](super::convert)), and so is text
 //! ([`decimal`](super::decimal)).
@@ -49,7 +49,7 @@ pub fn settle(env: Env, result: f64) -> Word {
     }
 }
 
-/// The operands, if the environment admits them.
+/// The operands, if the environment allows them.
 #[inline]
 fn operands(env: Env, a: u64, b: u64) -> Result<(f64, f64), Fault> {
     if env.ieee || (is_finite(a) && is_finite(b)) {

@@ -1,10 +1,10 @@
-//! Gaussian logarithms: what is not exact in signed logarithmic numbers, sums
-//! and powers above all.
+//! Gaussian logarithms: the operations on signed logarithmic numbers that are not exact,
+//! in particular sums and powers.
 //!
 //! With |a| ≥ |b| and d = log₂|a| − log₂|b|, the logarithm of |a ± b| is
 //! log₂|a| + log₂(1 ± 2^-d). Word and difference are exact, so the sum of two
-//! words is a definite real number, and what is asked for is the logarithm
-//! nearest to its own, cancellation included: near d = 0 the difference loses
+//! words is a definite real number, and the result is the word nearest
+//! to its logarithm, also under cancellation: near d = 0 the difference loses
 //! all but the last bits of 2^-d, which is why it is computed to 128 bits.
 //!
 //! | operation | error, in units of the result |
@@ -198,7 +198,7 @@ fn ratio(frac: u32, d: u64) -> Option<u128> {
         return None;
     }
     // ⌈d⌉ - d in units of 2^-128: modulo 2^128, the whole part is shifted out.
-    // Two shifts, because frac may be 0 and a shift by 128 is none.
+    // Two shifts, because frac may be 0 and a shift by 128 is not allowed.
     let fraction = (u128::from(d) << (127 - frac) << 1).wrapping_neg();
     Some(exp2(fraction) >> (whole as u32 + u32::from(fraction != 0)))
 }
@@ -215,8 +215,8 @@ fn log_of_sum(frac: u32, d: u64) -> i64 {
 
 /// −log₂(1 − 2^-d) to nearest, both in units of 2^-frac; d > 0.
 ///
-/// At d = 2^-52, 1 − 2^-d has 53 leading zeros: what remains of 2^-122 is an
-/// error of less than 2^-68 of the difference.
+/// At d = 2^-52, 1 − 2^-d has 53 leading zeros: the error of 2^-122 is
+/// then less than 2^-68 of the difference.
 #[inline(never)]
 fn log_of_difference(frac: u32, d: u64) -> i64 {
     ratio(frac, d).map_or(0, |ratio| {
@@ -229,7 +229,7 @@ fn log_of_difference(frac: u32, d: u64) -> i64 {
 /// a + b, its logarithm rounded to nearest; exact when an operand or the sum is zero.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::Range`] when the logarithm overflows, either way.
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::Range`] when the logarithm overflows, either way.
 #[inline(never)]
 pub fn plus(_env: Env, a: u64, b: u64) -> Word {
     let (a, b) = (Logarithmic::WORD.number(a)?, Logarithmic::WORD.number(b)?);
@@ -248,7 +248,7 @@ pub fn minus(env: Env, a: u64, b: u64) -> Word {
 /// a^b for a `.q` word b, its logarithm rounded to nearest, ties to even. a^0 is 1 for every a.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for an a that is no number; [`Fault::Domain`] when a is
+/// [`Fault::BadLog`] for an a that is not a number; [`Fault::Domain`] when a is
 /// negative and b not whole; [`Fault::DivideByZero`] for zero with b < 0;
 /// [`Fault::Range`] when the logarithm overflows.
 #[inline(never)]
@@ -260,7 +260,7 @@ pub fn pow(env: Env, a: u64, b: u64) -> Word {
 /// 1/a, exact.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::DivideByZero`].
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::DivideByZero`].
 #[inline]
 pub fn inv(_env: Env, a: u64) -> Word {
     Logarithmic::WORD.inv(Logarithmic::WORD.number(a)?).map(|inverse| Logarithmic::WORD.word(inverse))
@@ -269,7 +269,7 @@ pub fn inv(_env: Env, a: u64) -> Word {
 /// The natural logarithm of |a|, a `.q` word, rounded to nearest.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::Domain`] for zero.
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::Domain`] for zero.
 #[inline]
 pub fn ln(env: Env, a: u64) -> Word {
     Logarithmic::WORD.ln(Logarithmic::WORD.number(a)?, env.format.frac()).map(|word| word as u64)

@@ -2,12 +2,12 @@
 //! are the logarithm to base 2 of its magnitude, two's complement, in units of
 //! 2^-52 (Q11.52).
 //!
-//! Magnitudes run from 2^(-1024 + 2^-52) to 2^(1024 - 2^-52), their spacing is
-//! 2^-52 ln 2 of themselves. The most negative logarithm is reserved: with sign
-//! 0 it is [`ZERO`], with sign 1 no number at all. The word 0 is the number 1.
+//! Magnitudes run from 2^(-1024 + 2^-52) to 2^(1024 - 2^-52), with a
+//! relative spacing of 2^-52 ln 2. The most negative logarithm is reserved: with sign
+//! 0 it is [`ZERO`], with sign 1 it is not a number. The word 0 is the number 1.
 //! These are the operations that are exact: a product is a sum of logarithms.
-//! Sums are not here, nor are conversions ([`convert`](super::convert)), text
-//! ([`decimal`](super::decimal)) or the computing of a logarithm (`wide`).
+//! Sums are in [`gauss`](super::gauss), conversions in [`convert`](super::convert), text in
+//! [`decimal`](super::decimal), and the computation of logarithms in `wide`.
 
 use std::cmp::Ordering;
 
@@ -27,7 +27,7 @@ pub const MIN_LOG: i64 = -MAX_LOG;
 
 const SIGN: u64 = 1 << 63;
 
-/// Whether the word is a number: every word is but one.
+/// Whether the word is a number: all words except one are.
 #[inline]
 pub fn valid(a: u64) -> bool {
     a != SIGN | ZERO
@@ -71,10 +71,10 @@ fn check(a: u64, b: u64) -> Result<(), Fault> {
 }
 
 /// `y *= x`, exact; a zero y stays zero. [`div`] is its inverse: for every y and
-/// x for which one of them succeeds, the other brings y back.
+/// x for which one of them succeeds, the other restores y.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::LogZero`] when x is
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::LogZero`] when x is
 /// zero; [`Fault::Range`] when the logarithm overflows, the reserved one included.
 #[inline]
 pub fn mul(y: u64, x: u64) -> Word {
@@ -107,7 +107,7 @@ pub fn div(y: u64, x: u64) -> Word {
 /// The function a · b, exact; a product with zero is zero.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::Range`] when the logarithm overflows.
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::Range`] when the logarithm overflows.
 #[inline]
 pub fn product(a: u64, b: u64) -> Word {
     check(a, b)?;
@@ -117,7 +117,7 @@ pub fn product(a: u64, b: u64) -> Word {
 /// The function a / b, exact; 0 / b is 0.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number; [`Fault::DivideByZero`];
+/// [`Fault::BadLog`] for a word that is not a number; [`Fault::DivideByZero`];
 /// [`Fault::Range`] when the logarithm overflows.
 #[inline]
 pub fn quotient(a: u64, b: u64) -> Word {
@@ -134,7 +134,7 @@ pub fn quotient(a: u64, b: u64) -> Word {
 /// −a, exact; zero stays zero.
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number.
+/// [`Fault::BadLog`] for a word that is not a number.
 #[inline]
 pub fn neg(a: u64) -> Word {
     if !valid(a) {
@@ -149,11 +149,11 @@ pub fn neg(a: u64) -> Word {
 /// The order of the numbers (not of their logarithms).
 ///
 /// # Errors
-/// [`Fault::BadLog`] for a word that is no number.
+/// [`Fault::BadLog`] for a word that is not a number.
 #[inline]
 pub fn compare(a: u64, b: u64) -> Result<Ordering, Fault> {
     check(a, b)?;
-    // Zero has sign 0 and the least logarithm: it needs no case of its own.
+    // Zero has sign 0 and the least logarithm, so it needs no special case.
     Ok(match (is_negative(a), is_negative(b)) {
         (false, true) => Ordering::Greater,
         (true, false) => Ordering::Less,
@@ -169,7 +169,7 @@ mod tests {
 
     const BAD: u64 = 3 << 62;
 
-    /// Words within 40 of each place where something changes.
+    /// Words within 40 of each boundary between cases.
     fn slices() -> Vec<u64> {
         [0, 1 << 61, 1 << 62, 3 << 61, 1 << 63, 5 << 61, 3 << 62, 7 << 61]
             .into_iter()

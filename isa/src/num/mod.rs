@@ -54,12 +54,12 @@ impl Format {
     }
 }
 
-/// What a kernel may know of the machine.
+/// The settings of the machine that a kernel may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Env {
     /// The module's fixed-point format.
     pub format: Format,
-    /// Let infinities and NaN of `.f` through (`--ieee`) instead of trapping.
+    /// Allow infinities and NaN in `.f` words (`--ieee`) instead of trapping.
     pub ieee: bool,
 }
 
@@ -85,7 +85,7 @@ pub fn compare(env: Env, c: Cond, ty: Ty, a: u64, b: u64) -> Result<bool, Fault>
 /// then random words of every size.
 #[cfg(test)]
 pub(crate) mod sample {
-    /// SplitMix64: a fixed stream, so that a failure comes back.
+    /// SplitMix64: a fixed stream, so that failures are reproducible.
     pub(crate) struct Random(pub(crate) u64);
 
     impl Random {

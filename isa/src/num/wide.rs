@@ -2,8 +2,8 @@
 //! text of `.l`: table and series, the same bits on every machine.
 //!
 //! Both are within 2^-122 of the true value (measured against MPFR by the crate
-//! `accuracy`, 2^-124), and exact at powers of two; their callers round to some
-//! 64 bits. This is not a bignum library, and knows nothing of words.
+//! `accuracy`, 2^-124), and exact at powers of two; their callers round to about
+//! 64 bits. The module does not depend on the formats of words.
 
 /// log2 e, in units of 2^-127.
 pub(crate) const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e89;
@@ -71,7 +71,7 @@ static EXP_SERIES: [u128; EXP_TERMS] = exp_series();
 /// By log2((k+1)/k) = 2 log2(e) atanh(1/(2k+1)), summed from k = 128.
 const fn log_table() -> [u128; ENTRIES] {
     let mut table = [0; ENTRIES];
-    // `rest` holds the sum's 6 bits below 2^-127, so that 127 roundings do not add up.
+    // `rest` holds the sum's 6 bits below 2^-127, so that 127 rounding errors do not add up.
     let (mut sum, mut rest) = (0u128, 0u128);
     let mut i = 0;
     while i < ENTRIES - 1 {
@@ -173,7 +173,7 @@ pub(crate) fn exp2(fraction: u128) -> u128 {
 mod tests {
     use super::*;
 
-    /// Random words; this file takes nothing from its crate, so that `accuracy` can borrow it.
+    /// Random words. This file uses nothing from its crate, so that `accuracy` can include it.
     fn words() -> impl Iterator<Item = u128> {
         let step = |w: &u64| Some(w.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1));
         let mut halves = std::iter::successors(Some(1), step).map(|w| u128::from(w >> 32));

@@ -126,7 +126,7 @@ impl OperandError {
             OperandError::Aliased { .. } => {
                 "the instruction could not be undone; copy the register to a cleared one first (`add r9, r1`) and use the copy"
             }
-            OperandError::WritesZero { .. } => "r0 is 0 for whoever reads it: use another register",
+            OperandError::WritesZero { .. } => "r0 always reads 0: use another register",
             OperandError::StackPointer { .. } => "copy sp to another register and use the copy",
             OperandError::TwoMemory { .. } => {
                 "bring one of them into a register: `exch r9, [a]` before and after, or `add r9, [a]` … `sub r9, [a]`"

@@ -121,7 +121,7 @@ impl Machine<'_> {
                     return Outcome::Limit;
                 }
                 match self.step() {
-                    StepOutcome::Ran(_) => budget -= 1,
+                    StepOutcome::Executed(_) => budget -= 1,
                     StepOutcome::Finished => return Outcome::Finished,
                     StepOutcome::Trap(trap) => return Outcome::Trap(trap),
                 }
@@ -219,7 +219,7 @@ impl Machine<'_> {
             self.position = Position { block, k };
             return match self.fall() {
                 Err(StepOutcome::Trap(trap)) => Some(Outcome::Trap(trap)),
-                Ok(()) | Err(StepOutcome::Ran(_) | StepOutcome::Finished) => None,
+                Ok(()) | Err(StepOutcome::Executed(_) | StepOutcome::Finished) => None,
             };
         }
         let before = *budget;
@@ -250,7 +250,7 @@ impl Machine<'_> {
             let lens = self.program.decoded.code.iter().map(|c| u64::from(c.len));
             let compiled = counts.iter().zip(lens).map(|(n, len)| n * len).sum::<u64>();
             self.executed += compiled;
-            self.ran.compiled += compiled;
+            self.engine_counts.compiled += compiled;
             if !self.counting {
                 continue;
             }

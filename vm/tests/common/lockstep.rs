@@ -92,7 +92,7 @@ impl<'p> Pair<'p> {
     /// Runs forward, and if that ends, backward, with a limit that is not reached and without one; then forward and backward with a limit.
     /// Whether it ended.
     pub(crate) fn run_forward_and_back(&mut self, limit: u64, ad_mode: AdMode) -> bool {
-        self.each(|m| m.carry(ad_mode));
+        self.each(|m| m.set_ad_mode(ad_mode));
         self.each(|m| m.begin(Direction::Forward));
         let finished = self.run(Some(1_000_000)) == Outcome::Finished;
         if finished {

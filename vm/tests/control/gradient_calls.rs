@@ -36,7 +36,7 @@ fn watched(m: &mut Machine) -> (Outcome, Modes) {
         assert_eq!(m.ad_mode(), AdMode::new(level, false).unwrap());
         let direction = m.direction();
         let outcome = match m.step() {
-            StepOutcome::Ran(at) => {
+            StepOutcome::Executed(at) => {
                 let len = m.program().module().code.len();
                 modes.entry((direction, level)).or_insert_with(|| vec![0; len])[at as usize] += 1;
                 continue;
@@ -124,7 +124,7 @@ fn a_gradient_call_from_every_carriage() {
                 [Direction::Forward, Direction::Backward].into_iter().flat_map(|d| (0..4).map(move |h| (d, h)))
             {
                 let mut m = machine(&program, 16);
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
                 m.begin(direction);
                 let before = m.digest();
                 let outcome = run(&mut m, how);
@@ -147,7 +147,7 @@ fn a_gradient_call_from_every_carriage() {
 
                 // A trap within leaves position, state and level unchanged; after its cause is fixed, the run continues to its end.
                 let mut m = machine(&program, 16);
-                m.carry(ad_mode);
+                m.set_ad_mode(ad_mode);
                 m.set_register(r(2), 7);
                 m.begin(direction);
                 let outcome = run(&mut m, how);

@@ -21,7 +21,7 @@ fn run(m: &mut Machine, how: u64) -> Outcome {
         match how {
             0 => return m.run(None),
             1 => match m.step() {
-                StepOutcome::Ran(_) => {}
+                StepOutcome::Executed(_) => {}
                 StepOutcome::Finished => return Outcome::Finished,
                 StepOutcome::Trap(trap) => return Outcome::Trap(trap),
             },

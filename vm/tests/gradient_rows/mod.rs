@@ -61,7 +61,7 @@ fn addresses(m: &mut Machine) {
 
 /// Runs the program from one of its ends.
 fn run(m: &mut Machine, ad_mode: AdMode, direction: Direction) -> Result<(), Fault> {
-    m.carry(ad_mode);
+    m.set_ad_mode(ad_mode);
     m.begin(direction);
     match m.run(None) {
         Outcome::Finished => Ok(()),

@@ -16,7 +16,7 @@ use crate::semantics::{f, i, q, set};
 fn run_at(ad_mode: AdMode, inst: Inst, before: [[u64; 4]; 4], after: [[u64; 4]; 4]) {
     let program = program(between([inst]));
     let mut m = machine(&program, 8);
-    m.carry(ad_mode);
+    m.set_ad_mode(ad_mode);
     for (lane, words) in before.into_iter().enumerate() {
         (1..5).zip(words).for_each(|(n, w)| m.set_lane_register(lane, r(n), w));
     }
@@ -73,7 +73,7 @@ fn gswap_of_memory_and_at_the_highest_level() {
         (AdMode::GradientTangent, 4, Fault::GradientLevel),
     ] {
         let mut m = machine(&program, 8);
-        m.carry(ad_mode);
+        m.set_ad_mode(ad_mode);
         set(&mut m, [7, address, 1, 0]);
         let before = m.digest();
         let outcome = m.run(None);
@@ -143,7 +143,7 @@ fn zero_drops_gradient_words() {
             [(AdMode::Plain, 0), (AdMode::Gradient, 64), (AdMode::SecondGradient, 192), (AdMode::GradientTangent, 64)]
         {
             let mut m = machine(&program, 8);
-            m.carry(ad_mode);
+            m.set_ad_mode(ad_mode);
             for lane in [GRADIENT, SECOND, MIXED] {
                 m.set_lane_register(lane, r(1), i(-5) + lane as u64);
             }
@@ -155,7 +155,7 @@ fn zero_drops_gradient_words() {
             }
             // With recording, nothing is destroyed, and the run back restores them.
             let mut m = machine(&program, 8);
-            m.carry(ad_mode);
+            m.set_ad_mode(ad_mode);
             for lane in [GRADIENT, SECOND, MIXED] {
                 m.set_lane_register(lane, r(1), i(-5) + lane as u64);
             }
@@ -175,7 +175,7 @@ fn zero_drops_gradient_words() {
 fn a_tape_has_gradient_words() {
     let program = program(between([inst("emit", &[reg(1)]), inst("emit", &[reg(2)]), inst("unemit", &[reg(3)])]));
     let mut m = machine(&program, 8);
-    m.carry(AdMode::Gradient);
+    m.set_ad_mode(AdMode::Gradient);
     set(&mut m, [7, 8, 0, 0]);
     m.set_lane_register(GRADIENT, r(1), 70);
     m.set_lane_register(GRADIENT, r(2), 80);

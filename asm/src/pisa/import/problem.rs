@@ -18,8 +18,8 @@ macro_rules! reasons {
 
 /// The codes with a title each.
 pub(super) const CODES: [(&str, &str); 6] = [
-    ("P0345", "a branch of PISA that no native jump follows"),
-    ("P0346", "a `SWAPBR` that is no standard call or procedure"),
+    ("P0345", "a branch of PISA that native jumps cannot express"),
+    ("P0346", "a `SWAPBR` that is not a standard call or procedure"),
     ("P0347", "a program of PISA that uses more registers than there are"),
     ("P0348", "cells of PISA beyond the memory"),
     ("P0349", "a program of PISA whose run does not end in one place"),
@@ -28,7 +28,7 @@ pub(super) const CODES: [(&str, &str); 6] = [
 
 /// The code of [`registers`].
 pub(super) const REGISTERS: &str = CODES[2].0;
-/// The code for a program that its cells have no room for.
+/// The code for a program that does not fit into its cells.
 pub(super) const CELLS: &str = CODES[3].0;
 /// The code for output in both directions.
 pub(super) const SHOWS: &str = CODES[5].0;
@@ -38,14 +38,14 @@ reasons! {
     LandsNowhere "P0345" "the branch leads where there is no instruction"
         "a branch is landed on by another that names it";
     /// A branch onto an instruction that is not a branch.
-    LandsOnNone "P0345" "the branch leads to what is no branch"
+    LandsOnNone "P0345" "the branch leads to an instruction that is not a branch"
         "a branch is landed on by another that names it: the run would stop there";
     /// A branch onto `START`, or a conditional branch onto `FINISH`.
     LandsOnBound "P0345" "the branch leads to a bound of the run"
         "let it land on a branch that names it";
     /// A branch onto a branch that names another one.
     NotNamed "P0345" "the branch leads to one that does not name it"
-        "the distances of both add up, which no native jump does: let two branches name each other";
+        "the distances of both add up, which native jumps cannot do: let two branches name each other";
     /// `RBRA` onto itself.
     TurnsOnItself "P0345" "the `RBRA` turns around where it stands"
         "native code runs backward within `uncall` only";
@@ -53,10 +53,10 @@ reasons! {
     TurnsTwice "P0345" "the `RBRA` leads to another `RBRA`, which turns again"
         "write `BRA` for both";
     /// An `RBRA` paired with a conditional branch.
-    TurnsMaybe "P0345" "the direction is turned under a condition"
+    TurnsMaybe "P0345" "the direction is reversed under a condition"
         "put the pair with its condition around the `RBRA`";
     /// A reversed stretch before the branch that enters it.
-    TurnsBack "P0345" "the direction is turned toward what stands before"
+    TurnsBack "P0345" "the direction is reversed toward the code before it"
         "the `RBRA` and its `BRA` enclose what is to be undone, the first of them reached first";
     /// A branch in a reversed stretch.
     InTurn "P0345" "what an `RBRA` and its `BRA` enclose is not straight"
@@ -77,11 +77,11 @@ reasons! {
     NoReturn "P0346" "control does not come back to this `SWAPBR`"
         "a procedure is `top: BRA bottom`, `name: SWAPBR $r`, `NEG $r`, its body, `bottom: BRA top`";
     /// A computed branch in a program without procedures that can be called so.
-    NoCandidate "P0346" "where this `SWAPBR` leads is computed, and no procedure's address stands in the program"
-        "procedures that are called so are named by an immediate or by `DATA`";
+    NoCandidate "P0346" "where this `SWAPBR` leads is computed, and the program contains no procedure's address"
+        "procedures that are called this way must be named by an immediate or by `DATA`";
     /// A computed branch to procedures that keep their links in different registers.
     Links "P0346" "where this `SWAPBR` leads is computed, and the procedures keep their links in different registers"
-        "let all procedures whose addresses stand in the program keep them in one register";
+        "let all procedures whose addresses are in the program keep them in one register";
     /// A computed branch by the register of the link.
     OwnLink "P0346" "this `SWAPBR` branches by the register in which the procedures that it may lead to keep their links"
         "use another register for the distance";
@@ -92,7 +92,7 @@ reasons! {
     NoFinish "P0349" "no path leads to `FINISH`"
         "end the run with `FINISH`";
     /// The run has two ends.
-    SecondFinish "P0349" "the run may end in two places, or be led to its end in two ways"
+    SecondFinish "P0349" "the run may end in two places, or reach its end in two ways"
         "let the paths meet before one `FINISH`";
 }
 

@@ -95,7 +95,7 @@ fn callees_come_before_callers() {
 fn turns_of_a_loop_with_known_bounds() {
     let of = |first: i64, last: i64, step| {
         let word = |k: i64| Operand::Const(k.cast_unsigned());
-        turns(word(first), word(last), Step::Const(step))
+        trip_count(word(first), word(last), Step::Const(step))
     };
     assert_eq!(of(1, 10, 1), Some(10));
     assert_eq!(of(10, 1, -3), Some(4));

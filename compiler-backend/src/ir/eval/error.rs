@@ -37,20 +37,20 @@ pub enum EvalError {
         /// Why it is asserted.
         why: AssertKind,
         /// The message: an index into [`Program::reasons`](crate::ir::Program::reasons).
-        says: Option<u32>,
+        reason: Option<u32>,
         /// The left side.
         a: u64,
         /// The right side.
         b: u64,
     },
     /// The run has reached the point where it was to stop.
-    #[error("stopped where it was to stop")]
+    #[error("stopped where it should stop")]
     Visited {
         /// Where.
         loc: Loc,
     },
     /// A statement has run more often than it does until the point where the run was to stop.
-    #[error("a statement runs oftener than until the moment to stop at")]
+    #[error("a statement ran more often than before the moment to stop at")]
     Otherwise {
         /// Where.
         loc: Loc,
@@ -64,7 +64,7 @@ pub enum EvalError {
         first: bool,
     },
     /// The second condition of a `while` holds before the first iteration, or does not hold after an iteration.
-    #[error("the condition after a loop's turn holds before the first one, or not after one")]
+    #[error("the condition at the top of a loop holds before the first iteration, or fails after one")]
     Loop {
         /// Where.
         loc: Loc,
@@ -92,7 +92,7 @@ pub enum EvalError {
         name: String,
     },
     /// Two operands are the same word, and at least one is written.
-    #[error("a word that is written is given twice")]
+    #[error("a word that is written is passed twice")]
     Alias {
         /// Where.
         loc: Loc,

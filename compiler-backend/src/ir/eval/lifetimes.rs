@@ -12,7 +12,7 @@ use crate::ir::{AncillaChecks, Loc, TOLERANCE};
 pub(super) struct Life<'a> {
     pub(super) at: Location,
     pub(super) ty: Ty,
-    pub(super) care: AncillaChecks,
+    pub(super) checks: AncillaChecks,
     pub(super) loc: Loc,
     pub(super) name: &'a str,
 }
@@ -20,17 +20,17 @@ pub(super) struct Life<'a> {
 impl Machine<'_> {
     /// Begins or ends the life of a word.
     pub(super) fn life(&mut self, life: &Life, ends: bool) -> Done {
-        let Life { at, ty, care, loc, name } = *life;
+        let Life { at, ty, checks, loc, name } = *life;
         let word = self.state.value(at);
         if word != 0 {
             let near = ty == Ty::F && f64::from_bits(word).abs() <= TOLERANCE;
             if !ends {
                 return Err(EvalError::Leak { loc, name: name.to_owned() });
             }
-            if care.check && !near {
+            if checks.check && !near {
                 return Err(EvalError::NotZero { loc, name: name.to_owned(), word, index: None });
             }
-            if !care.check {
+            if !checks.check {
                 self.out.unchecked.get_or_insert(loc);
             }
             self.out.lost_bits += 64;
@@ -39,7 +39,7 @@ impl Machine<'_> {
         let gradient = self.state.gradient(at);
         if gradient != 0 {
             let zero = ty == Ty::F && gradient == float::neg(0);
-            if !care.drop && !zero {
+            if !checks.drop && !zero {
                 self.out.undropped.get_or_insert(loc);
             }
             self.out.lost_bits += 64;

@@ -322,18 +322,18 @@ impl<'a> Machine<'a> {
                 self.update(frame, (*acc, *inverse != back, *func), *dst, args, loc)
             }
             Stmt::Permute { row, inverse, ty, args } => self.permute(frame, (*row, *inverse != back, *ty), args, loc),
-            Stmt::Ancilla { var, free, care } => {
+            Stmt::Ancilla { var, free, checks } => {
                 let at = self.place(frame, *var, loc)?;
                 let (ty, name) = (frame.function.ty(*var), frame.function.vars[var.0 as usize].name.as_str());
-                self.life(&Life { at, ty, care: *care, loc, name }, *free != back)?;
+                self.life(&Life { at, ty, checks: *checks, loc, name }, *free != back)?;
                 frame.set_alive(*var, *free == back);
                 Ok(())
             }
-            Stmt::Array { base, len, region, ty, free, care } => {
+            Stmt::Array { base, len, region, ty, free, checks } => {
                 let name = frame.function.regions.get(region.0 as usize).map_or("", |r| r.name.as_str());
                 let at = self.place(frame, *base, loc)?;
                 let len = self.word(frame, *len, loc)?.cast_signed();
-                self.array(&Life { at, ty: *ty, care: *care, loc, name }, len, *free != back)?;
+                self.array(&Life { at, ty: *ty, checks: *checks, loc, name }, len, *free != back)?;
                 frame.set_alive(*base, *free == back);
                 Ok(())
             }
@@ -353,12 +353,12 @@ impl<'a> Machine<'a> {
                 self.block(frame, compute, true)
             }
             Stmt::Span { name: _, undo: _, body } => self.block(frame, body, back),
-            Stmt::Assert { test, why, says } => {
+            Stmt::Assert { test, why, reason } => {
                 let (a, b) = (self.word(frame, test.a, loc)?, self.word(frame, test.b, loc)?);
                 if self.holds(test, a, b, loc)? {
                     Ok(())
                 } else {
-                    Err(EvalError::Assert { loc, why: *why, says: *says, a, b })
+                    Err(EvalError::Assert { loc, why: *why, reason: *reason, a, b })
                 }
             }
             Stmt::Show { ty, value } => {

@@ -8,7 +8,7 @@ use crate::ir::{Loc, LocatedStmt, Mem, Operand, Stmt, Var};
 
 /// A statement that has run, or the part of it before other statements ran within it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct TraceEntry {
     /// Its place.
     pub loc: Loc,
     /// The number of calls under way, without that of the entry point.
@@ -48,7 +48,7 @@ pub struct Element {
 }
 
 /// The function that is called for each statement.
-pub type Listener<'a> = &'a mut (dyn FnMut(Ran) + Send);
+pub type Listener<'a> = &'a mut (dyn FnMut(TraceEntry) + Send);
 
 /// The state of a trace.
 pub(super) struct Tracer<'a> {
@@ -76,7 +76,7 @@ impl<'a> Tracer<'a> {
         }
         self.told = true;
         let direction = if back { Direction::Backward } else { Direction::Forward };
-        (self.listener)(Ran { loc, depth: calls - 2, direction, changes });
+        (self.listener)(TraceEntry { loc, depth: calls - 2, direction, changes });
     }
 }
 

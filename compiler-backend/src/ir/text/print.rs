@@ -81,8 +81,8 @@ fn loc(loc: Loc) -> String {
     if loc == Loc::default() { String::new() } else { format!(" @{}:{}:{}", loc.file, loc.line, loc.column) }
 }
 
-fn care(care: AncillaChecks) -> &'static str {
-    match (care.check, care.drop) {
+fn checks(checks: AncillaChecks) -> &'static str {
+    match (checks.check, checks.drop) {
         (false, false) => "",
         (true, false) => " check",
         (false, true) => " drop",
@@ -266,15 +266,15 @@ impl Printer<'_> {
                 let args = self.operands(args.iter().map(|a| (*a, row_type(*r, *ty))));
                 self.line(&format!("apply {sign}{}.{}({args}){loc}", row(*r), ty.letter()));
             }
-            Stmt::Ancilla { var, free, care: c } => {
+            Stmt::Ancilla { var, free, checks: c } => {
                 let word = if *free { "end" } else { "begin" };
-                self.line(&format!("{word} {}{}{loc}", self.var(*var), care(*c)));
+                self.line(&format!("{word} {}{}{loc}", self.var(*var), checks(*c)));
             }
-            Stmt::Array { base, len, region, ty, free, care: c } => {
+            Stmt::Array { base, len, region, ty, free, checks: c } => {
                 let word = if *free { "unarray" } else { "array" };
                 let (base, len) = (self.var(*base), self.operand(*len, Ty::Int));
                 let region = self.regions.get(region.0);
-                self.line(&format!("{word} {base}: {}[{len}] in {region}{}{loc}", ty.letter(), care(*c)));
+                self.line(&format!("{word} {base}: {}[{len}] in {region}{}{loc}", ty.letter(), checks(*c)));
             }
             Stmt::Call { func, inverse, args } => {
                 let word = if *inverse { "uncall" } else { "call" };
@@ -325,11 +325,11 @@ impl Printer<'_> {
                 self.inner(body);
                 self.line("}");
             }
-            Stmt::Assert { test, why, says } => {
-                let reason = REASONS.iter().find(|(w, _)| w == why).map_or("user", |(_, name)| name);
-                let text = says.and_then(|n| self.program.reasons.get(n as usize));
+            Stmt::Assert { test, why, reason } => {
+                let kind = REASONS.iter().find(|(w, _)| w == why).map_or("user", |(_, name)| name);
+                let text = reason.and_then(|n| self.program.reasons.get(n as usize));
                 let text = text.map_or(String::new(), |text| format!(" : {}", quote(text)));
-                self.line(&format!("assert {reason} {}{text}{loc}", self.test(test)));
+                self.line(&format!("assert {kind} {}{text}{loc}", self.test(test)));
             }
             Stmt::Show { ty, value } => {
                 self.line(&format!("show.{} {}{loc}", ty.letter(), self.operand(*value, *ty)));

@@ -84,7 +84,7 @@ impl Parser<'_> {
                     return self.fail(codes::SIZE, self.since(start), format!("`{}` has no size", name.text), &help);
                 }
                 let size = self.plain_expr(0)?;
-                self.sign("]", "a size stands in brackets: `a[10]`")?;
+                self.sign("]", "a size is in brackets: `a[10]`")?;
                 dims.push(Some(size));
             }
             let span = self.since(start);
@@ -138,7 +138,7 @@ impl Parser<'_> {
     /// variable.
     fn plain_name(&mut self, what: &str) -> Parsed<Name> {
         if !self.is_plain_name() {
-            return self.expected(what, "a name begins with a letter, and is no reserved word");
+            return self.expected(what, "a name begins with a letter, and is not a reserved word");
         }
         let lower = self.lower();
         let written = self.word_of(self.token()).to_string();
@@ -273,7 +273,7 @@ impl Parser<'_> {
         self.height = 0;
         if self.eat_sign("[") {
             indices.push(self.plain_expr(0)?);
-            self.sign("]", "an index stands in brackets: `a[i]`")?;
+            self.sign("]", "an index is in brackets: `a[i]`")?;
         }
         self.high(self.height + 1)?;
         Ok(Lval { name, indices, span: self.since(start) })

@@ -112,7 +112,7 @@ impl Parser<'_> {
                     self.at += 2;
                     if sign == "-" && n > 1 << 63 {
                         let help = "the least number is -9223372036854775808";
-                        let message = format!("-{n} has no room in 64 bits");
+                        let message = format!("-{n} does not fit in 64 bits");
                         return self.fail(codes::NUMBER, self.since(start), message, help);
                     }
                     ExprKind::Num(if sign == "-" { -n } else { n })
@@ -131,9 +131,9 @@ impl Parser<'_> {
                 }
                 word @ ("empty" | "top" | "size") => {
                     self.at += 1;
-                    self.sign("(", "the stack stands in parentheses")?;
+                    self.sign("(", "the stack is in parentheses")?;
                     let name = self.name("the name of a stack")?;
-                    self.sign(")", "the stack stands in parentheses")?;
+                    self.sign(")", "the stack is in parentheses")?;
                     match word {
                         "empty" => ExprKind::Empty(name),
                         "top" => ExprKind::Top(name),
@@ -160,7 +160,7 @@ impl Parser<'_> {
         while self.eat_sign("[") {
             indices.push(self.expr()?);
             height = height.max(self.height);
-            self.sign("]", "an index stands in brackets: `a[i]`")?;
+            self.sign("]", "an index is in brackets: `a[i]`")?;
         }
         self.high(height + 1)?;
         Ok(Lval { name, indices, span: self.since(start) })

@@ -7,7 +7,7 @@ use crate::janus::lexer::Tok;
 
 /// Words that are operators in other languages.
 const WORDS: &[(&str, &str)] = &[
-    ("not", "`!` stands before a condition: `!(x = 1)`; that a number is 0 is written `x = 0`"),
+    ("not", "`!` goes before a condition: `!(x = 1)`; that a number is 0 is written `x = 0`"),
     ("and", "both conditions hold: `a && b`"),
     ("or", "one condition holds at least: `a || b`"),
     ("xor", "the bits that differ are `x ^ y`; that two numbers differ is `x != y`"),
@@ -75,7 +75,7 @@ impl Parser<'_> {
             return self.fail(
                 codes::SYNTAX,
                 span,
-                "`==` is no operator of Janus".to_string(),
+                "`==` is not an operator of Janus".to_string(),
                 "compare with `=`: `x = 0`",
             );
         }
@@ -84,7 +84,7 @@ impl Parser<'_> {
 
     fn no_word(&mut self, classic: bool) -> Parsed<()> {
         let Some(help) = self.foreign_word(classic) else { return Ok(()) };
-        let message = format!("{} is no operator of Janus", self.found_here());
+        let message = format!("{} is not an operator of Janus", self.found_here());
         let span = self.token().span.clone();
         self.fail(codes::SYNTAX, span, message, help)
     }
@@ -97,7 +97,7 @@ impl Parser<'_> {
         let found = SIGNS.iter().find(|(a, b, ..)| a == first && b == second);
         match found.filter(|_| here.span.end == next.span.start) {
             Some((_, _, sign, help)) => {
-                self.fail(codes::SYNTAX, span, format!("`{sign}` is no operator of Janus"), help)
+                self.fail(codes::SYNTAX, span, format!("`{sign}` is not an operator of Janus"), help)
             }
             None => Ok(()),
         }
@@ -116,9 +116,9 @@ impl Parser<'_> {
             None if classic => {
                 "an expression calls nothing: a procedure changes variables, and `call f` is a statement"
             }
-            None => "an expression calls nothing: lend a procedure the variable that it is to change, `call f(x, y)`",
+            None => "an expression calls nothing: pass the variable that should change to a procedure, `call f(x, y)`",
         };
-        self.fail(codes::SYNTAX, span, format!("`{word}(…)` is no expression"), help)
+        self.fail(codes::SYNTAX, span, format!("`{word}(…)` is not an expression"), help)
     }
 
     /// The name of the procedure after `call` or `uncall`.

@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
     /// Runs a part one level deeper.
     fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if let Err(exceeded) = self.budget.nested(self.depth + 1, || "this".to_string()) {
-            return self.exceeded(&exceeded.instead("take a part of it into a procedure or a local variable"));
+            return self.exceeded(&exceeded.instead("move a part of it into a procedure or a local variable"));
         }
         self.depth += 1;
         let out = part(self);
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
         let limit = u64::from(self.budget.height);
         match Resource::Depth.within(limit, height.into(), || "this expression, operator upon operator,".to_string()) {
             Ok(()) => Ok(()),
-            Err(exceeded) => self.exceeded(&exceeded.instead("take a part of it into a local variable")),
+            Err(exceeded) => self.exceeded(&exceeded.instead("put a part of it into a local variable")),
         }
     }
 
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
     /// A list in parentheses.
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut out = Vec::new();
-        self.sign("(", "a list stands in parentheses")?;
+        self.sign("(", "a list is in parentheses")?;
         if self.eat_sign(")") {
             return Ok(out);
         }
@@ -316,7 +316,7 @@ impl<'a> Parser<'a> {
         let mut dims = Vec::new();
         while ty != DeclTy::Stack && self.eat_sign("[") {
             let dim = if self.is_sign("]") { None } else { Some(self.expr()?) };
-            self.sign("]", "a size stands in brackets: `int a[10]`")?;
+            self.sign("]", "a size is in brackets: `int a[10]`")?;
             dims.push(dim);
         }
         let init = if self.eat_sign("=") { Some(self.initial()?) } else { None };

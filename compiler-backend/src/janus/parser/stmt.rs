@@ -16,8 +16,8 @@ const FOREIGN: &[(&str, &str)] = &[
     ("for", "a loop is `iterate int i = 0 to 9 … end`, or `from x = 0 loop … until x = 10`"),
     ("repeat", "a loop is `from x = 0 do … until x = 10`: the first condition holds at the beginning only"),
     ("return", "a procedure gives back what it did to its parameters: change one of them"),
-    ("break", "a loop ends where what stands after `until` holds"),
-    ("continue", "put the rest of the turn into `if … then … fi …`"),
+    ("break", "a loop ends when the condition after `until` holds"),
+    ("continue", "put the rest of the iteration into `if … then … fi …`"),
     ("let", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
     ("var", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
     ("const", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
@@ -25,7 +25,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("elif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
     ("elsif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
     ("elseif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
-    ("endif", "a branch ends with `fi` and a condition, which holds just if the first branch was taken"),
+    ("endif", "a branch ends with `fi` and a condition, which holds exactly when the first branch was taken"),
 ];
 
 impl Parser<'_> {
@@ -99,9 +99,9 @@ impl Parser<'_> {
             }
             "error" | "print" => {
                 self.at += 1;
-                self.sign("(", "a text stands in parentheses: `print(\"…\")`")?;
+                self.sign("(", "a text is in parentheses: `print(\"…\")`")?;
                 let text = self.text()?;
-                self.sign(")", "a text stands in parentheses: `print(\"…\")`")?;
+                self.sign(")", "a text is in parentheses: `print(\"…\")`")?;
                 if word == "error" { StmtKind::Error(text) } else { StmtKind::Print(text) }
             }
             "printf" => {
@@ -162,7 +162,7 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(text)
             }
-            _ => self.expected("a text", "a text stands in double quotes"),
+            _ => self.expected("a text", "a text is in double quotes"),
         }
     }
 
@@ -266,8 +266,7 @@ impl Parser<'_> {
         let file = self.file;
         let place = Place { file, span: ends.map_or(0..0, |d| d.span.clone()) };
         let other = Place { file, span: start..begun.map_or(start, |d| d.span.end) };
-        let help =
-            "`delocal` names what the last `local` before it does, in the same order: what begins last ends first";
+        let help = "`delocal` names the same variables as the last open `local`, in the same order: what begins last ends first";
         let d = Diagnostic::error(codes::DELOCAL, message).at(place, "ends here");
         self.found.push(d.also(other, "this `local` ends there").help(help));
         Err(Stop)

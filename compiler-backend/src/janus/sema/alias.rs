@@ -55,22 +55,22 @@ impl Body<'_, '_> {
     /// Checks that a changed word does not belong to a constant. `false` if it certainly does.
     pub(super) fn avoids_constants(&mut self, place: Place) -> bool {
         for c in self.constants() {
-            let says = constant(&c.name.text);
+            let reason = constant(&c.name.text);
             let is = match (place, c.location, &c.kind) {
                 (Place::Var(v), Location::Word(w), _) => v == w,
                 (Place::Mem(m), Location::Ref { address, region }, _) => {
-                    !self.apart(m, Mem { base: Some(address), index: None, offset: 0, region }, &says)
+                    !self.apart(m, Mem { base: Some(address), index: None, offset: 0, region }, &reason)
                 }
                 (Place::Mem(m), Location::Memory { region, .. }, Kind::Stack) => m.region == region,
                 (Place::Mem(m), Location::Memory { base, region }, Kind::Array(_, dims)) if m.region == region => {
                     let total = self.total(dims);
-                    self.assert_outside(m, (base, region), total, &says);
+                    self.assert_outside(m, (base, region), total, &reason);
                     false
                 }
                 _ => false,
             };
             if is {
-                self.never(Sink::Pre, AssertKind::Alias, &says);
+                self.never(Sink::Pre, AssertKind::Alias, &reason);
                 return false;
             }
         }
@@ -80,16 +80,16 @@ impl Body<'_, '_> {
     /// The same for `count` words from `base` on.
     pub(super) fn block_avoids_constants(&mut self, (base, region): (Var, Region), count: Operand) {
         for c in self.constants() {
-            let says = constant(&c.name.text);
+            let reason = constant(&c.name.text);
             let word = |base| Mem { base: Some(base), index: None, offset: 0, region };
             match (c.location, &c.kind) {
                 (Location::Ref { address, region: of }, _) if of == region => {
-                    self.assert_outside(word(address), (base, region), count, &says);
+                    self.assert_outside(word(address), (base, region), count, &reason);
                 }
                 (Location::Memory { base: first, region: of }, Kind::Array(_, dims)) if of == region => {
                     let total = self.total(dims);
-                    self.assert_outside(word(first), (base, region), count, &says);
-                    self.assert_outside(word(base), (first, region), total, &says);
+                    self.assert_outside(word(first), (base, region), count, &reason);
+                    self.assert_outside(word(base), (first, region), total, &reason);
                 }
                 _ => {}
             }
@@ -103,7 +103,7 @@ impl Body<'_, '_> {
         match span {
             None => Ok(()),
             Some(span) => {
-                let help = "take its value into a local variable before";
+                let help = "copy its value to a local variable first";
                 self.fail(&span, codes::ALIAS, "the element that is changed is read here", help)
             }
         }

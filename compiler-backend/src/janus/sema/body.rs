@@ -94,7 +94,7 @@ impl<'s, 'a> Body<'s, 'a> {
     /// Asserts that these variables are zero.
     fn ancillas(&mut self, names: &[&Name], when: &str) {
         for name in names {
-            let says = format!("the ancilla `{}` is not zero {when}", name.text);
+            let reason = format!("the ancilla `{}` is not zero {when}", name.text);
             let _ = self.statement(|b| {
                 let Binding { kind, .. } = b.binding(name)?;
                 match kind {
@@ -105,7 +105,7 @@ impl<'s, 'a> Body<'s, 'a> {
                             Sink::Pre,
                             Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
                             AssertKind::User,
-                            &says,
+                            &reason,
                         );
                     }
                     Kind::Stack => {
@@ -114,7 +114,7 @@ impl<'s, 'a> Body<'s, 'a> {
                             Sink::Pre,
                             Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
                             AssertKind::User,
-                            &says,
+                            &reason,
                         );
                     }
                     Kind::Array(_, dims) => {
@@ -126,7 +126,7 @@ impl<'s, 'a> Body<'s, 'a> {
                         let (body, ()) = b.block(|b| {
                             let a = Operand::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
                             let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) };
-                            b.assert(Sink::Out, test, AssertKind::User, &says);
+                            b.assert(Sink::Out, test, AssertKind::User, &reason);
                         });
                         let first = Operand::Const(0);
                         b.emit(Sink::Out, Stmt::For { var: k, first, last, step: Step::Const(1), body });
@@ -274,12 +274,12 @@ impl<'s, 'a> Body<'s, 'a> {
     /// A new temporary variable. It is deallocated at the end of the statement, by undoing what is emitted for it to
     /// [`Sink::Pre`].
     pub(super) fn temporary(&mut self, name: &str) -> Var {
-        let (name, care) = match &self.frozen {
+        let (name, checks) = match &self.frozen {
             Some(name) => (name.clone(), AncillaChecks { check: true, drop: false }),
             None => (name.to_string(), UNCHECKED),
         };
         let var = self.f.fresh(name, Ty::Int);
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         var
     }
 
@@ -320,15 +320,15 @@ impl<'s, 'a> Body<'s, 'a> {
         }
     }
 
-    pub(super) fn assert(&mut self, sink: Sink, test: Test, why: AssertKind, says: &str) {
-        let says = Some(self.s.reason(says));
-        self.emit(sink, Stmt::Assert { test, why, says });
+    pub(super) fn assert(&mut self, sink: Sink, test: Test, why: AssertKind, reason: &str) {
+        let reason = Some(self.s.reason(reason));
+        self.emit(sink, Stmt::Assert { test, why, reason });
     }
 
     /// An assertion that fails.
-    pub(super) fn never(&mut self, sink: Sink, why: AssertKind, says: &str) {
+    pub(super) fn never(&mut self, sink: Sink, why: AssertKind, reason: &str) {
         let zero = Operand::Const(0);
-        self.assert(sink, Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero }, why, says);
+        self.assert(sink, Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero }, why, reason);
     }
 
     /// How an integer type is computed.

@@ -50,7 +50,7 @@ impl Body<'_, '_> {
                 &name.span,
                 codes::MAIN,
                 "`main` cannot be called",
-                "take its statements into a procedure",
+                "move its statements into a procedure",
             );
         }
         let tree = self.s.tree;
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
                 format!("`{}` has {}, {} {are} given", name.text, plural(decls.len(), "parameter"), args.len());
             return self.fail(span, codes::ARGUMENTS, message, "give one argument for each parameter");
         }
-        // A value that is no variable is put in a temporary variable.
+        // A value that is not a variable is put in a temporary variable.
         let mut locals: Vec<(Var, &Expr, IntTy)> = Vec::new();
         let mut places: Vec<Result<&Lval, Var>> = Vec::new();
         for (d, e) in decls.iter().zip(args) {
@@ -85,20 +85,20 @@ impl Body<'_, '_> {
                     Err(var)
                 }
                 (None, _) => {
-                    let message = format!("a variable is wanted here, for `{}`", d.name.text);
+                    let message = format!("a variable is expected here, for `{}`", d.name.text);
                     return self.fail(&e.span, codes::TYPE, message, "arrays and stacks are lent by name");
                 }
             });
         }
-        let care = AncillaChecks { check: true, drop: false };
+        let checks = AncillaChecks { check: true, drop: false };
         for (var, e, ty) in &locals {
-            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: false, care });
+            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: false, checks });
             self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, false), e, *ty))?;
         }
         let done = self.statement(|b| b.lend(inverse, (n, decls), &places, args, span));
         for (var, e, ty) in locals.iter().rev() {
             self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, true), e, *ty))?;
-            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: true, care });
+            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: true, checks });
         }
         done
     }
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
     /// a constant array or stack is not passed at all.
     fn check_constants(&mut self, decls: &[Decl], places: &[Result<&Lval, Var>], passed: &[Passed]) {
         for c in self.constants() {
-            let says = constant(&c.name.text);
+            let reason = constant(&c.name.text);
             let mut looked_at = false;
             for ((d, place), g) in decls.iter().zip(places).zip(passed) {
                 if d.mode == Mode::Constant || place.is_err() {
@@ -197,15 +197,15 @@ impl Body<'_, '_> {
                     (_, Location::Memory { base, region }, g) if g.region() == Some(region) => match (&c.kind, g) {
                         (Kind::Array(_, dims), Passed::Mem(m)) => {
                             let total = self.total(dims);
-                            self.assert_outside(*m, (base, region), total, &says);
+                            self.assert_outside(*m, (base, region), total, &reason);
                         }
                         (Kind::Array(_, dims), Passed::Array { base: first, dims: others, .. }) => {
                             let at = |base| Mem { base: Some(base), index: None, offset: 0, region };
                             let (total, other) = (self.total(dims), self.total(others));
-                            self.assert_outside(at(*first), (base, region), total, &says);
-                            self.assert_outside(at(base), (*first, region), other, &says);
+                            self.assert_outside(at(*first), (base, region), total, &reason);
+                            self.assert_outside(at(base), (*first, region), other, &reason);
                         }
-                        _ => self.never(Sink::Pre, AssertKind::Alias, &says),
+                        _ => self.never(Sink::Pre, AssertKind::Alias, &reason),
                     },
                     _ => {}
                 }
@@ -280,7 +280,7 @@ impl Body<'_, '_> {
                 Ok(Passed::Array { base, region, dims: rest })
             }
             _ => {
-                let message = format!("{} is wanted here, `{}` is {}", expected(d.ty), l.name.text, kind.describe());
+                let message = format!("{} is expected here, `{}` is {}", expected(d.ty), l.name.text, kind.describe());
                 self.fail(&e.span, codes::TYPE, message, "give a variable of the parameter's type")
             }
         }

@@ -41,7 +41,7 @@ impl Body<'_, '_> {
             Err(at) => {
                 let (least, most) = width.range();
                 let text = constant::known(at).map_or(String::new(), |n| n.to_string());
-                let message = format!("{text} has no room in `{}`", ty.name());
+                let message = format!("{text} does not fit in `{}`", ty.name());
                 self.fail(&at.span, codes::LITERAL, message, &format!("numbers of this type go from {least} to {most}"))
             }
         }
@@ -101,8 +101,8 @@ impl Body<'_, '_> {
         if want == found {
             return Ok(());
         }
-        let message = format!("an `{}` is wanted here, found an `{}`", want.name(), found.name());
-        self.fail(&e.span, codes::TYPE, message, "types of integers do not mix")
+        let message = format!("an `{}` is expected here, found an `{}`", want.name(), found.name());
+        self.fail(&e.span, codes::TYPE, message, "integers of different types cannot be mixed")
     }
 
     /// The count of a stack, as an operand that is read.
@@ -116,7 +116,7 @@ impl Body<'_, '_> {
     pub(super) fn stack(&mut self, name: &Name) -> Done<Mem> {
         let b = self.binding(name)?;
         if b.kind != Kind::Stack {
-            let message = format!("`{}` is {}, where a stack is wanted", name.text, b.kind.describe());
+            let message = format!("`{}` is {}, where a stack is expected", name.text, b.kind.describe());
             return self.fail(&name.span, codes::TYPE, message, "stacks are declared with `stack`");
         }
         let (base, region) = self.memory(&b)?;
@@ -127,9 +127,9 @@ impl Body<'_, '_> {
     fn top(&mut self, name: &Name) -> Done<Operand> {
         let m = self.stack(name)?;
         let count = self.count(name)?;
-        let says = format!("the stack `{}` is empty, and has no top", name.text);
+        let reason = format!("the stack `{}` is empty, and has no top", name.text);
         let test = Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) };
-        self.at(&name.span, |s| s.assert(Sink::Pre, test, AssertKind::Bounds, &says));
+        self.at(&name.span, |s| s.assert(Sink::Pre, test, AssertKind::Bounds, &reason));
         let index = if let Operand::Var(v) = count { Some(v) } else { None };
         Ok(self.read(Place::Mem(Mem { index, ..m })))
     }
@@ -162,12 +162,12 @@ impl Body<'_, '_> {
     /// Records the message for a division by 0.
     fn divisor(&mut self, span: &Span) {
         let text = self.s.text.get(span.clone()).unwrap_or("");
-        let says = match text.parse::<u64>() {
+        let reason = match text.parse::<u64>() {
             Err(_) if !text.contains('\n') => format!("`{text}` is 0"),
             _ => "the divisor is 0".to_string(),
         };
-        let (loc, says) = (self.s.loc(span), self.s.reason(&says));
-        self.s.program.divisors.insert(loc, says);
+        let (loc, reason) = (self.s.loc(span), self.s.reason(&reason));
+        self.s.program.divisors.insert(loc, reason);
     }
 
     /// The same for whole words.
@@ -276,7 +276,7 @@ impl Body<'_, '_> {
             | ExprKind::Unary(..)
             | ExprKind::Binary(..) => {
                 let found = if e.kind == ExprKind::Nil { "a stack" } else { "an array" };
-                let message = format!("an integer is wanted here, found {found}");
+                let message = format!("an integer is expected here, found {found}");
                 return self.fail(&e.span, codes::TYPE, message, "name an element or a number");
             }
         }

@@ -62,7 +62,7 @@ impl Body<'_, '_> {
             }
             (DeclTy::Int(ty), None) if d.dims.is_empty() => {
                 let var = self.f.fresh(d.name.text.clone(), Ty::Int);
-                self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+                self.emit(Sink::Out, Ir::Ancilla { var, free: false, checks: CHECKED });
                 (Kind::Scalar(ty), Location::Word(var))
             }
             (DeclTy::Int(ty), _) => {
@@ -106,13 +106,13 @@ impl Body<'_, '_> {
             dims if dims.iter().all(|d| d.known().is_some()) => self.total(dims),
             dims => {
                 let var = self.f.fresh(format!("{name}.words"), Ty::Int);
-                self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+                self.emit(Sink::Out, Ir::Ancilla { var, free: false, checks: CHECKED });
                 self.words(var, dims, false);
                 Operand::Var(var)
             }
         };
         self.lens.push((base, len));
-        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, care: CHECKED });
+        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, checks: CHECKED });
         Ok((dims, Location::Memory { base, region }))
     }
 
@@ -123,7 +123,7 @@ impl Body<'_, '_> {
             return self.mismatch(d, of);
         }
         if self.s.settings.stack > super::main::MAX_WORDS {
-            let message = format!("the stack `{}` has no room in memory", d.name.text);
+            let message = format!("the stack `{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
         }
         self.f.regions.push(RegionInfo { name: d.name.text.clone(), ty: Ty::Int });
@@ -131,7 +131,7 @@ impl Body<'_, '_> {
         let base = self.f.fresh(d.name.text.clone(), Ty::Int);
         self.f.vars[base.0 as usize].points = Some(region);
         let len = Operand::Const(self.s.settings.stack + 1);
-        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, care: UNCHECKED });
+        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, checks: UNCHECKED });
         Ok((Kind::Stack, Location::Memory { base, region }))
     }
 
@@ -195,7 +195,7 @@ impl Body<'_, '_> {
                 return self.statement(|s| s.fill(at, dims, (e, ty), ends));
             }
             let help = "its elements stand in braces: `{1, 2, 3}`";
-            return self.fail(&e.span, codes::TYPE, "an array is wanted here", help);
+            return self.fail(&e.span, codes::TYPE, "an array is expected here", help);
         };
         if let Some(n) = dim.known().filter(|n| (items.len() as u64) > *n) {
             let message = format!("{} values are given for {}", items.len(), plural(n, "element"));
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         let (body, ()) = self.block(|b| {
             let zero = |b: &mut Self| {
                 let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(to), b: Operand::Const(0) };
-                b.assert(Sink::Out, test, AssertKind::User, "what ends here is no copy any more");
+                b.assert(Sink::Out, test, AssertKind::User, "this variable is no longer a copy");
             };
             if !ends {
                 zero(b);
@@ -263,7 +263,7 @@ impl Body<'_, '_> {
                 let last = s.count(&of.name)?;
                 let same = |s: &mut Self| {
                     let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: last };
-                    s.assert(Sink::Out, test, AssertKind::User, "what ends here is no copy any more");
+                    s.assert(Sink::Out, test, AssertKind::User, "this variable is no longer a copy");
                 };
                 if ends {
                     same(s);
@@ -306,23 +306,23 @@ impl Body<'_, '_> {
         self.value(&b, d, true)?;
         match (&b.kind, b.location) {
             (Kind::Scalar(_), Location::Word(var)) => {
-                self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+                self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: CHECKED });
             }
             (Kind::Stack, Location::Memory { base, region }) => {
                 let len = Operand::Const(self.s.settings.stack + 1);
-                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: UNCHECKED });
+                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, checks: UNCHECKED });
             }
             (Kind::Array(_, dims), Location::Memory { base, region }) => {
                 let at = self.lens.iter().rposition(|(b, _)| *b == base);
                 let len = at.map_or(Operand::Const(0), |n| self.lens.remove(n).1);
-                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: CHECKED });
+                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, checks: CHECKED });
                 // It is also checked here: a backward run begins here.
                 self.check_room(&d.name, dims);
                 if let Operand::Var(var) = len
                     && dims.len() > 1
                 {
                     self.words(var, dims, true);
-                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: CHECKED });
                 }
                 self.end_sizes(begun, d, dims)?;
             }

@@ -106,7 +106,7 @@ impl Sema<'_> {
             *room = match room.checked_sub(self.settings.stack) {
                 Some(left) => left,
                 None => {
-                    let message = format!("the stack `{}` has no room in memory", d.name.text);
+                    let message = format!("the stack `{}` does not fit in memory", d.name.text);
                     return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
                 }
             };
@@ -148,7 +148,7 @@ impl Sema<'_> {
             };
             let fits = u64::try_from(n).ok().filter(|n| *n >= 1).and_then(|n| total.checked_mul(n));
             let Some(all) = fits.filter(|t| t <= room) else {
-                let message = format!("{n} is no size of an array here");
+                let message = format!("{n} is not a size of an array here");
                 return self.fail(
                     span,
                     codes::SIZE,
@@ -208,7 +208,7 @@ impl Sema<'_> {
             return self.fail(
                 &e.span,
                 codes::TYPE,
-                "an array is wanted here",
+                "an array is expected here",
                 "its elements stand in braces: `{1, 2, 3}`",
             );
         };
@@ -244,8 +244,8 @@ impl Sema<'_> {
     fn initial(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<i128> {
         let width = super::body::width(self.settings, ty);
         if let Some((at, other)) = mixed(e, ty, known) {
-            let message = format!("an `{}` is wanted here, found an `{}`", ty.name(), other.name());
-            return self.fail(&at.span, codes::TYPE, message, "types of integers do not mix");
+            let message = format!("an `{}` is expected here, found an `{}`", ty.name(), other.name());
+            return self.fail(&at.span, codes::TYPE, message, "integers of different types cannot be mixed");
         }
         match constant::typed_value(e, width, known) {
             Ok(Some(n)) => Ok(width.number(width.wrap(n))),
@@ -253,7 +253,7 @@ impl Sema<'_> {
             Err(at) => {
                 let (least, most) = width.range();
                 let text = constant::value(at, known).map_or(String::new(), |n| n.to_string());
-                let message = format!("{text} has no room in `{}`", ty.name());
+                let message = format!("{text} does not fit in `{}`", ty.name());
                 let help = format!("numbers of this type go from {least} to {most}");
                 self.fail(&at.span, codes::LITERAL, message, &help)
             }
@@ -264,7 +264,7 @@ impl Sema<'_> {
     fn unknown<T>(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<T> {
         let width = super::body::width(self.settings, ty);
         if constant::value(e, known).is_some() && constant::fault_in(e, width, known).is_none() {
-            let message = format!("a number on the way has no room in `{}`", ty.name());
+            let message = format!("an intermediate result does not fit in `{}`", ty.name());
             let (least, most) = width.range();
             let help = format!("numbers of this type go from {least} to {most}");
             return self.fail(&e.span, codes::LITERAL, message, &help);

@@ -54,7 +54,7 @@ pub(super) const OUTSIDE: &str = "the index lies outside ";
 pub(super) const TOO_FAR: &str = "shifted by less than 0, or by ";
 
 /// The message if the product of `*=` overflows, before the name of the variable.
-pub(super) const NO_ROOM: &str = "the product has no room in ";
+pub(super) const NO_ROOM: &str = "the product does not fit in ";
 
 /// The message if a constant is changed by another name, around the name of the constant.
 pub(super) const CHANGES: (&str, &str) = ("the statement changes ", ", which is constant");

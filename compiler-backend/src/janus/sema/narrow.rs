@@ -149,14 +149,16 @@ impl Body<'_, '_> {
         let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
         let by = self.operand(e, ty)?;
         let bits = u64::from(width.bits);
-        let says = super::constant::shifted_too_far(width);
+        let reason = super::constant::shifted_too_far(width);
         match by {
             Operand::Const(k) if k < bits => Ok(by),
-            Operand::Const(_) => self.fail(&e.span, codes::LITERAL, says, &format!("shift by 0 to {} bits", bits - 1)),
+            Operand::Const(_) => {
+                self.fail(&e.span, codes::LITERAL, reason, &format!("shift by 0 to {} bits", bits - 1))
+            }
             Operand::Var(_) | Operand::Mem(_) => {
                 let a = self.compared(by);
                 let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(bits) };
-                self.at(&e.span, |s| s.assert(Sink::Pre, test, AssertKind::User, &says));
+                self.at(&e.span, |s| s.assert(Sink::Pre, test, AssertKind::User, &reason));
                 Ok(a)
             }
         }

@@ -36,11 +36,11 @@ impl Body<'_, '_> {
                 self.fail(&l.span, codes::INDEX, message, "an array has as many indices as it has sizes")
             }
             Kind::Array(..) => {
-                let message = format!("`{}` is {}, where an integer is wanted", l.name.text, b.kind.describe());
+                let message = format!("`{}` is {}, where an integer is expected", l.name.text, b.kind.describe());
                 self.fail(&l.span, codes::TYPE, message, "give an index for each of its sizes")
             }
             Kind::Scalar(_) | Kind::Stack if l.indices.is_empty() => {
-                let message = format!("`{}` is {}, where an integer is wanted", l.name.text, b.kind.describe());
+                let message = format!("`{}` is {}, where an integer is expected", l.name.text, b.kind.describe());
                 self.fail(&l.span, codes::TYPE, message, "stacks are changed by `push` and `pop`, and read by `top`")
             }
             Kind::Scalar(_) | Kind::Stack => {
@@ -57,7 +57,9 @@ impl Body<'_, '_> {
             Location::Ref { address, region } => {
                 Ok(Place::Mem(Mem { base: Some(address), index: None, offset: 0, region }))
             }
-            Location::Memory { .. } => self.fail(&b.name.span, codes::TYPE, "an array is no integer", "give an index"),
+            Location::Memory { .. } => {
+                self.fail(&b.name.span, codes::TYPE, "an array is not an integer", "give an index")
+            }
         }
     }
 
@@ -73,7 +75,7 @@ impl Body<'_, '_> {
             Location::Memory { base, region } => Ok((base, region)),
             Location::Word(_) | Location::Ref { .. } => {
                 let message = format!("`{}` is {}", b.name.text, b.kind.describe());
-                self.fail(&b.name.span, codes::TYPE, message, "an array or a stack is wanted here")
+                self.fail(&b.name.span, codes::TYPE, message, "an array or a stack is expected here")
             }
         }
     }
@@ -143,17 +145,17 @@ impl Body<'_, '_> {
                     plural(n, "element")
                 );
                 self.fail_when_reached(span, codes::INDEX, message, "indices go from 0 to one less than the size")?;
-                let says = format!("{OUTSIDE}`{}`, which has {} there", name.text, plural(n, "element"));
+                let reason = format!("{OUTSIDE}`{}`, which has {} there", name.text, plural(n, "element"));
                 // It is in a variable, to be compared with other indices at run time.
                 let t = self.temporary("index");
                 let add = Operand::Const(index.add.cast_unsigned());
                 self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(t), vec![add]);
                 let (a, b) = (Operand::Var(t), self.compared(Operand::Const(n)));
-                self.assert(Sink::Pre, test(Cond::Ltu, a, b), AssertKind::Bounds, &says);
+                self.assert(Sink::Pre, test(Cond::Ltu, a, b), AssertKind::Bounds, &reason);
                 Ok(Index { var: Some(t), add: 0 })
             }
             (var, dim) => {
-                let says = match dim {
+                let reason = match dim {
                     Dim::Known(n) => format!("{OUTSIDE}`{}`, which has {} there", name.text, plural(n, "element")),
                     Dim::Var(_) => format!("{OUTSIDE}`{}`", name.text),
                 };
@@ -161,9 +163,9 @@ impl Body<'_, '_> {
                     (Some(v), Dim::Known(n)) if index.add != 0 => {
                         let (low, high) = (index.add.wrapping_neg(), n.cast_signed().wrapping_sub(index.add));
                         let low = self.compared(Operand::Const(low.cast_unsigned()));
-                        self.assert(Sink::Pre, test(Cond::Ge, Operand::Var(v), low), AssertKind::Bounds, &says);
+                        self.assert(Sink::Pre, test(Cond::Ge, Operand::Var(v), low), AssertKind::Bounds, &reason);
                         let high = self.compared(Operand::Const(high.cast_unsigned()));
-                        self.assert(Sink::Pre, test(Cond::Lt, Operand::Var(v), high), AssertKind::Bounds, &says);
+                        self.assert(Sink::Pre, test(Cond::Lt, Operand::Var(v), high), AssertKind::Bounds, &reason);
                     }
                     (var, dim) => {
                         let parts: Vec<Operand> = var
@@ -173,7 +175,7 @@ impl Body<'_, '_> {
                             .collect();
                         let a = self.sum(&parts);
                         let (a, b) = (self.compared(a), self.compared(dim.operand()));
-                        self.assert(Sink::Pre, test(Cond::Ltu, a, b), AssertKind::Bounds, &says);
+                        self.assert(Sink::Pre, test(Cond::Ltu, a, b), AssertKind::Bounds, &reason);
                     }
                 }
                 Ok(index)
@@ -250,7 +252,7 @@ impl Body<'_, '_> {
     }
 
     /// Checks that two words are different. `false` if they are certainly the same.
-    pub(super) fn apart(&mut self, a: Mem, b: Mem, says: &str) -> bool {
+    pub(super) fn apart(&mut self, a: Mem, b: Mem, reason: &str) -> bool {
         if a.region != b.region {
             return true;
         }
@@ -270,12 +272,12 @@ impl Body<'_, '_> {
         };
         let (x, y) = (self.sum(&x), self.sum(&y));
         let (x, y) = (self.compared(x), self.compared(y));
-        self.assert(Sink::Pre, Test { cond: Cond::Ne, ty: Ty::Int, a: x, b: y }, AssertKind::Alias, says);
+        self.assert(Sink::Pre, Test { cond: Cond::Ne, ty: Ty::Int, a: x, b: y }, AssertKind::Alias, reason);
         true
     }
 
     /// Emits a check that a word is outside of `count` words from `base` on.
-    pub(super) fn assert_outside(&mut self, word: Mem, (base, region): (Var, Region), count: Operand, says: &str) {
+    pub(super) fn assert_outside(&mut self, word: Mem, (base, region): (Var, Region), count: Operand, reason: &str) {
         if word.region != region {
             return;
         }
@@ -285,6 +287,6 @@ impl Body<'_, '_> {
             self.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(v), vec![Operand::Var(base)]);
         }
         let count = self.compared(count);
-        self.assert(Sink::Pre, Test { cond: Cond::Geu, ty: Ty::Int, a: distance, b: count }, AssertKind::Alias, says);
+        self.assert(Sink::Pre, Test { cond: Cond::Geu, ty: Ty::Int, a: distance, b: count }, AssertKind::Alias, reason);
     }
 }

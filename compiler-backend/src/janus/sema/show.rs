@@ -199,7 +199,7 @@ impl Body<'_, '_> {
                 Some(c @ ('d' | 'a' | 't')) => c,
                 other => {
                     let message =
-                        format!("`%{}` is no place for a variable", other.map_or(String::new(), String::from));
+                        format!("`%{}` is not a place for a variable", other.map_or(String::new(), String::from));
                     return self.fail(
                         span,
                         codes::FORMAT,
@@ -212,7 +212,7 @@ impl Body<'_, '_> {
                 return self.fail(
                     span,
                     codes::FORMAT,
-                    "the text has more places than there are variables",
+                    "the text has more placeholders than there are variables",
                     "give a variable for each",
                 );
             };
@@ -220,7 +220,7 @@ impl Body<'_, '_> {
             let kind = self.left(l)?;
             let fits = matches!((wanted, &kind), ('d', Kind::Scalar(_)) | ('a', Kind::Array(..)) | ('t', Kind::Stack));
             if !fits {
-                let message = format!("`%{wanted}` is no place for {}", kind.describe());
+                let message = format!("`%{wanted}` is not a place for {}", kind.describe());
                 return self.fail(
                     &l.span,
                     codes::FORMAT,
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
             return self.fail(
                 &l.span,
                 codes::FORMAT,
-                "the text has fewer places than there are variables",
+                "the text has fewer placeholders than there are variables",
                 "write `%d`, `%a` or `%t` for each",
             );
         }

@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         }
         let known = out.iter().try_fold(1, |n: u64, d| n.checked_mul(d.known().unwrap_or(1)));
         if known.is_none_or(|n| n > super::main::MAX_WORDS) {
-            let message = format!("`{}` has no room in memory", d.name.text);
+            let message = format!("`{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give smaller sizes");
         }
         self.check_room(&d.name, &out);
@@ -104,7 +104,7 @@ impl Body<'_, '_> {
                 (Dim::Known(k), DeclaredSize::Computed(e)) => self.assert_size(&d.name, n, e, k.into())?,
                 (Dim::Var(var), DeclaredSize::Computed(e)) => {
                     self.size(Place::Var(var), e, true)?;
-                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: CHECKED });
                 }
                 // Constant sizes were compared at the allocation.
                 (Dim::Known(_) | Dim::Var(_), DeclaredSize::Number(_) | DeclaredSize::Nothing) => {}
@@ -123,16 +123,16 @@ impl Body<'_, '_> {
         match u64::try_from(k).ok().filter(|k| (1..=super::main::MAX_WORDS).contains(k)) {
             Some(k) => Ok(Dim::Known(k)),
             None => {
-                let message = format!("{k} is no size of an array");
+                let message = format!("{k} is not a size of an array");
                 let at = self.said_at(d, n);
-                self.fail(&at, codes::SIZE, message, "a size is at least 1, and has room in memory")
+                self.fail(&at, codes::SIZE, message, "a size is at least 1, and the array must fit in memory")
             }
         }
     }
 
     fn size_variable(&mut self, name: &Name, n: usize) -> Var {
         let var = self.f.fresh(format!("{}.size{}", name.text, n + 1), Ty::Int);
-        self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+        self.emit(Sink::Out, Ir::Ancilla { var, free: false, checks: CHECKED });
         var
     }
 
@@ -144,7 +144,7 @@ impl Body<'_, '_> {
             b.add(Sink::Out, Place::Var(var), Operand::Const(k as u64), true);
             Ok(())
         })?;
-        self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+        self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: CHECKED });
         Ok(())
     }
 
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
             return;
         }
         let none = format!("the size of `{}` is less than 1", name.text);
-        let large = format!("`{}` has no room in memory", name.text);
+        let large = format!("`{}` does not fit in memory", name.text);
         let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
         let _: Done<()> = self.statement(|b| {
             let most = b.compared(Operand::Const(MOST));

@@ -12,7 +12,7 @@ use crate::janus::ast::{Expr, ExprKind, IntTy, Name};
 use crate::janus::codes;
 
 impl Body<'_, '_> {
-    /// `push(x, s)`: exchanges `x` with the zero word above the top of the stack. A value that is no variable is put in
+    /// `push(x, s)`: exchanges `x` with the zero word above the top of the stack. A value that is not a variable is put in
     /// a temporary variable.
     pub(super) fn push(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
         if self.binding(stack)?.constant {
@@ -28,7 +28,7 @@ impl Body<'_, '_> {
             return self.fail(&l.span, codes::CONSTANT, message, "push a copy of it");
         }
         if b.kind == Kind::Stack {
-            let message = format!("`{}` is a stack, where an integer is wanted", l.name.text);
+            let message = format!("`{}` is a stack, where an integer is expected", l.name.text);
             return self.fail(&l.span, codes::TYPE, message, "integers are pushed on stacks");
         }
         self.indexed(l, &l.name, "of which an element is changed")?;
@@ -50,7 +50,7 @@ impl Body<'_, '_> {
 
     fn push_value(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
         let var = self.f.fresh(format!("{}.pushed", stack.text), Ty::Int);
-        let begin = |free, check| Ir::Ancilla { var, free, care: AncillaChecks { check, drop: false } };
+        let begin = |free, check| Ir::Ancilla { var, free, checks: AncillaChecks { check, drop: false } };
         let (block, done) = self.block(|b| {
             b.emit(Sink::Out, begin(false, true));
             b.statement(|b| {

@@ -83,7 +83,7 @@ impl Body<'_, '_> {
             && let Some(span) = mentions(value, &target.name.text)
         {
             let message = format!("`{}` is read by the statement that changes it", target.name.text);
-            return self.fail(&span, codes::ALIAS, message, "take its value into a local variable before");
+            return self.fail(&span, codes::ALIAS, message, "copy its value to a local variable first");
         }
         self.statement(|b| {
             let (dst, ty) = b.place(target)?;
@@ -107,9 +107,9 @@ impl Body<'_, '_> {
     fn scale(&mut self, target: &Lval, (dst, ty): (Place, IntTy), value: &Expr, inverse: bool) -> Done<()> {
         let width = self.width(ty);
         let factor = self.operand(value, ty)?;
-        let says = if inverse { "division by zero" } else { ZERO };
+        let reason = if inverse { "division by zero" } else { ZERO };
         if factor == Operand::Const(0) {
-            return self.fail(&value.span, codes::LITERAL, says, "give another number than 0");
+            return self.fail(&value.span, codes::LITERAL, reason, "give another number than 0");
         }
         let factor = if matches!(factor, Operand::Mem(_)) { self.copy(factor) } else { factor };
         self.reject_self_read((target, dst), value)?;
@@ -118,20 +118,20 @@ impl Body<'_, '_> {
         }
         if known(value).is_none() {
             let test = Test { cond: Cond::Ne, ty: Ty::Int, a: factor, b: Operand::Const(0) };
-            self.at(&value.span, |s| s.assert(Sink::Pre, test, AssertKind::User, says));
+            self.at(&value.span, |s| s.assert(Sink::Pre, test, AssertKind::User, reason));
         }
         let name = &target.name.text;
         let product = self.f.fresh(format!("{name}.quotient"), Ty::Int);
-        let care = |check| AncillaChecks { check, drop: false };
+        let checks = |check| AncillaChecks { check, drop: false };
         let (block, ()) = self.block(|b| {
-            b.emit(Sink::Out, Ir::Ancilla { var: product, free: false, care: care(true) });
+            b.emit(Sink::Out, Ir::Ancilla { var: product, free: false, checks: checks(true) });
             b.add_value(Place::Var(product), false, width.product(), vec![dst.into(), factor], width);
             b.add_value(dst, true, width.quotient(false), vec![Operand::Var(product), factor], width);
             let test = Test { cond: Cond::Eq, ty: Ty::Int, a: dst.into(), b: Operand::Const(0) };
             b.assert(Sink::Out, test, AssertKind::User, &format!("{NO_ROOM}`{name}`"));
             let args = vec![dst.into(), Operand::Var(product)];
             b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
-            b.emit(Sink::Out, Ir::Ancilla { var: product, free: true, care: care(false) });
+            b.emit(Sink::Out, Ir::Ancilla { var: product, free: true, checks: checks(false) });
         });
         self.append(if inverse { invert::block(&block) } else { block });
         Ok(())
@@ -217,8 +217,8 @@ impl Body<'_, '_> {
             closed: true,
         };
         let var = self.f.fresh(name.text.clone(), Ty::Int);
-        let care = |check| AncillaChecks { check, drop: false };
-        self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: care(true) });
+        let checks = |check| AncillaChecks { check, drop: false };
+        self.emit(Sink::Out, Ir::Ancilla { var, free: false, checks: checks(true) });
         let first = self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, false), from, ty));
         let binding =
             Binding { name: name.clone(), kind: Kind::Scalar(ty), location: Location::Word(var), constant: true };
@@ -242,7 +242,7 @@ impl Body<'_, '_> {
         done?;
         self.emit(Sink::Out, Ir::While { pre, post, first: Block::new(), body: turn });
         self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, true), &end, ty))?;
-        self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: care(true) });
+        self.emit(Sink::Out, Ir::Ancilla { var, free: true, checks: checks(true) });
         Ok(())
     }
 

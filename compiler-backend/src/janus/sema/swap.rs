@@ -39,7 +39,7 @@ impl Body<'_, '_> {
             let ((first, ty), (second, other)) = (s.place(a)?, s.place(b)?);
             if ty != other {
                 let message = format!("an `{}` and an `{}` are exchanged", ty.name(), other.name());
-                return s.fail(span, codes::TYPE, message, "types of integers do not mix");
+                return s.fail(span, codes::TYPE, message, "integers of different types cannot be mixed");
             }
             if first == second && a.name.text == b.name.text {
                 return s.fail(span, codes::ALIAS, own, "take the statement out");

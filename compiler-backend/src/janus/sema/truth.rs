@@ -40,7 +40,7 @@ impl Body<'_, '_> {
         for side in [a, b] {
             let compares = matches!(side.kind, ExprKind::Binary(op, ..) if cond(op, false).is_some());
             if compares && !side.closed && !self.s.settings.classic {
-                let help = "say both: `a < b && b < c`; or put the comparison in parentheses, to compare the 1 or 0 that it is";
+                let help = "write both: `a < b && b < c`; or put the comparison in parentheses, to compare the 1 or 0 that it is";
                 return self.fail(&side.span, codes::TYPE, "what a comparison gives is compared here", help);
             }
         }
@@ -54,9 +54,12 @@ impl Body<'_, '_> {
         match cond(op, unsigned) {
             Some((cond, false)) => Ok((cond, x, y)),
             Some((cond, true)) => Ok((cond, y, x)),
-            None => {
-                self.fail(&a.span, codes::TYPE, "this is no comparison", "compare with `=`, `!=`, `<` and their like")
-            }
+            None => self.fail(
+                &a.span,
+                codes::TYPE,
+                "this is not a comparison",
+                "compare with `=`, `!=`, `<` and their like",
+            ),
         }
     }
 
@@ -88,7 +91,7 @@ impl Body<'_, '_> {
                 Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(word), b: zero })
             }
             _ => {
-                let message = "a condition is wanted here, found an integer";
+                let message = "a condition is expected here, found an integer";
                 let help = match &e.kind {
                     // Comparisons bind tighter: `x & 1 = 1` is `x & (1 = 1)`.
                     ExprKind::Binary(BinOp::And, a, b) if self.is_truth(a) || self.is_truth(b) => {
@@ -201,7 +204,7 @@ impl Body<'_, '_> {
             && !side.closed
         {
             let place = self.s.place(&side.span);
-            let message = "`&&` and `||` are on one level, and are taken from the left";
+            let message = "`&&` and `||` have the same precedence, and are evaluated from the left";
             let d = pendula_isa::diagnostic::Diagnostic::warning(codes::MIXED, message);
             self.s.found.push(d.at(place, "").help("put this in parentheses, here or where you mean it"));
         }

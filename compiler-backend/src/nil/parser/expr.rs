@@ -219,7 +219,7 @@ impl Parser<'_> {
             Some(middle) => {
                 if left.chained {
                     let help = "write both comparisons, with `&&` between them";
-                    let message = "a chain of comparisons stands inside another";
+                    let message = "a chain of comparisons is inside another";
                     return Err(self.error(codes::CHAIN, middle.span, message, help));
                 }
                 self.chains += 1;

@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
                 let help = match self.slice(0..self.last_end) {
                     text if text.ends_with("++") => "to count, write `x += 1` or `INC(x)`",
                     text if text.ends_with("--") => "to count down, write `x -= 1` or `DEC(x)`",
-                    _ => "complete the line; lines go on after operators and commas, and inside of brackets",
+                    _ => "complete the line; lines continue after operators and commas, and inside brackets",
                 };
                 return self.error(codes::SYNTAX, self.last_end..self.last_end, message, help);
             }
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
             Tok::Str { .. } => ("a text".to_owned(), "texts belong into messages: `@safe @assert e \"message\"`"),
             _ if text == "{" => ("`{`".to_owned(), "blocks have no braces here: they end with `end`"),
             _ if text == "*" && self.slice(0..token.start).ends_with('*') => ("`*`".to_owned(), "a power is `x^n`"),
-            _ => (format!("`{text}`"), "complete what stands before it, or put it on a line of its own"),
+            _ => (format!("`{text}`"), "complete the statement before it, or put it on a line of its own"),
         };
         self.error(codes::SYNTAX, span, format!("expected {what}, found {found}"), help)
     }

@@ -272,7 +272,7 @@ impl Parser<'_> {
                     }
                     _ if after || (!keywords.is_empty() && !self.at(Tok::Splat)) => {
                         let help = "write `name = value` for keywords, and positional arguments before them";
-                        self.error(codes::ARGUMENT, arg.span, "a positional argument stands after keywords", help);
+                        self.error(codes::ARGUMENT, arg.span, "a positional argument follows keywords", help);
                     }
                     _ => args.push(arg),
                 }

@@ -182,7 +182,7 @@ impl Parser<'_> {
     /// Reports a host statement, and skips it if it is a block.
     fn host_stmt(&mut self, token: Token, kw: Kw) -> Failed {
         let text = self.text_of(token);
-        let message = format!("`{text}` cannot stand in a reversible function");
+        let message = format!("`{text}` is not allowed in a reversible function");
         let help = match kw {
             Kw::Break | Kw::Continue => "let the conditions of `while (pre, post)` say when the loop ends",
             Kw::Return => "a reversible function gives back its arguments: add the result to one of them",

@@ -201,8 +201,8 @@ impl Body<'_, '_> {
             let value = s.value_as(value, &ty, &e.span)?;
             for (place, ty) in s.targets(&variable).unwrap_or_default().into_iter().zip(ty.word_types()) {
                 if let Place::Var(var) = place {
-                    let care = s.care(ty);
-                    s.emit(Sink::Out, Stmt::Ancilla { var, free: false, care });
+                    let checks = s.ancilla_checks(ty);
+                    s.emit(Sink::Out, Stmt::Ancilla { var, free: false, checks });
                 }
             }
             s.fill_value(&variable, value, &e.span)?;
@@ -211,7 +211,7 @@ impl Body<'_, '_> {
     }
 
     /// The checks where a variable of the program is allocated or deallocated.
-    pub(super) fn care(&self, ty: Ty) -> AncillaChecks {
+    pub(super) fn ancilla_checks(&self, ty: Ty) -> AncillaChecks {
         // Rounding leaves a remainder in floating-point ancillas, which must be cleared in any case.
         AncillaChecks { check: self.checks || ty == Ty::F, drop: ty != Ty::Int }
     }
@@ -254,8 +254,8 @@ impl Body<'_, '_> {
     /// Accumulates a value onto variables or elements whose words are all zero.
     pub(super) fn fill_value(&mut self, to: &Value, from: Value, span: &Span) -> Done<()> {
         match (to, from) {
-            (Value::Num(ScalarExpr::LocatedStmt(place), Some(ty)), Value::Num(x, _))
-            | (Value::Tropical(ScalarExpr::LocatedStmt(place), ty), Value::Tropical(x, _)) => {
+            (Value::Num(ScalarExpr::Place(place), Some(ty)), Value::Num(x, _))
+            | (Value::Tropical(ScalarExpr::Place(place), ty), Value::Tropical(x, _)) => {
                 // A logarithmic zero cannot be multiplied into a word.
                 let acc = match (ty, &x) {
                     (Ty::L, ScalarExpr::Const(_)) => Acc::Xor,
@@ -264,23 +264,18 @@ impl Body<'_, '_> {
                 };
                 self.accumulate(Sink::Out, *place, *ty, acc, false, x)
             }
-            (Value::Bool(ScalarExpr::LocatedStmt(place)), Value::Bool(x)) => {
+            (Value::Bool(ScalarExpr::Place(place)), Value::Bool(x)) => {
                 self.accumulate(Sink::Out, *place, Ty::Int, Acc::Xor, false, x)
             }
-            (
-                Value::Complex(ScalarExpr::LocatedStmt(re), ScalarExpr::LocatedStmt(im), Some(ty)),
-                Value::Complex(a, b, _),
-            ) => {
+            (Value::Complex(ScalarExpr::Place(re), ScalarExpr::Place(im), Some(ty)), Value::Complex(a, b, _)) => {
                 let acc = super::accumulator(*ty);
                 self.accumulate(Sink::Out, *re, *ty, acc, false, a)?;
                 self.accumulate(Sink::Out, *im, *ty, acc, false, b)
             }
-            (Value::Log(ScalarExpr::LocatedStmt(to), sign), Value::Log(log, from))
-                if sign.is_some() == from.is_some() =>
-            {
+            (Value::Log(ScalarExpr::Place(to), sign), Value::Log(log, from)) if sign.is_some() == from.is_some() => {
                 self.accumulate(Sink::Out, *to, Ty::F, Acc::Add, false, log)?;
                 match (sign.as_deref(), from) {
-                    (Some(ScalarExpr::LocatedStmt(to)), Some(from)) => {
+                    (Some(ScalarExpr::Place(to)), Some(from)) => {
                         self.accumulate(Sink::Out, *to, Ty::Int, Acc::Xor, false, *from)
                     }
                     _ => Ok(()),
@@ -311,10 +306,10 @@ impl Body<'_, '_> {
             let value = s.value_as(value?, &ty, &e.span)?;
             let places = s.targets(&to).ok_or(Stop)?;
             if s.checks {
-                let says = s.reason(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
+                let reason = s.reason(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
                 for place in places {
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a: place.into(), b: Operand::Const(0) };
-                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, says });
+                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
                 }
             }
             s.fill_value(&to, value, span)

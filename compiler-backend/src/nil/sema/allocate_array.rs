@@ -205,7 +205,7 @@ impl Body<'_, '_> {
                 self.fixed.insert(var);
                 self.emit(
                     Sink::Out,
-                    Stmt::Ancilla { var, free: false, care: AncillaChecks { check: self.checks, drop: false } },
+                    Stmt::Ancilla { var, free: false, checks: AncillaChecks { check: self.checks, drop: false } },
                 );
                 self.statement(|s| {
                     let sum = s.integer_sum("words", vec![total]);
@@ -222,8 +222,8 @@ impl Body<'_, '_> {
                 Operand::Var(var)
             }
         };
-        let care = self.care(ty);
-        let stmt = Stmt::Array { base: view.base, len: total, region: view.region, ty, free: false, care };
+        let checks = self.ancilla_checks(ty);
+        let stmt = Stmt::Array { base: view.base, len: total, region: view.region, ty, free: false, checks };
         self.emit(Sink::Out, stmt);
         self.fill_array(&view, e)?;
         Ok(Value::Array(view))
@@ -238,10 +238,10 @@ impl Body<'_, '_> {
             return Ok(());
         }
         self.statement(|s| {
-            let says = s.reason(format!("the array `{}` is too large", s.source(span)));
+            let reason = s.reason(format!("the array `{}` is too large", s.source(span)));
             let check = |s: &mut Self, a: Operand| {
                 let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
-                s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, says });
+                s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
             };
             let mut size = Product::number(1);
             for (n, len) in lens.iter().enumerate() {
@@ -286,9 +286,9 @@ impl Body<'_, '_> {
                 self.statement(|s| {
                     let x = s.length_value(e, k)?;
                     let a = s.put(Ty::Int, x)?;
-                    let says = s.reason(format!("`{name}` has another length than it is deallocated with"));
+                    let reason = s.reason(format!("`{name}` has another length than it is deallocated with"));
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old };
-                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, says });
+                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
                     Ok(())
                 })?;
                 return Ok(old);
@@ -300,7 +300,7 @@ impl Body<'_, '_> {
         self.fixed.insert(var);
         self.emit(
             Sink::Out,
-            Stmt::Ancilla { var, free: false, care: AncillaChecks { check: self.checks, drop: false } },
+            Stmt::Ancilla { var, free: false, checks: AncillaChecks { check: self.checks, drop: false } },
         );
         self.statement(|s| {
             let x = s.length_value(e, k)?;

@@ -243,7 +243,7 @@ fn log_words(n: &Number, format: Format) -> Result<(u64, bool), String> {
     let env = Env { format, ..Env::default() };
     match pendula_isa::scalar::value(env, log, [x.abs().to_bits(), 0, 0]) {
         Ok(log) => Ok((log, x < 0.0)),
-        Err(_) => Err(format!("the logarithm of {x} is no number")),
+        Err(_) => Err(format!("the logarithm of {x} is not a number")),
     }
 }
 
@@ -263,7 +263,7 @@ fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
                     .filter(|x| x.fract() == 0.0 && x.abs() < 9.0e18)
                     .map(|x| (x as i64).cast_unsigned())
             };
-            parsed.or_else(whole).ok_or_else(|| format!("`{t}` is no integer of 64 bits"))
+            parsed.or_else(whole).ok_or_else(|| format!("`{t}` is not an integer of 64 bits"))
         }
         (Number::Text(t), Ty::Q) => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
         (Number::Text(t), Ty::L) => decimal::parse_l(t).map_err(|e| format!("`{t}`: {e}")),
@@ -274,7 +274,7 @@ fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
         (Number::Int(k), Ty::F) => Ok((*k as f64).to_bits()),
         (Number::Float(x), Ty::F) => Ok(x.to_bits()),
         (Number::Float(x), Ty::Int) if x.fract() == 0.0 && x.abs() < 9.0e18 => Ok((*x as i64).cast_unsigned()),
-        (Number::Float(x), Ty::Int) => Err(format!("{x} is no integer")),
+        (Number::Float(x), Ty::Int) => Err(format!("{x} is not an integer")),
         (Number::Float(x), Ty::Q) => convert::f_to_q(env, x.to_bits()).map_err(title),
         (Number::Float(x), Ty::L) => convert::f_to_l(env, x.to_bits()).map_err(title),
     }

@@ -37,7 +37,7 @@ impl Body<'_, '_> {
         match op {
             Binary::LogicalAnd | Binary::LogicalOr => {
                 let (Value::Bool(a), Value::Bool(b)) = (&a, &b) else {
-                    let message = format!("conditions are wanted here, found {} and {}", a.describe(), b.describe());
+                    let message = format!("conditions are expected here, found {} and {}", a.describe(), b.describe());
                     return self.fail(span, codes::TYPE, message, "compare: `x != 0`");
                 };
                 let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
@@ -229,9 +229,9 @@ impl Body<'_, '_> {
                     let rem = integer("rem").ok_or(Stop)?;
                     let r = self.put(ty, ScalarExpr::Apply(rem, vec![a.into(), b.into()]))?;
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
-                    let says =
+                    let reason =
                         self.reason(format!("the division of integers `{}` leaves a remainder", self.source(span)));
-                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::AssertKind::User, says });
+                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::AssertKind::User, reason });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
                 return Ok((ScalarExpr::Apply(quot, vec![a.into(), b.into()]), ty));
@@ -363,8 +363,8 @@ impl Body<'_, '_> {
             | ScalarExpr::Not(_) => true,
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => false,
             ScalarExpr::Within(_, a) | ScalarExpr::Viewed(_, a) => self.is_integer(a),
-            ScalarExpr::LocatedStmt(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
-            ScalarExpr::LocatedStmt(crate::ir::Place::Mem(m)) => {
+            ScalarExpr::Place(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
+            ScalarExpr::Place(crate::ir::Place::Mem(m)) => {
                 self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int)
             }
             ScalarExpr::Neg(a) | ScalarExpr::Choice(_, a, _) => self.is_integer(a),

@@ -115,16 +115,16 @@ impl Body<'_, '_> {
     ) -> Done<()> {
         let one = Operand::Const(1);
         if self.bounds {
-            let says = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
+            let reason = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
             self.asserts.push(Stmt::Assert {
                 test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one },
                 why: AssertKind::Bounds,
-                says,
+                reason,
             });
             self.asserts.push(Stmt::Assert {
                 test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len },
                 why: AssertKind::Bounds,
-                says,
+                reason,
             });
         }
         shift(part, first, dim, -1);
@@ -196,8 +196,9 @@ impl Body<'_, '_> {
         if !self.bounds {
             return Ok(());
         }
-        let says = self.reason(format!("the index `{}` lies outside {what}", self.source(span)));
-        let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: AssertKind::Bounds, says };
+        let reason = self.reason(format!("the index `{}` lies outside {what}", self.source(span)));
+        let test =
+            |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: AssertKind::Bounds, reason };
         if !matches!(at, Operand::Const(_)) {
             self.push_assert(test(Cond::Ge, Operand::Const(1)));
         }
@@ -327,9 +328,9 @@ impl Body<'_, '_> {
                     );
                 }
                 (a, b) => {
-                    let says = self.reason("the arrays have different shapes".to_string());
+                    let reason = self.reason("the arrays have different shapes".to_string());
                     let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
-                    self.push_assert(Stmt::Assert { test, why: AssertKind::Shape, says })
+                    self.push_assert(Stmt::Assert { test, why: AssertKind::Shape, reason })
                 }
             }
         }
@@ -357,7 +358,7 @@ pub(super) fn shift(part: &mut View, at: Operand, dim: &Dim, less: i64) {
 
 /// A value of a type whose words are at these places.
 pub(super) fn value_of(ty: &Type, places: &mut impl Iterator<Item = Place>) -> Option<Value> {
-    let mut word = || places.next().map(ScalarExpr::LocatedStmt);
+    let mut word = || places.next().map(ScalarExpr::Place);
     Some(match ty {
         Type::Num(ty) => Value::Num(word()?, Some(*ty)),
         Type::Bool => Value::Bool(word()?),

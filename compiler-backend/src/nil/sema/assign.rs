@@ -166,10 +166,10 @@ impl Body<'_, '_> {
                 let y = self.number_as(from, ty, value)?;
                 self.assign_number(op, x, ty, y, span)
             }
-            (Value::Bool(ScalarExpr::LocatedStmt(place)), from) => match (op, from) {
+            (Value::Bool(ScalarExpr::Place(place)), from) => match (op, from) {
                 (AssignOp::Xor, Value::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
                 (AssignOp::Xor, other) => {
-                    let message = format!("a truth value is wanted here, found {}", other.describe());
+                    let message = format!("a truth value is expected here, found {}", other.describe());
                     self.fail(value, codes::TYPE, message, "compare: `x != 0`")
                 }
                 _ => {
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         span: &Span,
     ) -> Done<()> {
         let place = match x {
-            ScalarExpr::LocatedStmt(place) => place,
+            ScalarExpr::Place(place) => place,
             // −x += y is x −= y.
             ScalarExpr::Neg(a) => {
                 return match (op, ty) {
@@ -256,7 +256,7 @@ impl Body<'_, '_> {
                 // The value is computed from the variable before it is changed.
                 let y = self.put(ty, y)?;
                 match self.opened(&x, ty)? {
-                    Some(p) => return self.assign_number(op, ScalarExpr::LocatedStmt(p), ty, y.into(), span),
+                    Some(p) => return self.assign_number(op, ScalarExpr::Place(p), ty, y.into(), span),
                     None => {
                         let help = "change the variable itself";
                         let message = "this view of a value that is computed cannot be changed";

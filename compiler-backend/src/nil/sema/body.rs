@@ -162,8 +162,8 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn temp(&mut self, name: &str, ty: Ty) -> Var {
         let var = self.fresh(name, ty);
         // Sums that are added part by part leave a rounding error.
-        let care = AncillaChecks { check: ty == Ty::F && self.s.settings.fast_float, drop: true };
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        let checks = AncillaChecks { check: ty == Ty::F && self.s.settings.fast_float, drop: true };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         var
     }
 

@@ -324,8 +324,8 @@ impl Body<'_, '_> {
         for ty in words {
             let var = self.fresh(&format!("{name}.value"), ty);
             // A function may add in several steps, which leave a rounding error in doubles.
-            let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
-            self.emit(Sink::Pre, crate::ir::Stmt::Ancilla { var, free: false, care });
+            let checks = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
+            self.emit(Sink::Pre, crate::ir::Stmt::Ancilla { var, free: false, checks });
             vars.push(var);
         }
         let mut places = vars.iter().map(|v| Place::Var(*v));

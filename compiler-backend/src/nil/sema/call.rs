@@ -319,7 +319,7 @@ impl<'a> Body<'_, 'a> {
 
     fn pass_word(&mut self, x: ScalarExpr, ty: Ty, r: &mut CallArg) -> Done<()> {
         let place = match &x {
-            ScalarExpr::LocatedStmt(p) => Some(*p),
+            ScalarExpr::Place(p) => Some(*p),
             // An argument under a view: the variable holds the viewed number during the call.
             ScalarExpr::Neg(_) | ScalarExpr::Viewed(..) if r.changed => self.opened(&x, ty)?,
             _ => None,

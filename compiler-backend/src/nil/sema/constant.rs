@@ -106,7 +106,7 @@ fn extent(v: &Value) -> (u64, u32) {
 
 fn extent_of(x: &ScalarExpr) -> (u64, u32) {
     match x {
-        ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::LocatedStmt(_) => (1, 1),
+        ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::Place(_) => (1, 1),
         ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Viewed(_, a) => around([&**a]),
         ScalarExpr::Apply(_, args) => around(args),
         ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => around([&**a, b]),

@@ -146,7 +146,7 @@ impl Body<'_, '_> {
                 Ok(Value::Tuple(parts))
             }
             (ty, v) => {
-                let message = format!("{ty} is wanted here, found {}", v.describe());
+                let message = format!("{ty} is expected here, found {}", v.describe());
                 self.fail(span, codes::TYPE, message, "convert it, or give another value")
             }
         }

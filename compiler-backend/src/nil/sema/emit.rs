@@ -161,7 +161,7 @@ impl Body<'_, '_> {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![Operand::Const(w)]);
                 Ok(())
             }
-            ScalarExpr::LocatedStmt(p) => {
+            ScalarExpr::Place(p) => {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![p.into()]);
                 Ok(())
             }
@@ -304,7 +304,7 @@ impl Body<'_, '_> {
         match x {
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => true,
             ScalarExpr::Within(..) | ScalarExpr::Viewed(..) => false,
-            ScalarExpr::LocatedStmt(p) => matches!(p, Place::Var(_)),
+            ScalarExpr::Place(p) => matches!(p, Place::Var(_)),
             ScalarExpr::Neg(a) | ScalarExpr::Not(a) => self.is_safe(a),
             ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
                 self.is_safe(a) && self.is_safe(b)
@@ -350,8 +350,8 @@ impl Body<'_, '_> {
             return Ok(o);
         }
         let var = self.fresh("compared", ty);
-        let care = crate::ir::AncillaChecks { check: false, drop: false };
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        let checks = crate::ir::AncillaChecks { check: false, drop: false };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         // The bits are copied without arithmetic.
         self.update(Sink::Pre, Acc::Xor, false, identity(ty), Place::Var(var), vec![o]);
         Ok(Operand::Var(var))

@@ -168,7 +168,7 @@ impl Sema<'_> {
                 return Err(Stop);
             };
             let Some(value) = literal(default) else {
-                let message = format!("the default of the keyword `{}` is no number", k.name.text);
+                let message = format!("the default of the keyword `{}` is not a number", k.name.text);
                 self.error(file, &default.span, codes::ENTRY, message).help =
                     Some("make it a positional parameter".into());
                 return Err(Stop);

@@ -349,7 +349,7 @@ impl Body<'_, '_> {
         match value {
             Value::Bool(x) => Ok(x),
             other => {
-                let message = format!("a condition is wanted, found {}", other.describe());
+                let message = format!("a condition is expected, found {}", other.describe());
                 self.fail(span, codes::TYPE, message, "compare: `x != 0`")
             }
         }
@@ -369,7 +369,7 @@ impl Body<'_, '_> {
             Value::Bool(x) if ty == Ty::Int => Ok(x),
             Value::Num(x, Some(Ty::Int)) | Value::Bool(x) => self.convert(x, Ty::Int, ty, span),
             other => {
-                let message = format!("{} is wanted here, found {}", number_name(ty), other.describe());
+                let message = format!("{} is expected here, found {}", number_name(ty), other.describe());
                 let help = match other {
                     Value::Array(_) | Value::Elements(_) => {
                         "use its elements; or put points before operators: `y .+= x`".into()
@@ -462,7 +462,7 @@ impl Body<'_, '_> {
             Value::Num(x, ty) => Ok((x, ty)),
             Value::Bool(x) => Ok((x, Some(Ty::Int))),
             other => {
-                let message = format!("a number is wanted here, found {}", other.describe());
+                let message = format!("a number is expected here, found {}", other.describe());
                 self.fail(span, codes::TYPE, message, "use its elements or fields")
             }
         }

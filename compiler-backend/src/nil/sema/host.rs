@@ -13,13 +13,13 @@ impl Body<'_, '_> {
     pub(super) fn safe(&mut self, safe: &Safe, span: &Span) -> Done<()> {
         match safe {
             Safe::Assert { condition, message } => {
-                let says = match message.as_ref().and_then(plain_text) {
+                let reason = match message.as_ref().and_then(plain_text) {
                     Some(text) => self.reason(text),
                     None => self.reason(format!("`{}` does not hold", self.source(&condition.span))),
                 };
                 self.statement(|s| {
                     let x = s.truth(condition)?;
-                    s.assert_all(x, says)
+                    s.assert_all(x, reason)
                 })
             }
             Safe::Error(message) => {
@@ -27,10 +27,10 @@ impl Body<'_, '_> {
                 if let (Some(message), Some(None)) = (message, &plain) {
                     self.show(message)?;
                 }
-                let says = plain.flatten().and_then(|text| self.reason(text));
+                let reason = plain.flatten().and_then(|text| self.reason(text));
                 let zero = Operand::Const(0);
                 let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
-                self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, says });
+                self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
                 Ok(())
             }
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
@@ -43,13 +43,13 @@ impl Body<'_, '_> {
     }
 
     /// Asserts a Boolean; a conjunction is asserted part by part.
-    fn assert_all(&mut self, x: ScalarExpr, says: Option<u32>) -> Done<()> {
+    fn assert_all(&mut self, x: ScalarExpr, reason: Option<u32>) -> Done<()> {
         if let ScalarExpr::And(a, b) = x {
-            self.assert_all(*a, says)?;
-            return self.statement(|s| s.assert_all(*b, says));
+            self.assert_all(*a, reason)?;
+            return self.statement(|s| s.assert_all(*b, reason));
         }
         let test = self.test(x)?;
-        self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, says });
+        self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
         Ok(())
     }
 

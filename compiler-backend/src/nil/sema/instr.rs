@@ -206,7 +206,7 @@ impl Body<'_, '_> {
             "NEG" => self.neg_stmt(&values[0], span),
             "INC" | "DEC" => self.inc(&values[0], &all, span),
             "FLIP" => match &values[0] {
-                Value::Bool(ScalarExpr::LocatedStmt(p)) => {
+                Value::Bool(ScalarExpr::Place(p)) => {
                     self.accumulate(Sink::Out, *p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
                 }
                 other => {
@@ -278,15 +278,15 @@ impl Body<'_, '_> {
             // Two ancillas are used, so that a word that is exchanged with itself keeps its value: the second exchange
             // finds zero.
             let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
-            let care = crate::ir::AncillaChecks { check: false, drop: false };
+            let checks = crate::ir::AncillaChecks { check: false, drop: false };
             for (var, free) in [(s, false), (t, false)] {
-                self.emit(Sink::Out, Stmt::Ancilla { var, free, care });
+                self.emit(Sink::Out, Stmt::Ancilla { var, free, checks });
             }
             for (var, word) in [(s, a), (t, b), (t, a), (s, b)] {
                 self.permute(Row::Swap, Ty::Int, vec![Operand::Var(var), word]);
             }
             for (var, free) in [(t, true), (s, true)] {
-                self.emit(Sink::Out, Stmt::Ancilla { var, free, care });
+                self.emit(Sink::Out, Stmt::Ancilla { var, free, checks });
             }
         }
         Ok(())
@@ -294,7 +294,7 @@ impl Body<'_, '_> {
 
     fn neg_stmt(&mut self, v: &Value, span: &Span) -> Done<()> {
         match v {
-            Value::Num(ScalarExpr::LocatedStmt(p), Some(ty)) => {
+            Value::Num(ScalarExpr::Place(p), Some(ty)) => {
                 self.permute(Row::Neg, *ty, vec![(*p).into()]);
                 Ok(())
             }
@@ -303,8 +303,8 @@ impl Body<'_, '_> {
                 self.neg_stmt(&Value::Num(a.clone(), *ty), span)?;
                 self.neg_stmt(&Value::Num(b.clone(), *ty), span)
             }
-            Value::Log(_, Some(sign)) if matches!(**sign, ScalarExpr::LocatedStmt(_)) => {
-                let ScalarExpr::LocatedStmt(p) = **sign else { return Err(Stop) };
+            Value::Log(_, Some(sign)) if matches!(**sign, ScalarExpr::Place(_)) => {
+                let ScalarExpr::Place(p) = **sign else { return Err(Stop) };
                 self.accumulate(Sink::Out, p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
             }
             Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
@@ -321,7 +321,7 @@ impl Body<'_, '_> {
             return self.fail(span, codes::TYPE, message, "give a number");
         };
         match (ty, x) {
-            (Ty::Int, ScalarExpr::LocatedStmt(p)) => {
+            (Ty::Int, ScalarExpr::Place(p)) => {
                 self.count(*p, false);
                 Ok(())
             }
@@ -337,11 +337,11 @@ impl Body<'_, '_> {
 
     /// x := 1/x.
     fn inv(&mut self, v: &Value, span: &Span) -> Done<()> {
-        if let Value::Log(ScalarExpr::LocatedStmt(p), _) = v {
+        if let Value::Log(ScalarExpr::Place(p), _) = v {
             self.permute(Row::Neg, Ty::F, vec![(*p).into()]);
             return Ok(());
         }
-        let Value::Num(ScalarExpr::LocatedStmt(p), Some(ty @ (Ty::L | Ty::F))) = v else {
+        let Value::Num(ScalarExpr::Place(p), Some(ty @ (Ty::L | Ty::F))) = v else {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
         };
@@ -350,8 +350,8 @@ impl Body<'_, '_> {
 
     fn rot(&mut self, values: &[Value], angle: Value, places: &[Place], span: &Span) -> Done<()> {
         let (
-            Value::Num(ScalarExpr::LocatedStmt(a), Some(ty @ (Ty::Q | Ty::F))),
-            Value::Num(ScalarExpr::LocatedStmt(b), Some(other)),
+            Value::Num(ScalarExpr::Place(a), Some(ty @ (Ty::Q | Ty::F))),
+            Value::Num(ScalarExpr::Place(b), Some(other)),
         ) = (&values[0], &values[1])
         else {
             let help = "give two variables or elements of type Fixed or Float64";
@@ -385,10 +385,10 @@ impl Body<'_, '_> {
         let words = Region(region.0 + 1);
         let one = |m: Mem| Place::Mem(m);
         let count = self.fresh("stack", Ty::Int);
-        let care = crate::ir::AncillaChecks { check: false, drop: false };
+        let checks = crate::ir::AncillaChecks { check: false, drop: false };
         let id = TableFn::Int(int_fn::Name::Id);
         let take = vec![
-            Stmt::Ancilla { var: count, free: false, care },
+            Stmt::Ancilla { var: count, free: false, checks },
             Stmt::Update {
                 acc: Acc::Add,
                 inverse: false,
@@ -405,9 +405,9 @@ impl Body<'_, '_> {
         let empty = self.reason("the stack is empty".to_string());
         let used = self.reason("the word above the stack is not zero".to_string());
         let mut body: Vec<Stmt> = [(room, full), (some, empty)]
-            .map(|(test, says)| Stmt::Assert { test, why: AssertKind::Bounds, says })
+            .map(|(test, reason)| Stmt::Assert { test, why: AssertKind::Bounds, reason })
             .into();
-        body.push(Stmt::Assert { test: clear, why: AssertKind::User, says: used });
+        body.push(Stmt::Assert { test: clear, why: AssertKind::User, reason: used });
         body.push(if copy {
             let (acc, func) = (super::accumulator(ty), super::emit::identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
@@ -416,8 +416,8 @@ impl Body<'_, '_> {
         });
         if !copy && self.checks {
             // The inverse moves the word back to the variable, which must be zero.
-            let says = self.reason("what takes a word from the stack must be zero before".to_string());
-            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: AssertKind::User, says });
+            let reason = self.reason("the variable that takes a word from the stack must be zero before".to_string());
+            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: AssertKind::User, reason });
         }
         let loc = self.loc;
         let at = |s: Vec<Stmt>| -> Vec<LocatedStmt> { s.into_iter().map(|s| s.at(loc)).collect() };

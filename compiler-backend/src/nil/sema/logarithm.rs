@@ -96,7 +96,7 @@ impl Body<'_, '_> {
             Value::Log(log, sign) if sign.is_some() == signed => (log, sign),
             Value::Log(log, None) => (log, Some(Box::new(ScalarExpr::Const(0)))),
             Value::Log(_, Some(_)) => {
-                let message = "a number that may be negative is wanted as one that is not";
+                let message = "a number that may be negative is used where a nonnegative one is expected";
                 return self.fail(span, codes::TYPE, message, "take `abs(x)`, or a `Logarithmic{Float64}`");
             }
             Value::Num(ScalarExpr::Lit(literal), None) => self.log_of_literal(&literal, signed, span)?,
@@ -181,7 +181,8 @@ impl Body<'_, '_> {
         span: &Span,
     ) -> Done<ScalarExpr> {
         if to == Ty::Int {
-            let message = format!("{} is wanted here, found {}", number_name(to), Type::Log { signed: sign.is_some() });
+            let message =
+                format!("{} is expected here, found {}", number_name(to), Type::Log { signed: sign.is_some() });
             return self.fail(span, codes::TYPE, message, "say how it is rounded: `round(Int, Float64(x))`");
         }
         let size = self.fold(ScalarExpr::Apply(TableFn::F(f_fn::Name::Exp), vec![log]));
@@ -263,7 +264,7 @@ impl Body<'_, '_> {
     fn log_power(&mut self, a: Value, b: Value, span: &Span) -> Done<Value> {
         let (Value::Log(log, sign), Value::Num(..) | Value::Bool(_)) = (a, &b) else {
             let help = "an exponent is converted: `x ^ Float64(y)`";
-            return self.fail(span, codes::TYPE, "a logarithmic number is no exponent", help);
+            return self.fail(span, codes::TYPE, "a logarithmic number is not an exponent", help);
         };
         let odd = match (&b, sign) {
             (_, None) => None,

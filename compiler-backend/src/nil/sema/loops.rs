@@ -17,7 +17,7 @@ use crate::nil::codes;
 impl Body<'_, '_> {
     pub(super) fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt]) -> Done<()> {
         let Some(post) = &condition.post else {
-            let help = "write `while (pre, post)`, where post is false before the loop and true after each turn, or `@from entry while pre`, where entry is true before and false after";
+            let help = "write `while (pre, post)`, where post is false before the loop and true after each iteration, or `@from entry while pre`, where entry is true before the loop and false after each iteration";
             return self.fail(&condition.pre.span, codes::NO_POST, "this loop has no postcondition", help);
         };
         self.clauses(self.loc, "while", condition);
@@ -49,7 +49,7 @@ impl Body<'_, '_> {
                     return s.fail(&range.span, codes::TYPE, "a `for` goes over a range of integers", help);
                 }
                 Ok(other) => {
-                    let message = format!("a range is wanted here, found {}", other.describe());
+                    let message = format!("a range is expected here, found {}", other.describe());
                     return s.fail(&range.span, codes::TYPE, message, "write `for i = 1:n`");
                 }
                 Err(stop) => {
@@ -110,8 +110,8 @@ impl Body<'_, '_> {
             Operand::Mem(_) => format!("{counter}.{part}"),
         };
         let var = self.fresh(&name, Ty::Int);
-        let care = ir::AncillaChecks { check: self.checks, drop: false };
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        let checks = ir::AncillaChecks { check: self.checks, drop: false };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         self.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
         Ok(Operand::Var(var))
     }
@@ -128,11 +128,11 @@ impl Body<'_, '_> {
             .flat_map(|uses| uses.writes)
             .collect();
         for at in &mut self.pre[before..] {
-            if let Stmt::Ancilla { var, free: false, care } = &mut at.stmt
+            if let Stmt::Ancilla { var, free: false, checks } = &mut at.stmt
                 && made.contains(var)
-                && !care.check
+                && !checks.check
             {
-                care.check = self.checks;
+                checks.check = self.checks;
                 self.f.vars[var.0 as usize].name = format!("{counter}.bound");
             }
         }

@@ -332,11 +332,9 @@ impl<'a> Sema<'a> {
                 file,
                 &span,
                 codes::TEMPORARY,
-                format!("`{name}` changes its argument `{param}`, which is no variable here"),
+                format!("`{name}` changes its argument `{param}`, which is not a variable here"),
             )
-            .help = Some(
-                "give it a variable, an element or a field; a value that is computed cannot take the change".into(),
-            );
+            .help = Some("give it a variable, an element or a field; a computed value cannot be changed".into());
         }
     }
 
@@ -408,7 +406,7 @@ impl<'a> Sema<'a> {
                 "types are Int, Bool, Fixed, Float64, ULogarithmic, Complex{T}, Tropical{T}, arrays, structs and what `where` names",
             ),
             TypeProblem::Abstract(name) => (
-                format!("`{name}` stands for many types, and one is wanted here"),
+                format!("`{name}` stands for many types, and one is expected here"),
                 "name one, such as `Float64` or `Vector{T}`",
             ),
             TypeProblem::Arguments(name) => {

@@ -87,8 +87,9 @@ impl Sema<'_> {
         let name = several.first().map_or(String::new(), |n| self.definitions[*n].ast.name.text.clone());
         let types: Vec<String> = types.iter().map(Type::to_string).collect();
         let types = types.join(", ");
-        let message = format!("`{name}` for ({types}) means one definition as well as another");
-        let help = format!("say more of the parameters of one of them, or define `{name}` for ({types})");
+        let message = format!("`{name}` for ({types}) matches several definitions equally well");
+        let help =
+            format!("make the parameter types of one definition more specific, or define `{name}` for ({types})");
         let (d, rest) = match (call, places.split_first()) {
             (Some((file, span)), _) => (self.error(file, span, codes::AMBIGUOUS, message), places.as_slice()),
             (None, Some((first, rest))) => (self.error(first.file, &first.span, codes::AMBIGUOUS, message), rest),

@@ -18,7 +18,7 @@ impl Body<'_, '_> {
     pub(super) fn targets(&self, v: &Value) -> Option<Vec<Place>> {
         fn one(x: &ScalarExpr) -> Option<Place> {
             match x {
-                ScalarExpr::LocatedStmt(p) => Some(*p),
+                ScalarExpr::Place(p) => Some(*p),
                 ScalarExpr::Neg(a) | ScalarExpr::Viewed(_, a) => one(a),
                 // The view of a logarithm: the number itself changes.
                 ScalarExpr::Apply(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
@@ -146,8 +146,8 @@ impl Body<'_, '_> {
             }
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
-        let says = self.reason(format!("two elements of `{array}`, of which one is changed, are the same"));
-        let stmt = Stmt::Assert { test, why: AssertKind::Alias, says };
+        let reason = self.reason(format!("two elements of `{array}`, of which one is changed, are the same"));
+        let stmt = Stmt::Assert { test, why: AssertKind::Alias, reason };
         if !self.asserts.contains(&stmt) {
             self.asserts.push(stmt);
         }

@@ -26,8 +26,8 @@ fn numbers(ty: &Type) -> Vec<Number> {
 /// A number with its place, if it has one.
 fn number(x: &ScalarExpr, how: Number) -> Option<Shape> {
     let place = match x {
-        ScalarExpr::LocatedStmt(Word::Var(v)) => Place::Var(*v),
-        ScalarExpr::LocatedStmt(Word::Mem(m)) => Place::Mem(*m),
+        ScalarExpr::Place(Word::Var(v)) => Place::Var(*v),
+        ScalarExpr::Place(Word::Mem(m)) => Place::Mem(*m),
         ScalarExpr::Const(word) => Place::Const(*word),
         _ => return None,
     };

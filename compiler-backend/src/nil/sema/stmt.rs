@@ -144,7 +144,7 @@ impl Body<'_, '_> {
         let names: Vec<&str> = forgotten.iter().map(|(name, _)| name.as_str()).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
         let message = format!("{} {verb} not deallocated", names.join(", "));
-        let help = "write `x → e` with the last value; it is taken to be the one that the variable began with";
+        let help = "write `x → e` with the last value; without it, the last value is assumed to be the initial one";
         self.warn(first, codes::FORGOTTEN, message, help);
     }
 
@@ -314,8 +314,7 @@ impl Body<'_, '_> {
             Some(v) => {
                 let name = self.f.vars.get(v.0 as usize).map(|v| v.name.clone()).unwrap_or_default();
                 let message = format!("`{name}` is changed by what this condition decides");
-                let help =
-                    "give a postcondition, which holds afterwards just if this one held before: `if (pre, post)`";
+                let help = "give a postcondition, which holds afterwards exactly when this condition held before: `if (pre, post)`";
                 self.fail(span, codes::DECISION, message, help)
             }
         }
@@ -335,7 +334,7 @@ impl Body<'_, '_> {
         let old = self.eval(target)?;
         let binding = self.scopes.find(name).and_then(|n| Some((n, self.scopes.get(n)?.kind.clone())));
         let (Some((n, Kind::Local(_))), true) = (binding, old.type_of() == Some(from.clone())) else {
-            let message = format!("`{name}` is no variable of type {from} that was allocated here");
+            let message = format!("`{name}` is not a variable of type {from} that was allocated here");
             return self.fail(&target.span, codes::TYPE, message, "convert into another variable");
         };
         let ir::Place::Var(x) = self.first_place(&old)? else { return Err(Stop) };
@@ -345,8 +344,8 @@ impl Body<'_, '_> {
         };
         let place = self.first_place(&new)?;
         let ir::Place::Var(y) = place else { return Err(Stop) };
-        let care = ir::AncillaChecks::FULL;
-        self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, care });
+        let checks = ir::AncillaChecks::FULL;
+        self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, checks });
         self.statement(|s| {
             let there = s.convert(ScalarExpr::var(x), a, b, span)?;
             s.accumulate(Sink::Out, place, b, super::accumulator(b), false, there)
@@ -355,7 +354,7 @@ impl Body<'_, '_> {
             let back = s.convert(ScalarExpr::var(y), b, a, span)?;
             s.accumulate(Sink::Out, ir::Place::Var(x), a, super::accumulator(a), true, back)
         })?;
-        self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, care });
+        self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, checks });
         if let Some(binding) = self.scopes.get_mut(n) {
             binding.value = new;
             let ty = ast::Expr { kind: ExprKind::Name(name.clone()), span: span.clone() };

@@ -28,7 +28,7 @@ pub(super) enum ScalarExpr {
     /// A constant word.
     Const(u64),
     /// A variable or a word of memory.
-    LocatedStmt(Place),
+    Place(Place),
     /// The negated number.
     Neg(Box<ScalarExpr>),
     /// A function of the instruction table.
@@ -55,14 +55,14 @@ impl ScalarExpr {
     }
 
     pub(super) fn var(v: Var) -> ScalarExpr {
-        ScalarExpr::LocatedStmt(Place::Var(v))
+        ScalarExpr::Place(Place::Var(v))
     }
 
     /// A leaf as an operand.
     pub(super) fn leaf(&self) -> Option<Operand> {
         match self {
             ScalarExpr::Const(w) => Some(Operand::Const(*w)),
-            ScalarExpr::LocatedStmt(p) => Some((*p).into()),
+            ScalarExpr::Place(p) => Some((*p).into()),
             ScalarExpr::Lit(_)
             | ScalarExpr::Neg(_)
             | ScalarExpr::Apply(..)
@@ -80,7 +80,7 @@ impl ScalarExpr {
     pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
         match self {
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => {}
-            ScalarExpr::LocatedStmt(p) => f(*p),
+            ScalarExpr::Place(p) => f(*p),
             ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) => a.places(f),
             ScalarExpr::Viewed(lens, a) => {
                 a.places(f);
@@ -108,8 +108,8 @@ impl From<Operand> for ScalarExpr {
     fn from(o: Operand) -> ScalarExpr {
         match o {
             Operand::Const(w) => ScalarExpr::Const(w),
-            Operand::Var(v) => ScalarExpr::LocatedStmt(Place::Var(v)),
-            Operand::Mem(m) => ScalarExpr::LocatedStmt(Place::Mem(m)),
+            Operand::Var(v) => ScalarExpr::Place(Place::Var(v)),
+            Operand::Mem(m) => ScalarExpr::Place(Place::Mem(m)),
         }
     }
 }

@@ -136,7 +136,7 @@ impl Body<'_, '_> {
     /// there.
     pub(super) fn opened(&mut self, x: &ScalarExpr, ty: Ty) -> Done<Option<Place>> {
         match x {
-            ScalarExpr::LocatedStmt(p) => Ok(Some(*p)),
+            ScalarExpr::Place(p) => Ok(Some(*p)),
             ScalarExpr::Neg(a) => {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
@@ -179,15 +179,15 @@ impl Body<'_, '_> {
     /// x := 1/x with an ancilla t: adds 1/x to t, subtracts 1/t from x, and exchanges the two.
     pub(super) fn invert_number(&mut self, sink: Sink, p: Place, ty: Ty) -> Done<()> {
         let t = self.fresh("INV.value", ty);
-        let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
-        self.emit(sink, Stmt::Ancilla { var: t, free: false, care });
+        let checks = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
+        self.emit(sink, Stmt::Ancilla { var: t, free: false, checks });
         let of = |x: ScalarExpr| ScalarExpr::Apply(inverse(ty), vec![x]);
         let acc = super::accumulator(ty);
-        self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::LocatedStmt(p)))?;
+        self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::Place(p)))?;
         self.accumulate(sink, p, ty, acc, true, of(ScalarExpr::var(t)))?;
         let args = vec![Operand::Var(t), p.into()];
         self.emit(sink, Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
-        self.emit(sink, Stmt::Ancilla { var: t, free: true, care });
+        self.emit(sink, Stmt::Ancilla { var: t, free: true, checks });
         Ok(())
     }
 
@@ -195,7 +195,7 @@ impl Body<'_, '_> {
     /// the instruction.
     pub(super) fn plain(&mut self, v: Value, name: &str, span: &Span) -> Done<Value> {
         let mut one = |x: ScalarExpr, ty: Ty| match self.opened(&x, ty)? {
-            Some(p) => Ok(ScalarExpr::LocatedStmt(p)),
+            Some(p) => Ok(ScalarExpr::Place(p)),
             None => {
                 let message = format!("`{name}` cannot change {} through this view", number_name(ty));
                 self.fail(

@@ -166,7 +166,7 @@ impl Facts<'_> {
             | Stmt::Print(_) => self.array_ended = false,
         }
         match &mut s.stmt {
-            Stmt::Assert { test, why, says: _ } => {
+            Stmt::Assert { test, why, reason: _ } => {
                 // An assertion about an array's size at its end follows from the one at its beginning. But in a backward run it
                 // comes first, and prevents an allocation of the wrong size.
                 let guards = self.array_ended && *why == AssertKind::Shape;
@@ -176,7 +176,7 @@ impl Facts<'_> {
                 }
                 self.learn(test);
             }
-            Stmt::Ancilla { var, free, care: _ } => {
+            Stmt::Ancilla { var, free, checks: _ } => {
                 self.change(*var);
                 if !*free {
                     self.sums.insert(self.value(*var), Sum { root: None, add: 0 });

@@ -133,9 +133,9 @@ fn var(o: &Operand) -> Option<Var> {
 
 fn drop_in(block: &mut Block, directions: Directions, discrete: &impl Fn(Var) -> bool) {
     for s in block {
-        if let Stmt::Ancilla { var, free, care } = &mut s.stmt {
+        if let Stmt::Ancilla { var, free, checks } = &mut s.stmt {
             let ends = if *free { directions.forward } else { directions.backward };
-            care.drop &= ends && !discrete(*var);
+            checks.drop &= ends && !discrete(*var);
         }
         let undone = [is_undone(&s.stmt, 0), is_undone(&s.stmt, 1)];
         for (n, inner) in blocks_mut(&mut s.stmt).enumerate() {

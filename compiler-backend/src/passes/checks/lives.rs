@@ -99,16 +99,16 @@ fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats:
     let mut disturbed = Disturbed::default();
     disturbed.add_written(between);
     for (s, e) in compute.iter_mut().zip(&effects).rev() {
-        if let Stmt::Ancilla { var, free, care } = &mut s.stmt {
+        if let Stmt::Ancilla { var, free, checks } = &mut s.stmt {
             if !*free && !disturbed.vars.contains(&var.0) {
-                care.check = false;
+                checks.check = false;
             }
             // A word is zero before and after its life.
             disturbed.vars.remove(&var.0);
-        } else if let Stmt::Array { base, len, region, free, care, .. } = &mut s.stmt {
+        } else if let Stmt::Array { base, len, region, free, checks, .. } = &mut s.stmt {
             let moved = disturbed.vars.contains(&base.0) || len.vars().any(|v| disturbed.vars.contains(&v.0));
             if !*free && !moved && !disturbed.has_region(*region) && !matches!(len, Operand::Mem(_)) {
-                care.check = false;
+                checks.check = false;
             }
         } else if let Stmt::Update { acc, func, dst, .. } = &s.stmt {
             let restored = !is_inexact(*acc, *func)
@@ -185,7 +185,7 @@ impl Versions {
 
 /// Removes checks of lives that begin and end in one block.
 fn straight(block: &mut Block, summaries: &Summaries) {
-    if !block.iter().any(|s| matches!(&s.stmt, Stmt::Ancilla { free: true, care, .. } if care.check)) {
+    if !block.iter().any(|s| matches!(&s.stmt, Stmt::Ancilla { free: true, checks, .. } if checks.check)) {
         return;
     }
     let mut versions = Versions::default();
@@ -237,8 +237,8 @@ fn straight(block: &mut Block, summaries: &Summaries) {
         }
     }
     for n in sure {
-        if let Some(LocatedStmt { stmt: Stmt::Ancilla { care, .. }, .. }) = block.get_mut(n) {
-            care.check = false;
+        if let Some(LocatedStmt { stmt: Stmt::Ancilla { checks, .. }, .. }) = block.get_mut(n) {
+            checks.check = false;
         }
     }
 }

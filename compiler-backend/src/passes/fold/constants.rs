@@ -198,7 +198,7 @@ impl Constants<'_> {
                     self.set(*v, new);
                 }
             }
-            Stmt::Ancilla { var, free, care: _ } => {
+            Stmt::Ancilla { var, free, checks: _ } => {
                 let zero = (!*free).then_some(0);
                 let word = self.floats.next(*var, |_| zero).unwrap_or(zero);
                 self.set(*var, word);

@@ -81,10 +81,10 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
 
 fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut FastMap<Var, Use>) {
     let own = match stmt {
-        Stmt::Ancilla { var, care, .. } => {
+        Stmt::Ancilla { var, checks, .. } => {
             let u = uses.entry(*var).or_default();
             u.lives += 1;
-            u.checked |= care.check;
+            u.checked |= checks.check;
             return;
         }
         Stmt::Update { acc, func, dst: Place::Var(v), args, .. } => {

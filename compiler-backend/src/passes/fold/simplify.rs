@@ -5,7 +5,7 @@ use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Env, Format, Ty};
 
 use super::constants::computed;
-use crate::ir::effects::{Effects, Summaries, turns};
+use crate::ir::effects::{Effects, Summaries, trip_count};
 use crate::ir::{Block, Condition, IrFunction, LocatedStmt, Operand, Stmt, Test, Var};
 use crate::passes::rewrite::{Substitution, each_block};
 
@@ -48,7 +48,7 @@ fn simplify(mut s: LocatedStmt, env: Env, summaries: &Summaries, out: &mut Block
                 return true;
             }
         }
-        Stmt::For { var, first, last, step, body } => match turns(*first, *last, *step) {
+        Stmt::For { var, first, last, step, body } => match trip_count(*first, *last, *step) {
             Some(0) => return true,
             Some(1) => {
                 let (i, value) = (*var, *first);

@@ -18,7 +18,7 @@ pub(super) struct Choice {
     pub(super) asserts: bool,
     body: Effects,
     counter: Var,
-    wild: bool,
+    may_trap: bool,
 }
 
 /// An ancilla of a computation.
@@ -61,10 +61,10 @@ pub(super) fn choose(
     body: &[LocatedStmt],
     vars: &[VarInfo],
     summaries: &Summaries,
-    wild: bool,
+    may_trap: bool,
 ) -> Choice {
     let (whole, split) = (FastSet::default(), FastSet::default());
-    let mut choice = Choice { whole, split, asserts: false, body: Effects::default(), counter, wild };
+    let mut choice = Choice { whole, split, asserts: false, body: Effects::default(), counter, may_trap };
     if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. } | Stmt::Assert { .. })) {
         return choice;
     }
@@ -75,8 +75,8 @@ pub(super) fn choose(
     for (v, c) in &mut scan.found {
         // Elsewhere in the loop the variable may have another life.
         c.fit &= c.updates > 0 && counts.get(v) == Some(&(c.updates + 1));
-        c.fit &= !(c.inexact && c.updates > 1) || (c.check && wild);
-        c.fit &= wild || !c.traps;
+        c.fit &= !(c.inexact && c.updates > 1) || (c.check && may_trap);
+        c.fit &= may_trap || !c.traps;
         c.fit &= c.read >= c.last;
         c.sums &= vars.get(v.0 as usize).is_some_and(|i| i.ty == Ty::Int) && c.read >= c.last;
     }
@@ -86,9 +86,9 @@ pub(super) fn choose(
         if c.fit || !c.sums {
             continue;
         }
-        let steady: Vec<usize> = (0..c.terms.len()).filter(|n| choice.is_steady(&c.terms[*n])).collect();
-        let worth = steady.len() > 1 || steady.iter().any(|n| c.rich[*n]);
-        if worth && steady.len() < c.terms.len() {
+        let invariant: Vec<usize> = (0..c.terms.len()).filter(|n| choice.is_invariant(&c.terms[*n])).collect();
+        let worth = invariant.len() > 1 || invariant.iter().any(|n| c.rich[*n]);
+        if worth && invariant.len() < c.terms.len() {
             choice.split.insert(*v);
         }
     }
@@ -103,9 +103,9 @@ impl Choice {
 
     /// Whether a statement is an assertion to be moved: it compares the same words in each iteration, an iteration is
     /// certain, and nothing is shown before it that would not be shown if it trapped at once.
-    pub(super) fn is_steady_assert(&self, stmt: &Stmt) -> bool {
+    pub(super) fn is_invariant_assert(&self, stmt: &Stmt) -> bool {
         match stmt {
-            Stmt::Assert { test, .. } => self.wild && !self.body.shows && self.is_steady(&[test.a, test.b]),
+            Stmt::Assert { test, .. } => self.may_trap && !self.body.shows && self.is_invariant(&[test.a, test.b]),
             _ => false,
         }
     }
@@ -113,16 +113,16 @@ impl Choice {
     fn moves_assert(&self, block: &[LocatedStmt]) -> bool {
         block.iter().any(|s| match &s.stmt {
             Stmt::With { compute, body, .. } => {
-                compute.iter().any(|s| self.is_steady_assert(&s.stmt)) || self.moves_assert(body)
+                compute.iter().any(|s| self.is_invariant_assert(&s.stmt)) || self.moves_assert(body)
             }
-            stmt => self.is_steady_assert(stmt),
+            stmt => self.is_invariant_assert(stmt),
         })
     }
 
     /// Whether arguments are invariant, given what is moved, and reading them does not trap.
-    pub(super) fn is_steady(&self, args: &[Operand]) -> bool {
+    pub(super) fn is_invariant(&self, args: &[Operand]) -> bool {
         args.iter().all(|a| {
-            (self.wild || !matches!(a, Operand::Mem(_)))
+            (self.may_trap || !matches!(a, Operand::Mem(_)))
                 && self.fixed_region(*a)
                 && a.vars().all(|v| self.whole.contains(&v) || self.fixed(v))
         })
@@ -156,14 +156,14 @@ impl Scan {
     fn compute(&mut self, compute: &[LocatedStmt], choice: &Choice, summaries: &Summaries) {
         let place = self.places;
         for (n, s) in compute.iter().enumerate() {
-            if let Stmt::Ancilla { var, free: false, care } = &s.stmt {
+            if let Stmt::Ancilla { var, free: false, checks } = &s.stmt {
                 let new = Candidate {
                     place,
                     fit: true,
                     updates: 0,
                     last: 0,
                     read: usize::MAX,
-                    check: care.check,
+                    check: checks.check,
                     inexact: false,
                     traps: false,
                     sums: true,

@@ -27,7 +27,7 @@ fn what_is_the_same_in_each_turn_is_computed_before() {
 }
 
 #[test]
-fn the_steady_terms_of_a_sum_are_hoisted() {
+fn the_invariant_terms_of_a_sum_are_hoisted() {
     becomes(
         Pass::Hoist,
         INTS,

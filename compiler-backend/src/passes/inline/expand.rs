@@ -204,19 +204,19 @@ fn wrap(v: Var, ty: Ty, replacement: &Replacement, body: Block, loc: Loc) -> Blo
             let acc = if matches!(arg, Operand::Const(_)) { Acc::Xor } else { Acc::Add };
             let (func, dst, args) = (identity(ty), Place::Var(v), vec![*arg]);
             let compute = vec![
-                Stmt::Ancilla { var: v, free: false, care: AncillaChecks::FULL }.at(loc),
+                Stmt::Ancilla { var: v, free: false, checks: AncillaChecks::FULL }.at(loc),
                 Stmt::Update { acc, inverse: false, func, dst, args }.at(loc),
             ];
             vec![Stmt::With { name: "argument".into(), compute, body }.at(loc)]
         }
         Replacement::Lent(m) => {
-            let care = AncillaChecks { check: false, drop: false };
+            let checks = AncillaChecks { check: false, drop: false };
             let args = vec![Operand::Var(v), Operand::Mem(*m)];
             let swap = Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc);
-            let mut out = vec![Stmt::Ancilla { var: v, free: false, care }.at(loc), swap.clone()];
+            let mut out = vec![Stmt::Ancilla { var: v, free: false, checks }.at(loc), swap.clone()];
             out.extend(body);
             out.push(swap);
-            out.push(Stmt::Ancilla { var: v, free: true, care }.at(loc));
+            out.push(Stmt::Ancilla { var: v, free: true, checks }.at(loc));
             out
         }
     }

@@ -125,7 +125,7 @@ impl Generator {
             return Some(Stmt::Assert {
                 test: Test { cond, ty: Ty::Int, a: Operand::Var(a), b },
                 why: AssertKind::User,
-                says: None,
+                reason: None,
             });
         }
         let (a, limit) = match self.random.pick(&scope.indices) {
@@ -136,6 +136,6 @@ impl Generator {
             [(Cond::Ge, 0), (Cond::Le, limit), (Cond::Lt, limit + 1), (Cond::Ltu, limit + 1), (Cond::Ne, -1)]
                 [self.random.below(5)];
         let test = Test { cond, ty: Ty::Int, a: Operand::Var(a), b: Operand::Const(b.cast_unsigned()) };
-        Some(Stmt::Assert { test, why: AssertKind::Bounds, says: None })
+        Some(Stmt::Assert { test, why: AssertKind::Bounds, reason: None })
     }
 }

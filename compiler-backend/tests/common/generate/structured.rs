@@ -73,7 +73,7 @@ impl Generator {
                 let region = Region(self.f.regions.len() as u32 - 1);
                 self.f.vars[base.0 as usize].points = Some(region);
                 let len = Operand::Const(4);
-                out.push(self.at(Stmt::Array { base, len, region, ty, free: false, care: AncillaChecks::FULL }));
+                out.push(self.at(Stmt::Array { base, len, region, ty, free: false, checks: AncillaChecks::FULL }));
                 let mut filling = scope.clone();
                 filling.pointers = vec![Pointer { var: base, region, ty, room: 4 }];
                 for _ in 0..self.random.below(4) {

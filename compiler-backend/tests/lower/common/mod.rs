@@ -129,12 +129,12 @@ pub fn sub(dst: Var, arg: Operand) -> LocatedStmt {
     minus(INT, Place::Var(dst), &[arg])
 }
 
-pub fn alloc(var: Var, care: AncillaChecks) -> LocatedStmt {
-    at(Stmt::Ancilla { var, free: false, care })
+pub fn alloc(var: Var, checks: AncillaChecks) -> LocatedStmt {
+    at(Stmt::Ancilla { var, free: false, checks })
 }
 
-pub fn free(var: Var, care: AncillaChecks) -> LocatedStmt {
-    at(Stmt::Ancilla { var, free: true, care })
+pub fn free(var: Var, checks: AncillaChecks) -> LocatedStmt {
+    at(Stmt::Ancilla { var, free: true, checks })
 }
 
 pub fn swap(a: Operand, b: Operand) -> LocatedStmt {
@@ -220,13 +220,13 @@ pub fn text(module: &Module) -> String {
 }
 
 /// The result of a forward run.
-pub struct Ran {
+pub struct RunResult {
     pub memory: Vec<u64>,
     pub executed: u64,
     module: Module,
 }
 
-impl Ran {
+impl RunResult {
     /// The words of a data symbol.
     pub fn words(&self, name: &str) -> Vec<i64> {
         let symbol = self.module.symbol(name).unwrap_or_else(|| panic!("no symbol {name}"));
@@ -267,7 +267,7 @@ fn check_clear(machine: &Machine<'_>, module: &Module) {
 
 /// Runs a module forward and backward, and checks that everything is restored. Also checks that the module survives being
 /// written as an object.
-pub fn try_run(module: &Module) -> Result<Ran, String> {
+pub fn try_run(module: &Module) -> Result<RunResult, String> {
     let bytes = pendula_asm::object::write(module).map_err(|e| e.to_string())?;
     let again = pendula_asm::object::read(&bytes).map_err(|e| e.to_string())?;
     assert_eq!(again.code, module.code);
@@ -277,7 +277,7 @@ pub fn try_run(module: &Module) -> Result<Ran, String> {
     let mut machine = Machine::new(&code, &config).map_err(|e| e.to_string())?;
     go(&mut machine, module)?;
     check_clear(&machine, module);
-    let ran = Ran { memory: machine.memory().to_vec(), executed: machine.executed(), module: module.clone() };
+    let ran = RunResult { memory: machine.memory().to_vec(), executed: machine.executed(), module: module.clone() };
     if !module.flags.irreversible {
         machine.begin(Direction::Backward);
         go(&mut machine, module).map_err(|e| format!("backward: {e}"))?;
@@ -288,7 +288,7 @@ pub fn try_run(module: &Module) -> Result<Ran, String> {
 }
 
 /// Lowers and runs.
-pub fn run(program: &Program, arguments: &[Argument]) -> Ran {
+pub fn run(program: &Program, arguments: &[Argument]) -> RunResult {
     let module = lowered(program, arguments).unwrap_or_else(|e| panic!("{e}"));
     try_run(&module).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -126,7 +126,7 @@ impl Gen<'_> {
         let mut compute = Vec::new();
         for _ in 0..self.shape.locals {
             let local = self.build.var("l", Ty::Int);
-            compute.push(alloc(local, self.care()));
+            compute.push(alloc(local, self.checks()));
             let from = v(*self.rng.pick(&inputs));
             compute.push(add(local, from));
             scope.read.push(local);
@@ -142,7 +142,7 @@ impl Gen<'_> {
         vec![with("all", compute, body)]
     }
 
-    fn care(&mut self) -> AncillaChecks {
+    fn checks(&mut self) -> AncillaChecks {
         if self.rng.chance(50) { AncillaChecks::FULL } else { NONE }
     }
 
@@ -256,7 +256,7 @@ impl Gen<'_> {
             return (when(cond, a, b), inner);
         }
         let t = self.build.var("t", Ty::Int);
-        let compute = vec![alloc(t, self.care()), add(t, a), update(MUL, Place::Var(t), &[b, c(3)])];
+        let compute = vec![alloc(t, self.checks()), add(t, a), update(MUL, Place::Var(t), &[b, c(3)])];
         let other = self.operand(&Scope { write: vec![], ..inner.clone() }, None, None);
         freeze(&mut inner, &other);
         (Condition { compute, test: test(cond, v(t), other) }, inner)
@@ -270,7 +270,7 @@ impl Gen<'_> {
         freeze(&mut inner, &a);
         let and = TableFn::Int(int_fn::Name::And);
         let most = *self.rng.pick(&[1, 3, 7]);
-        (n, vec![alloc(n, self.care()), update(and, Place::Var(n), &[a, c(most)])], inner)
+        (n, vec![alloc(n, self.checks()), update(and, Place::Var(n), &[a, c(most)])], inner)
     }
 
     fn stmt(&mut self, scope: &mut Scope, depth: usize) -> Block {

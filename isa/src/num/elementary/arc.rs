@@ -115,8 +115,8 @@ pub fn acos(t: Fixed, a: i64) -> Result<i64, Fault> {
     encode(t, angle(other, a))
 }
 
-/// Arc tangent, from −π/2 to π/2. Never fails: where |a| is great enough for the
-/// result to come near π/2, the type holds it.
+/// Arc tangent, from −π/2 to π/2. Never fails: if |a| is large enough for a
+/// result near π/2, the type can hold that result.
 #[inline(never)]
 pub fn atan(t: Fixed, a: i64) -> Result<i64, Fault> {
     encode(t, angle(a, t.one()))

@@ -1,5 +1,5 @@
-//! What the elementary functions share: products, quotients, rounding and the
-//! check of the range.
+//! Common parts of the elementary functions: products, quotients, rounding and the
+//! range check.
 
 use super::Fixed;
 use crate::fault::Fault;
@@ -46,12 +46,12 @@ pub(super) fn fit_magnitude(t: Fixed, negative: bool, m: u64) -> Result<i64, Fau
 /// ±m; m at most 2^63 if negative, less if not.
 #[inline]
 pub(super) fn with_sign(negative: bool, m: u64) -> i64 {
-    // Without a branch: signs are the least predictable of bits.
+    // Without a branch, because signs are unpredictable.
     let mask = -i64::from(negative);
     (m.cast_signed() ^ mask).wrapping_sub(mask)
 }
 
-/// The word nearest to ±m · 2^exponent, rounding before the range is judged.
+/// The word nearest to ±m · 2^exponent, rounded before the range is checked.
 #[inline]
 pub(super) fn encode(t: Fixed, negative: bool, m: u128, exponent: i32) -> Result<i64, Fault> {
     let shift = -(exponent + t.frac as i32);
@@ -110,7 +110,7 @@ mod tests {
             let (n, d) = (next(), next());
             let (m, exponent) = quotient(n, d);
             assert!(m >> 124 != 0);
-            // n = m · 2^exponent · d to 120 bits: back by a product.
+            // n = m · 2^exponent · d to 120 bits: checked by a product.
             let back = mul_high(m, d << d.leading_zeros());
             let expected = (n << n.leading_zeros()) >> 2;
             assert!(back.abs_diff(expected) < 1 << 6, "{n:#x} / {d:#x}: {back:#x} {expected:#x}");

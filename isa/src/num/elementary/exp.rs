@@ -52,7 +52,7 @@ pub(super) fn power_of_e(x: i64) -> (u128, i32) {
     (m, (y >> 119) as i32)
 }
 
-/// The argument in units of 2^-57, or the result's side if it is surely out of the type: below −64 or not below 64.
+/// The argument in units of 2^-57, or the side on which the result is certainly out of range: below −64 or not below 64.
 #[inline]
 pub(super) fn argument(t: Fixed, a: i64) -> Result<i64, Beyond> {
     match a >> t.frac {
@@ -62,7 +62,7 @@ pub(super) fn argument(t: Fixed, a: i64) -> Result<i64, Beyond> {
     }
 }
 
-/// Where an argument lies whose power of e is too great or too small for every type.
+/// For an argument whose power of e is too large or too small for every type: which of the two.
 pub(super) enum Beyond {
     Above,
     Below,

@@ -1,5 +1,5 @@
-//! Hyperbolic functions, from powers of e that have more than 64 bits: what
-//! cancels in a difference leaves more than a word's fraction.
+//! Hyperbolic functions, from powers of e that have more than 64 bits, so that
+//! a difference keeps more than a word's fraction despite cancellation.
 
 use super::Fixed;
 use super::core::{encode, with_sign};
@@ -25,7 +25,7 @@ fn both_powers(t: Fixed, a: i64) -> Result<(u128, u128, i32), Fault> {
 #[inline(never)]
 pub fn sinh(t: Fixed, a: i64) -> Result<i64, Fault> {
     let (great, small, exponent) = both_powers(t, a)?;
-    // Rounding must not let e^-x exceed e^x near 0.
+    // Near 0, rounding must not make e^-x larger than e^x.
     encode(t, a < 0, great.saturating_sub(small), exponent - 127)
 }
 
@@ -42,7 +42,7 @@ pub fn cosh(t: Fixed, a: i64) -> Result<i64, Fault> {
 /// Hyperbolic tangent. Never fails.
 #[inline(never)]
 pub fn tanh(t: Fixed, a: i64) -> Result<i64, Fault> {
-    // From 32 on it is 1 to 90 bits, and a power of e would not say more.
+    // From 32 on it equals 1 to 90 bits, so no power of e is needed.
     let argument = match a.checked_abs().map(|magnitude| argument(t, magnitude)) {
         Some(Ok(x)) if x >> (super::exp::ARGUMENT_FRAC + 5) == 0 => x,
         Some(Ok(_) | Err(Beyond::Above | Beyond::Below)) | None => return Ok(with_sign(a < 0, 1 << t.frac)),

@@ -8,7 +8,7 @@ use crate::num::wide::{LN_2, LOG2_E, mul_high_nearest};
 /// Units of 2^-70, for the sums.
 const SUM_FRAC: u32 = 70;
 
-/// About the mantissas of one interval of 2^-8.
+/// Constants for the mantissas in one interval of length 2^-8.
 #[derive(Clone, Copy)]
 struct Interval {
     /// A number near the reciprocals, in units of 2^-10.
@@ -99,7 +99,7 @@ fn split(t: Fixed, a: i64) -> Result<Split, Fault> {
 pub fn log(t: Fixed, a: i64) -> Result<i64, Fault> {
     const LN_2_SUM: i128 = (LN_2 >> (128 - SUM_FRAC - 8)) as i128;
     let Split { exponent, interval, rest } = split(t, a)?;
-    // Eight bits more for ln 2, which is taken up to 63 times.
+    // Eight more bits for ln 2, which is multiplied by up to 63.
     let whole = (i128::from(exponent) * LN_2_SUM) >> 8;
     fit(t, nearest_signed(whole + interval.log + i128::from(rest), SUM_FRAC - t.frac))
 }

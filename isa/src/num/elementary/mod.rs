@@ -11,7 +11,7 @@
 //! | the rest | exact | 0 |
 //!
 //! An ulp is a unit of the word, 2^-frac. The errors hold for every argument
-//! and every type; what they are based on is said where the work is done, and
+//! and every type; the comments at each computation derive them, and
 //! the crate `accuracy` compares with MPFR. What the type cannot hold after
 //! rounding is [`Fault::Range`]; numbers below half a unit round to zero.
 //!
@@ -164,7 +164,7 @@ mod tests {
     ];
 
     /// The word is nearest to the number in units, or the fault says why there is none. A double is an exact enough
-    /// oracle of narrow types: what it cannot decide is as good as a tie.
+    /// oracle for narrow types: a case that it cannot decide is practically a tie.
     fn check(t: Fixed, what: &dyn Fn() -> String, word: Result<i64, Fault>, number: f64) {
         let units = number * t.one() as f64;
         let max = t.max() as f64;

@@ -1,5 +1,5 @@
-//! Powers, as 2^(b log2 a) to some 120 bits: speed matters less here than that
-//! a great exponent does not show the error of the logarithm.
+//! Powers, as 2^(b log2 a) to about 120 bits: the error of the logarithm must stay invisible
+//! even for a large exponent, which matters more here than speed.
 
 use super::Fixed;
 use super::core::encode;

@@ -1,5 +1,5 @@
-//! Square roots, correctly rounded: an estimate by Newton's method, then the
-//! exact remainder decides.
+//! Square roots, correctly rounded: Newton's method gives an estimate, and the exact remainder
+//! decides the last bit.
 
 use super::Fixed;
 use super::core::{fit_magnitude, high};

@@ -2,14 +2,14 @@
 //!
 //! A turn by t, |t| ≤ π/4, is three shears: with p = −tan(t/2) and q = sin t,
 //! a += p·b, b += q·a, a += p·b. Each adds to one word a function of the other,
-//! rounded as it may be, so that subtracting the same undoes it. Quarter turns,
-//! (a, b) → (−b, a), bring the angle there; in wrapping arithmetic they can be
-//! undone too.
+//! with whatever rounding, so that subtracting the same undoes it. Quarter turns,
+//! (a, b) → (−b, a), reduce the angle to that range; in wrapping arithmetic they can
+//! be undone, too.
 
 use super::Fixed;
 use super::trig::{Reduced, reduce, sine_versine};
 
-/// A rotation as this file carries it out.
+/// The parameters of a rotation, as this file computes it.
 struct Turn {
     quarters: u32,
     /// −tan(t/2) and sin t have the signs of −t and t.
@@ -48,8 +48,8 @@ fn product(negative: bool, coefficient: u64, n: i64) -> i128 {
 /// the word between the first shear and the last may, even if the result fits.
 ///
 /// Without wrapping, a pair of less than 2^58 units is within (1.3, 0.9) ulp of
-/// the true value, from the rounding of three products; of greater pairs the
-/// coefficients' error of about 2^-64 shows too, and they are within (2.5, 1.8)
+/// the true value, from the rounding of three products; for longer pairs the
+/// coefficients' error of about 2^-64 is visible, too, and they are within (2.5, 1.8)
 /// ulp (measured against MPFR: 1.87 and 1.39).
 #[inline(never)]
 pub fn rot(t: Fixed, a: i64, b: i64, theta: i64) -> ([i64; 2], bool) {

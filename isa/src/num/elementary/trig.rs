@@ -1,5 +1,5 @@
-//! Sine, cosine, tangent: the argument is divided by π/2 exactly enough for all
-//! of a word's range, then a table and short series.
+//! Sine, cosine, tangent: the argument is divided by π/2 with enough precision for the
+//! whole range of a word; then a table and short series follow.
 
 use super::Fixed;
 use super::core::{alternating, encode, high, nearest, quotient, with_sign};
@@ -11,7 +11,7 @@ const TWO_OVER_PI: [u64; 3] = [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xd
 /// π/4 in units of 2^-128.
 const PI_OVER_4: u128 = 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1;
 
-/// 1/(2n+1)! and 1/(2n)! at n, in units of 2^-127. Of arguments to π/4 the first terms left out are below 2^-90.
+/// 1/(2n+1)! and 1/(2n)! at n, in units of 2^-127. Of arguments to π/4 the first omitted terms are below 2^-90.
 const SINE_SERIES: [u128; 13] = factorials(1);
 const COSINE_SERIES: [u128; 13] = factorials(0);
 

@@ -1,20 +1,20 @@
 //! Elementary functions of doubles, by the crate `libm`.
 //!
-//! Never by the standard library's: it calls the system's, which gives other
-//! bits on other machines. Exempt are the operations that IEEE 754 defines to
-//! the bit (`sqrt`, `floor`, `abs`). What calls `libm` is not inlined: the
-//! interpreter would have a copy in each of thousands of handlers.
+//! The standard library calls the system's functions, whose results differ between
+//! machines. So it is used only for operations that IEEE 754 defines to the bit
+//! (`sqrt`, `floor`, `abs`). Functions that call `libm` are not inlined: otherwise
+//! each of the interpreter's thousands of handlers would have a copy.
 
 use super::{Env, Word, is_finite, operands, settle};
 use crate::fault::Fault;
 
-/// The operand, if the environment admits it.
+/// The operand, if the environment allows it.
 #[inline]
 fn operand(env: Env, a: u64) -> Result<f64, Fault> {
     if env.ieee || is_finite(a) { Ok(f64::from_bits(a)) } else { Err(Fault::NotFinite) }
 }
 
-/// The fault when the condition does not hold; IEEE 754 has a value everywhere.
+/// A fault if the condition does not hold, unless `env.ieee`: IEEE 754 defines a value everywhere.
 #[inline]
 fn require(env: Env, condition: bool, fault: Fault) -> Result<(), Fault> {
     if condition || env.ieee { Ok(()) } else { Err(fault) }
@@ -123,7 +123,7 @@ pub fn sign(env: Env, a: u64) -> Word {
     settle(env, if x == 0.0 { 0.0 } else { x.signum() })
 }
 
-/// a where it is greater than zero, else +0: also for a NaN, which `env.ieee` admits.
+/// a where it is greater than zero, else +0: also for a NaN, which `env.ieee` allows.
 ///
 /// # Errors
 /// [`Fault::NotFinite`] when the operand is not finite, unless `env.ieee`.
@@ -165,7 +165,7 @@ pub fn max(env: Env, a: u64, b: u64) -> Word {
     settle(env, if first { x } else { y })
 }
 
-/// a^b. 0^0 is 1; a negative base wants a whole exponent, and every double of
+/// a^b. 0^0 is 1; a negative base needs a whole exponent, and every double of
 /// magnitude 2^53 or more is whole and even.
 ///
 /// # Errors
@@ -194,7 +194,7 @@ pub fn powi(env: Env, a: u64, n: u64) -> Word {
     let n = n as i64;
     require(env, x != 0.0 || n >= 0, Fault::DivideByZero)?;
     let magnitude = libm::pow(x.abs(), n as f64);
-    // Not left to libm: as a double, n loses its lowest bit.
+    // libm cannot decide this: as a double, n loses its lowest bit.
     settle(env, if x.is_sign_negative() && n & 1 == 1 { -magnitude } else { magnitude })
 }
 
@@ -209,7 +209,7 @@ pub fn atan2(env: Env, a: u64, b: u64) -> Word {
     settle(env, libm::atan2(y, x))
 }
 
-/// √(a² + b²), without overflow on the way.
+/// √(a² + b²), without intermediate overflow.
 ///
 /// # Errors
 /// [`Fault::NotFinite`] when an operand or the result is not finite, unless `env.ieee`.

@@ -36,7 +36,7 @@ impl Writer<'_> {
                     10 => vec![format!("{unit}{}", ", MARK".repeat(times - 1))],
                     _ => vec![unit.to_string(); times],
                 };
-                self.define(name, &format!("{n} words that are none of PISA's"), &body);
+                self.define(name, &format!("{n} words that are not words of PISA"), &body);
             }
         }
         let callee = self.translation.registers.callee.unwrap_or_default();
@@ -68,7 +68,7 @@ impl Writer<'_> {
                     format!("{add:<7} \\link, \\distance"),
                     "assert.eq \\link, 0".to_string(),
                 ];
-                self.define(&format!("{name} link, distance, name"), "the link stands in a register, too", &body);
+                self.define(&format!("{name} link, distance, name"), "the link is in a register, too", &body);
             }
         }
         let entry = |mnemonic: &str| format!("{mnemonic:<7} {callee}, [procedures+\\reg+\\at-FIRST]");

@@ -131,7 +131,7 @@ impl<'c> Body<'c> {
             "apply" => self.permute(rest),
             "begin" | "end" => {
                 let parts = (|input| self.var(input), checks);
-                map(parts, |(var, care)| Stmt::Ancilla { var, free: first == "end", care }).parse(rest)
+                map(parts, |(var, checks)| Stmt::Ancilla { var, free: first == "end", checks }).parse(rest)
             }
             "array" | "unarray" => self.array(first == "unarray", rest),
             "call" | "uncall" => self.call(first == "uncall", rest),
@@ -168,7 +168,7 @@ impl<'c> Body<'c> {
         let len = delimited(symbol("["), |input| self.operand(Ty::Int, input), symbol("]"));
         let region = preceded(keyword("in"), |input| self.region(input));
         let parts = (|input| self.var(input), preceded(symbol(":"), ty), len, region, checks);
-        map(parts, |(base, ty, len, region, care)| Stmt::Array { base, len, region, ty, free, care }).parse(rest)
+        map(parts, |(base, ty, len, region, checks)| Stmt::Array { base, len, region, ty, free, checks }).parse(rest)
     }
 
     fn call<'t>(&self, inverse: bool, rest: &'t str) -> Parsed<'t, Stmt> {
@@ -182,13 +182,13 @@ impl<'c> Body<'c> {
     fn assert<'t>(&self, rest: &'t str) -> Parsed<'t, Stmt> {
         const EXPECTED: &str = "a reason (`user`, `bounds`, `alias` or `shape`)";
         let at = here(rest);
-        let (rest, reason) = word(EXPECTED).parse(at)?;
-        let why = REASONS.iter().find(|(_, name)| *name == reason).map(|(why, _)| *why);
+        let (rest, kind) = word(EXPECTED).parse(at)?;
+        let why = REASONS.iter().find(|(_, name)| *name == kind).map(|(why, _)| *why);
         let why = why.ok_or_else(|| Failure::expected(at, EXPECTED))?;
         let text = opt(preceded(symbol(":"), cut(quoted)));
         let (rest, (test, text)) = (|input| self.test(input), text).parse(rest)?;
-        let says = text.map(|text| self.context.reasons.borrow_mut().add(text));
-        Ok((rest, Stmt::Assert { test, why, says }))
+        let reason = text.map(|text| self.context.reasons.borrow_mut().add(text));
+        Ok((rest, Stmt::Assert { test, why, reason }))
     }
 
     fn condition<'t>(&self, input: &'t str) -> Parsed<'t, Condition> {

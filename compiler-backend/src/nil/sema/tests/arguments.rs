@@ -36,7 +36,7 @@ fn word(ty: Ty, value: Number) -> Result<u64, String> {
     let list = data(&Type::Num(ty), &Argument::Number(value))?;
     match list.as_slice() {
         [Data { kind: ArgumentKind::Word { ty: found, value }, .. }] if *found == ty => Ok(*value),
-        other => panic!("one word of {ty:?} is wanted, found {other:?}"),
+        other => panic!("one word of {ty:?} is expected, found {other:?}"),
     }
 }
 

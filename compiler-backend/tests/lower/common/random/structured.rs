@@ -12,7 +12,7 @@ impl Gen<'_> {
         if self.rng.chance(50) {
             then = vec![add(flag, c(2)), sub(flag, c(1))];
         }
-        let compute = vec![alloc(flag, self.care()), branch(pre, post, then, Vec::new())];
+        let compute = vec![alloc(flag, self.checks()), branch(pre, post, then, Vec::new())];
         inner.read.push(flag);
         let body = self.block(&mut inner, 3, depth - 1);
         vec![with("flagged", compute, body)]
@@ -101,17 +101,17 @@ impl Gen<'_> {
         let mut post = when(Cond::Ne, v(k), c(0));
         if self.rng.chance(40) {
             let t = self.build.var("t", Ty::Int);
-            let compute = vec![alloc(t, self.care()), add(t, v(n)), sub(t, v(k))];
+            let compute = vec![alloc(t, self.checks()), add(t, v(n)), sub(t, v(k))];
             pre = Condition { compute, test: test(Cond::Gt, v(t), c(0)) };
         }
         if self.rng.chance(40) {
             let t = self.build.var("t", Ty::Int);
-            let compute = vec![alloc(t, self.care()), add(t, v(k)), add(t, c(100))];
+            let compute = vec![alloc(t, self.checks()), add(t, v(k)), add(t, c(100))];
             post = Condition { compute, test: test(Cond::Gt, v(t), c(100)) };
         }
         let mut body = self.block(&mut inner, 3, depth - 1);
         body.push(add(k, c(1)));
-        let inner = vec![alloc(k, self.care()), repeat(pre, post, body), sub(k, v(n)), free(k, AncillaChecks::FULL)];
+        let inner = vec![alloc(k, self.checks()), repeat(pre, post, body), sub(k, v(n)), free(k, AncillaChecks::FULL)];
         vec![with("k", compute, inner)]
     }
 
@@ -129,7 +129,7 @@ impl Gen<'_> {
         let locals: Vec<Var> = (0..self.rng.below(4)).map(|_| self.build.var("w", Ty::Int)).collect();
         let mut compute = Vec::new();
         for l in locals {
-            compute.push(alloc(l, self.care()));
+            compute.push(alloc(l, self.checks()));
             inside.write.push(l);
             inside.read.push(l);
             body_scope.read.push(l);
@@ -145,9 +145,9 @@ impl Gen<'_> {
         let array = Arr { region, base };
         let len = self.build.var("len", Ty::Int);
         let known = self.rng.chance(50);
-        let care = self.care();
+        let checks = self.checks();
         let bound = if known { c(LEN) } else { v(len) };
-        let make = |free| at(Stmt::Array { base, len: bound, region, ty: Ty::Int, free, care });
+        let make = |free| at(Stmt::Array { base, len: bound, region, ty: Ty::Int, free, checks });
         let mut compute = if known { Vec::new() } else { vec![alloc(len, NONE), add(len, c(LEN))] };
         if self.rng.chance(50) {
             compute.push(alloc(base, AncillaChecks::FULL));

@@ -1,0 +1,47 @@
+//! `pendula asm`.
+
+use anyhow::{Context, ensure};
+use pendula::asm::{disasm, object};
+use serde_json::{Map, json};
+
+use crate::cli::args::Asm;
+use crate::cli::commands::{self, load, output_object};
+use crate::cli::status::Status;
+use pendula::report::{Reporter, print};
+
+pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
+    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let output = args.output.as_deref();
+    ensure!(
+        !(args.listing && output == Some("-")),
+        "--listing and `-o -` both write to standard output: name a file for the object"
+    );
+    let file = &args.source.file;
+    let listing = args.listing.then(|| {
+        let sources = &program.sources;
+        let line = |file: u16, line: u32| sources.line(file, line).map(|(_, text)| text.to_string());
+        disasm::listing(&program.module, line)
+    });
+    let told = (&program.warnings[..], &program.sources);
+    let mut rest = Map::new();
+    if !args.json {
+        reporter.diagnostics(&program.warnings, &program.sources);
+    }
+    if let Some(listing) = listing {
+        if args.json {
+            rest.insert("text".into(), json!(listing));
+        } else {
+            print(&listing)?;
+        }
+        if output.is_none() {
+            return if args.json { commands::answer_diagnostics(told.0, told.1, rest, reporter) } else { Ok(()) }
+                .map(|()| Status::Done);
+        }
+    }
+    let bytes = object::write(&program.module).context("cannot make the object")?;
+    output_object((file, output), &bytes, told, rest, (args.json, reporter))?;
+    Ok(Status::Done)
+}

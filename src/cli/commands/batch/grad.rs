@@ -1,0 +1,418 @@
+//! `pendula grad --batch`.
+
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use pendula::batch::{Batch, MemoryBudget};
+use pendula::grad::{GradError, Options, Report, grad, places};
+use pendula::hw_model::Technology;
+use pendula::isa::text::number;
+use pendula::isa::types::Ty;
+use pendula::layout::Layouts;
+use pendula::values::Place;
+use pendula::vm::{Config, Machine, Outcome};
+use serde_json::{Map, Value, json};
+
+use super::close::{Close, Collected, Interrupted, collect, run_unless_interrupted};
+use super::inputs::load;
+use super::item_inputs::ItemInputs;
+use super::report::{Failure, Noticed, rests_of};
+use super::rerun::{self, ItemRerun, Unfinished};
+use super::save::{Files, SaveOptions, Saved, Words};
+use super::{Progress, Steps, Totals, ended};
+use crate::cli::args::Grad;
+use crate::cli::commands::grad::{
+    ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
+    to_object, uses_floats,
+};
+use crate::cli::commands::run::{State, StateOptions};
+use crate::cli::commands::{RunConditions, as_json};
+use crate::cli::interrupt::{self, InterruptGuard};
+use crate::cli::report::answer;
+use crate::cli::report::drift::drift;
+use crate::cli::report::outcome::{outcome_json, ran_by, stopped_by};
+use crate::cli::rerun::there;
+use crate::cli::session;
+use crate::cli::status::Status;
+use pendula::report::{Reporter, print};
+
+/// The results of one item.
+#[derive(Default)]
+struct Item {
+    /// An error in the request, which would occur for every item.
+    error: Option<GradError<Stop>>,
+    failure: Option<Failure>,
+    /// The names of the loss and of the derivatives; `cells` are their values.
+    names: Vec<String>,
+    cells: Vec<String>,
+    /// The output for the item alone, if it needs more than a line.
+    block: String,
+    notes: Vec<String>,
+    noticed: Noticed,
+    wrong: bool,
+    json: String,
+    /// The JSON of a program that stopped. The reason is added later, in the order of items.
+    stopped: Map<String, Value>,
+    words: Words,
+}
+
+/// The settings that all items share.
+struct Common<'a> {
+    args: &'a Grad,
+    options: Options,
+    layouts: Layouts,
+    files: Files,
+    floats: bool,
+    /// True if the program is in Nil or Janus.
+    compiled: bool,
+    /// True if an item needs more than a line.
+    blocks: bool,
+    totals: Mutex<Totals>,
+}
+
+pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
+    let given = &args.given;
+    let intended = RunConditions { given, input: args.input.as_deref() };
+    let source = args.source.in_full();
+    let loaded = load(&args.many.batch, &source, intended, false, (args.json, reporter))?;
+    let (loaded, inputs) = match loaded {
+        Ok(found) => found,
+        Err(status) => return Ok(status),
+    };
+    let mut warnings = loaded.warnings.clone();
+    warnings.extend(blocked(&loaded));
+    if !args.json {
+        reporter.diagnostics(&warnings, &loaded.sources);
+    }
+    let program = match session::program(&loaded, &source, given, true, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let module = program.module();
+    let config = Config { count: args.stats, ..session::config(given) };
+    let batch = Batch::new(&program, &config, |machine| {
+        session::set(machine, given, loaded.variables())?;
+        args.input.as_ref().map_or(Ok(()), |tape| session::input(machine, tape, None, false))
+    })?;
+    let refused = |error| {
+        let machine = session::machine(&program, given, loaded.variables())?;
+        stopped(error, args, &loaded, (&machine, &Seen::default()), reporter)
+    };
+    let options = options(args, &loaded)?;
+    let layouts = Layouts::of(loaded.compiled.as_ref());
+    let results = match places(module, &options) {
+        Ok((loss, wrt)) => results(&loss, &wrt, &options, &layouts),
+        Err(error) => return refused(error),
+    };
+    let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
+    let (files, writers) = Files::new(&asked, results)?;
+    let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
+    let floats = uses_floats(module);
+    let count = inputs.count;
+    let compiled = loaded.compiled.is_some();
+    let common = Common { args, options, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
+    let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
+    let mut output = Output {
+        common: &common,
+        alone: ItemRerun::new(&loaded, &program, given),
+        collected: Collected::new(count, writers),
+    };
+    let guard = InterruptGuard::begin(reporter);
+    let progress = Progress::new(count);
+    let streamed = batch.stream(
+        (count, inputs.part_size(common.files.words())),
+        args.many.jobs,
+        |items| Ok(inputs.part(items)?),
+        |machine, room, given: &ItemInputs, item| {
+            run_unless_interrupted(&progress, room, |room| common.item(machine, room, given, item))
+        },
+        |items, given, found| collect(items.start, found, |begin, found| output.part(begin, given, found, &first)),
+    );
+    drop(guard);
+    let elapsed = progress.finish();
+    let cut = match streamed {
+        Ok(()) => false,
+        Err(Ended::Refused(error)) => return refused(error),
+        Err(Ended::Trouble(error)) if error.is::<Interrupted>() => true,
+        Err(Ended::Trouble(error)) => {
+            let status = ended(&mut output.collected.json, Err(error))?;
+            return Ok(status.unwrap_or(Status::Usage));
+        }
+    };
+    let close = Close {
+        collected: output.collected,
+        files: &common.files,
+        first: args.json.then_some(&first),
+        totals: &common.totals,
+        stats: args.stats.then(Technology::default_technology),
+        drift: args.drift,
+        cut,
+        elapsed,
+        engine: config.engine,
+    };
+    close.finish((module, &loaded.sources), given.max_steps, reporter)
+}
+
+/// Why a batch ended early.
+enum Ended {
+    /// The request is wrong for every item.
+    Refused(GradError<Stop>),
+    Trouble(anyhow::Error),
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Ended {
+    fn from(error: E) -> Ended {
+        Ended::Trouble(error.into())
+    }
+}
+
+/// Prints and saves the results of items.
+struct Output<'a> {
+    common: &'a Common<'a>,
+    alone: ItemRerun<'a>,
+    collected: Collected,
+}
+
+impl Output<'_> {
+    /// Prints and saves the results of the items from number `begin` on; a JSON object begins with `first`.
+    fn part(
+        &mut self,
+        begin: usize,
+        given: &ItemInputs,
+        mut items: Vec<Item>,
+        first: &[(&str, Value)],
+    ) -> Result<(), Ended> {
+        let Common { args, files, blocks, .. } = self.common;
+        if let Some(error) = items.iter_mut().find_map(|item| item.error.take()) {
+            return Err(Ended::Refused(error));
+        }
+        for (n, item) in items.iter_mut().enumerate() {
+            self.collected.report.failed |= item.wrong;
+            self.collected.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
+            if let Some(failure) = &mut item.failure {
+                let stopped = std::mem::take(&mut item.stopped);
+                let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results: false });
+                let why = || self.common.why(&mut self.alone, (given, begin + n));
+                rerun::failed(&mut self.collected.report, (begin + n, failure), json, why);
+            }
+            self.collected.report.noticed(begin + n, item.noticed);
+        }
+        if !files.is_empty() && !interrupt::is_requested() {
+            let words = |item: &Item| item.failure.as_ref().map(Failure::title);
+            let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
+            self.collected.writers.part(files, begin, &saved)?;
+        }
+        if args.json {
+            return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
+        }
+        print(&if *blocks { blocks_text(begin, &items) } else { self.lines_text(begin, items) })?;
+        if self.collected.notes.are_many() {
+            print(&self.collected.notes.take(self.collected.count))?;
+        }
+        Ok(())
+    }
+
+    /// The output with a line for each item.
+    fn lines_text(&mut self, begin: usize, mut items: Vec<Item>) -> String {
+        let names = items.iter_mut().find(|item| item.failure.is_none()).map(|item| std::mem::take(&mut item.names));
+        // If everything is saved, nothing is left to print, and the files also say why items failed.
+        let none = !self.common.files.is_empty() && items.iter().all(|item| item.cells.is_empty());
+        let mut rows = Vec::with_capacity(items.len());
+        for (n, item) in items.into_iter().enumerate() {
+            for note in item.notes {
+                self.collected.notes.add(begin + n, note);
+            }
+            rows.push(item.failure.map_or(Ok(item.cells), |failure| Err(failure.title())));
+        }
+        if none { String::new() } else { self.collected.table.part(begin, names, rows) }
+    }
+}
+
+/// The results that can be saved: the loss, the derivatives, and second derivatives.
+pub(crate) fn results(loss: &Place, wrt: &[Place], options: &Options, layouts: &Layouts) -> Vec<Saved> {
+    let mut out = vec![Saved::of(loss, layouts)];
+    for input in wrt {
+        let names_of = vec![format!("∂/∂{}", input.name), format!("d/d{}", input.name), input.name.clone()];
+        // The types are those of `pendula::grad`: derivatives with logarithms are doubles.
+        let ty =
+            if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
+        let one = Saved::of(input, layouts).derivative(names_of, ty);
+        out.push(if options.jacobian && loss.words()[0] != loss.name { one.times(&loss.words()) } else { one });
+    }
+    if options.hessian {
+        let words: Vec<String> = wrt.iter().flat_map(Place::words).collect();
+        out.push(Saved::square("hessian", &words));
+    }
+    out
+}
+
+/// The output with a block for each item, as it would be printed for the item alone.
+fn blocks_text(begin: usize, items: &[Item]) -> String {
+    let mut out = String::new();
+    for (n, item) in (begin..).zip(items) {
+        let gap = if n > 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}item {n}");
+        match &item.failure {
+            Some(failure) => {
+                let _ = writeln!(out, "{}", failure.title());
+            }
+            None => out.push_str(&item.block),
+        }
+    }
+    out
+}
+
+impl Common<'_> {
+    /// Differentiates for one item, as if it were alone.
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
+        let args = self.args;
+        given.set(machine, item);
+        let before = *machine.registers();
+        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
+        let mut steps = Steps::new(args.given.max_steps);
+        let mut seen = Seen::default();
+        let found = grad(machine, &self.options, |m| {
+            let ad_mode = m.ad_mode();
+            let outcome = steps.go(m, room);
+            seen.ended(outcome, ad_mode, m)
+        });
+        if room.is_short() {
+            return Item::default();
+        }
+        if args.stats {
+            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
+        }
+        // A comparison that ran out of steps proves nothing.
+        let stop = match found {
+            Ok(_) if seen.limit => Outcome::Limit,
+            Ok(found) => return self.results(machine, &found, item),
+            Err(GradError::Overflow(_)) if seen.limit => Outcome::Limit,
+            Err(GradError::Overflow(found)) => return self.results(machine, &found, item),
+            Err(GradError::Stopped(Stop::Outcome(outcome))) => outcome,
+            Err(error @ GradError::TooGreat { .. }) => {
+                let why = message(error);
+                let outcome = json!({ "kind": "refused", "message": why });
+                let json = Value::Object(self.failed(machine, &seen, item, outcome)).to_string();
+                return Item { failure: Some(Failure::Refused(why)), json, ..Item::default() };
+            }
+            // An error in the request concerns every item.
+            Err(error) => return Item { error: Some(error), ..Item::default() },
+        };
+        // In compiled code, words may temporarily be elsewhere than at the end.
+        let state = (args.json && !self.compiled).then(|| State::of(machine, &before, &self.wanted()));
+        let outcome = outcome_json(&stop, machine, (args.given.max_steps, None));
+        let mut object = self.failed(machine, &seen, item, outcome);
+        object.extend(state.map(|state| state.json).unwrap_or_default());
+        Item {
+            failure: stopped_by(&stop, machine).map(|stopped| Failure::Stopped(stopped, None)),
+            noticed: (seen.overflow, rests_of(machine.flags())),
+            stopped: object,
+            ..Item::default()
+        }
+    }
+
+    fn wanted(&self) -> StateOptions<'_> {
+        let hex = self.args.hex;
+        StateOptions { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
+    }
+
+    /// Why an item stopped, in terms of the source, and its state there, if known.
+    fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize)) -> Option<rerun::Found> {
+        let loaded = alone.loaded;
+        let run = |run: &mut rerun::Run<'_, '_>| {
+            let (mut seen, mut last) = (Seen::default(), None);
+            let (steps, until) = (&mut run.steps, run.until);
+            let _: Result<_, GradError<Stop>> = grad(run.machine, &self.options, |m| {
+                seen.begins(m, loaded);
+                last = rerun::go(m, steps, until).map(|outcome| (outcome, there(m)));
+                let outcome = last.as_ref().map_or(Outcome::Limit, |(outcome, _)| outcome.clone());
+                seen.ended(outcome, m.ad_mode(), m)
+            });
+            let (outcome, ways) = last?;
+            Some((outcome, (ways, seen.seeds)))
+        };
+        alone.tell(item, run, &self.wanted())
+    }
+
+    /// The JSON of an item that has no results.
+    fn failed(&self, machine: &Machine<'_>, seen: &Seen, item: usize, outcome: Value) -> Map<String, Value> {
+        let mut object = Map::new();
+        if !self.args.json {
+            return object;
+        }
+        object.insert("item".into(), json!(item));
+        object.insert("ok".into(), json!(false));
+        object.insert("outcome".into(), outcome);
+        object.insert("flags".into(), seen_flags(machine, seen.overflow));
+        object
+    }
+
+    fn results(&self, machine: &Machine<'_>, found: &Report, item: usize) -> Item {
+        let args = self.args;
+        let module = machine.program().module();
+        let format = module.flags.format;
+        let drift = found.drift.as_ref().map(|(a, b)| drift(module, a, b));
+        // Fixed-point and logarithmic numbers and integers are restored exactly; only rounding may remain.
+        let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !self.floats);
+        let kept = found.kept.is_none_or(|(_, back)| back || self.floats);
+        let failure = found.wrong.map(Failure::Wrong);
+        let mut out = Item { wrong: broken || !kept || !found.agrees(), failure, ..Item::default() };
+        if !self.files.is_empty() {
+            out.words = words(found, args.hex);
+        }
+        if args.json {
+            let mut object = to_object(found, format, &self.layouts, args.hex);
+            object.insert("item".into(), json!(item));
+            object.insert("ok".into(), json!(!out.wrong && out.failure.is_none()));
+            object.insert("outcome".into(), ended_json(found));
+            object.insert("flags".into(), seen_flags(machine, found.overflow));
+            object.insert("ran_by".into(), json!(ran_by(machine)));
+            if let Some(drift) = drift.filter(|_| args.drift) {
+                object.insert("drift".into(), drift.json);
+            }
+            out.json = Value::Object(object).to_string();
+            return out;
+        }
+        let elements = if args.wrt.is_empty() && !args.jacobian { ELEMENTS } else { usize::MAX };
+        let state = state_text(found, drift.as_ref(), args.drift, broken, self.floats);
+        if self.blocks {
+            out.block = text(found, format, args.hex, elements, &|n| !self.files.has(n)) + &state;
+        } else {
+            out.notes.extend((!state.is_empty()).then(|| state.trim_end().to_string()));
+            for loss in &found.losses {
+                let raw = || format!("{:#018x}", loss.value);
+                if !self.files.has(0) {
+                    out.names.push(loss.name.clone());
+                    out.cells.push(if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
+                }
+                // Saved results are not printed.
+                let printed = (1..).zip(&loss.gradients).filter(|(n, _)| !self.files.has(*n));
+                for (_, g) in printed {
+                    out.names.push(format!("∂/∂{}", g.input.name));
+                    out.cells.push(gradient_text(g, format, args.hex, elements));
+                }
+            }
+        }
+        out.noticed = (found.overflow, rests_of(machine.flags()));
+        out
+    }
+}
+
+/// The words to be saved, in the order of [`results`].
+pub(crate) fn words(found: &Report, raw: bool) -> Words {
+    let mut out = vec![found.losses.iter().map(|loss| loss.value).collect()];
+    let inputs = found.losses.first().map_or(0, |loss| loss.gradients.len());
+    let nothing = f64::NAN.to_bits();
+    for n in 0..inputs {
+        let each = found.losses.iter().flat_map(|loss| {
+            let g = &loss.gradients[n];
+            let derivative =
+                |(word, d): (&u64, &Option<(u64, Ty)>)| if raw { *word } else { d.map_or(nothing, |d| d.0) };
+            g.words.iter().zip(&g.derivatives).map(derivative)
+        });
+        out.push(each.collect());
+    }
+    let second = found.hessian.as_ref().map(|rows| rows.iter().flatten().map(|x| x.map_or(nothing, f64::to_bits)));
+    out.extend(second.map(Iterator::collect));
+    out
+}

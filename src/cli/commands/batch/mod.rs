@@ -1,0 +1,272 @@
+//! Shared parts of `run` and `grad` over many inputs, `--batch`.
+
+mod close;
+pub(crate) mod grad;
+pub(crate) mod inputs;
+mod item_inputs;
+mod report;
+pub(crate) mod rerun;
+pub(crate) mod run;
+pub(crate) mod save;
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pendula::batch::MemoryBudget;
+use pendula::isa::counts::Counts;
+use pendula::visible::visible_line;
+use pendula::vm::{EngineCounts, Machine, Outcome};
+
+use crate::cli::interrupt;
+use crate::cli::report::answer;
+use crate::cli::report::columns::{left, length, shortened};
+use crate::cli::session::part;
+use crate::cli::status::Status;
+use pendula::report::print_exact;
+
+/// The counts of all items together.
+#[derive(Default)]
+pub(crate) struct Totals {
+    pub(crate) counts: Counts,
+    pub(crate) ran: EngineCounts,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, machine: &Machine<'_>) {
+        self.counts.add(&machine.counts());
+        let (sum, ran) = (&mut self.ran, machine.engine_counts());
+        sum.whole += ran.whole;
+        sum.compiled += ran.compiled;
+        sum.interpreted += ran.interpreted;
+    }
+}
+
+/// The number of instructions that an item may still run.
+pub(crate) struct Steps {
+    left: Option<u64>,
+}
+
+impl Steps {
+    pub(crate) fn new(max_steps: Option<u64>) -> Steps {
+        Steps { left: max_steps }
+    }
+
+    /// Runs until the end, a trap, the step limit or Ctrl-C; the last two have the same outcome.
+    pub(crate) fn go(&mut self, machine: &mut Machine<'_>, room: &mut MemoryBudget) -> Outcome {
+        if self.left.is_none() && machine.run_as_whole() {
+            return Outcome::Finished;
+        }
+        let outcome = loop {
+            let outcome = part(machine, &mut self.left);
+            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::is_requested() {
+                break outcome;
+            }
+        };
+        room.saw(&outcome);
+        outcome
+    }
+}
+
+/// A progress bar of items, for long batches on a terminal.
+pub(crate) struct Progress {
+    started: Instant,
+    count: usize,
+    done: AtomicUsize,
+    bar: Option<OnceLock<indicatif::ProgressBar>>,
+}
+
+impl Progress {
+    pub(crate) fn new(count: usize) -> Progress {
+        let bar = std::io::stderr().is_terminal().then(OnceLock::new);
+        Progress { started: Instant::now(), count, done: AtomicUsize::new(0), bar }
+    }
+
+    /// Counts an item as done.
+    pub(crate) fn one(&self) {
+        let Some(bar) = &self.bar else { return };
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.started.elapsed() < Duration::from_secs(1) {
+            return;
+        }
+        let bar = bar.get_or_init(|| {
+            let bar = indicatif::ProgressBar::new(self.count as u64);
+            let style = indicatif::ProgressStyle::with_template("{wide_bar} {pos} of {len} items, {eta} left");
+            style
+                .map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
+                .with_elapsed(self.started.elapsed())
+        });
+        bar.set_position(done as u64);
+    }
+
+    /// Removes the bar, and returns the time since its start.
+    pub(crate) fn finish(self) -> Duration {
+        if let Some(bar) = self.bar.and_then(OnceLock::into_inner) {
+            bar.finish_and_clear();
+        }
+        self.started.elapsed()
+    }
+}
+
+/// The maximum width of a column; longer texts exceed it.
+const COLUMN: usize = 100;
+
+/// The maximum length of a text in a table on a terminal.
+const SHOWN: usize = 60;
+
+/// A table that is printed part by part: a line of names, and a line for each item. If a part's columns differ from
+/// those of the previous part, the line of names is repeated.
+pub(crate) struct Table {
+    names: Vec<String>,
+    widths: Vec<usize>,
+    /// The width of the items' numbers.
+    first: usize,
+    terminal: bool,
+}
+
+impl Table {
+    /// A table for this many items.
+    pub(crate) fn new(count: usize) -> Table {
+        let first = length("item").max(length(&count.saturating_sub(1).to_string()));
+        Table { names: Vec::new(), widths: Vec::new(), first, terminal: std::io::stdout().is_terminal() }
+    }
+
+    /// The lines of some items, beginning with number `begin`; `Err` is the text that replaces all cells of a line.
+    /// Without `names`, those of the previous part apply.
+    pub(crate) fn part(
+        &mut self,
+        begin: usize,
+        names: Option<Vec<String>>,
+        rows: Vec<Result<Vec<String>, String>>,
+    ) -> String {
+        let mut out = String::new();
+        let heads = names.filter(|names| *names != self.names);
+        if let Some(names) = &heads {
+            self.names.clone_from(names);
+            self.widths = names.iter().map(|name| length(&visible_line(name)).min(COLUMN)).collect();
+        }
+        let cell = |text: String| {
+            let text = visible_line(&text).into_owned();
+            if self.terminal { shortened(text, SHOWN) } else { text }
+        };
+        let cells = |row: Result<Vec<String>, String>| row.map(|row| row.into_iter().map(cell).collect::<Vec<_>>());
+        let rows: Vec<Result<Vec<String>, String>> = rows.into_iter().map(cells).collect();
+        for row in rows.iter().flatten() {
+            for (width, cell) in self.widths.iter_mut().zip(row) {
+                *width = (*width).max(length(cell).min(COLUMN));
+            }
+        }
+        let mut line = |item: &str, cells: &[String]| {
+            out.push_str(&left(item, self.first));
+            for (n, cell) in cells.iter().enumerate() {
+                out.push_str("  ");
+                out.push_str(&left(cell, self.widths.get(n).copied().unwrap_or_default()));
+            }
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+        };
+        if heads.is_some() || begin == 0 {
+            let names: Vec<String> = self.names.iter().map(|name| visible_line(name).into_owned()).collect();
+            line("item", &names);
+        }
+        for (n, row) in rows.iter().enumerate() {
+            match row {
+                Ok(cells) => line(&(begin + n).to_string(), cells),
+                Err(why) => line(&(begin + n).to_string(), std::slice::from_ref(why)),
+            }
+        }
+        out
+    }
+}
+
+/// A JSON object that is printed while its items arrive, a line for each.
+#[derive(Default)]
+pub(crate) struct JsonItems {
+    begun: bool,
+    /// True if an item has been printed.
+    any: bool,
+}
+
+/// Handles the end of a batch. If it failed after its JSON object had begun, the object is completed with the error.
+pub(crate) fn ended(json: &mut JsonItems, result: anyhow::Result<()>) -> anyhow::Result<Option<Status>> {
+    match result {
+        Err(error) if json.begun => {
+            std::mem::take(json).end(&[], false, &answer::failed(&error))?;
+            Ok(Some(Status::Usage))
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(None),
+    }
+}
+
+impl JsonItems {
+    /// Prints some items; before the first one, the beginning of the object.
+    pub(crate) fn part(
+        &mut self,
+        first: &[(&str, serde_json::Value)],
+        items: impl Iterator<Item = String>,
+    ) -> std::io::Result<()> {
+        let mut out = String::new();
+        if !self.begun {
+            out.push_str("{\n");
+            for (key, value) in first {
+                let _ = writeln!(out, "  \"{key}\": {value},");
+            }
+            out.push_str("  \"items\": [\n");
+            self.begun = true;
+            answer::begun();
+        }
+        for item in items {
+            if self.any {
+                out.push_str(",\n");
+            }
+            self.any = true;
+            out.push_str("    ");
+            out.push_str(&item);
+            if out.len() > 1 << 20 {
+                print_exact(&std::mem::take(&mut out))?;
+            }
+        }
+        print_exact(&out)
+    }
+
+    /// Completes the object with the entries that are known at the end.
+    pub(crate) fn end(
+        self,
+        last: &[(&str, serde_json::Value)],
+        ok: bool,
+        outcome: &serde_json::Value,
+    ) -> std::io::Result<()> {
+        let mut out = format!("\n  ],\n  \"ok\": {ok},\n  \"outcome\": {outcome}");
+        for (key, value) in last {
+            let _ = write!(out, ",\n  \"{key}\": {value}");
+        }
+        print_exact(&(out + "\n}\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_grow_part_by_part_and_may_be_of_any_length() {
+        let mut table = Table { terminal: false, ..Table::new(2000) };
+        let names = || Some(vec!["a".to_string(), "∂/∂x\u{1b}".to_string()]);
+        let row = |a: &str, b: &str| Ok(vec![a.to_string(), b.to_string()]);
+        let long = "1, ".repeat(30_000);
+        let first = table.part(0, names(), vec![row("1.5", "2"), Err("error: no".to_string()), row("3", &long)]);
+        let lines: Vec<&str> = first.lines().collect();
+        assert_eq!(lines[..3], ["item  a    ∂/∂x\\x1b", "0     1.5  2", "1     error: no"]);
+        assert_eq!(lines[3], format!("2     3    {}", long.trim_end()));
+        assert_eq!(table.part(3, names(), vec![row("3.25", "4")]), "3     3.25  4\n");
+        let more = Some(vec!["r1".to_string()]);
+        assert_eq!(table.part(4, more, vec![Ok(vec!["7".to_string()])]), "item  r1\n4     7\n");
+        assert_eq!(table.part(5, None, vec![Err("error".to_string())]), "5     error\n");
+        table.terminal = true;
+        let line = table.part(6, None, vec![Ok(vec![long])]);
+        assert!(line.ends_with("… (90000 characters)\n") && length(&line) < 70, "{line}");
+    }
+}

@@ -1,0 +1,31 @@
+//! `pendula disasm`.
+
+use anyhow::Context;
+use pendula::asm::{disasm, pisa};
+use pendula::load::display_name;
+
+use crate::cli::args::Disasm;
+use crate::cli::commands::{is_stdout, load, output_text};
+use crate::cli::status::Status;
+use pendula::report::{Reporter, print};
+
+pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> {
+    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let module = &program.module;
+    if args.listing && !args.pisa && !args.json && is_stdout(args.output.as_deref()) {
+        // A listing is for people, unlike disassembly that can be assembled again.
+        print(&disasm::listing(module, |_, _| None))?;
+        return Ok(Status::Done);
+    }
+    let text = match (args.pisa, args.listing) {
+        (true, _) => pisa::write(module).with_context(|| display_name(&args.source.file).to_string())?,
+        (_, true) => disasm::listing(module, |_, _| None),
+        _ => disasm::disassemble(module),
+    };
+    let told = (&program.warnings[..], &program.sources);
+    output_text((&args.source.file, args.output.as_deref()), text, told, args.json, reporter)?;
+    Ok(Status::Done)
+}

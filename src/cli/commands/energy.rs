@@ -1,0 +1,487 @@
+//! `pendula energy`: runs a program and prices what it did.
+
+use std::path::Path;
+
+use anyhow::Context;
+use pendula::asm::diagnostic::Diagnostic;
+use pendula::compiler::janus::store::Variable;
+use pendula::grad::{GradError, Options, grad};
+use pendula::hw_model::breakeven::SpanEffects;
+use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, functions};
+use pendula::hw_model::report::svg::{self, Schedules, Scope};
+use pendula::hw_model::report::{self, PricedRun, Program};
+use pendula::hw_model::{Logic, Technology};
+use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::{GateClass, Module};
+use pendula::vm::{Machine, Outcome};
+use pendula::{leftovers, store, values};
+use serde_json::{Map, Value};
+
+use crate::cli::args::{Breakdown, Energy, Source};
+use crate::cli::commands::{self, RunConditions, each, load, write_file};
+use crate::cli::report::answer::{answer, finished};
+use crate::cli::report::energy_json;
+use crate::cli::report::energy_text;
+use crate::cli::report::energy_text::Steps;
+use crate::cli::report::outcome::{explain, outcome_json};
+use crate::cli::rerun::{in_source, there};
+use crate::cli::session::{self, Session};
+use crate::cli::status::Status;
+use pendula::report::{Reporter, print, print_exact};
+
+/// The technologies that are compared if none is named.
+const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
+
+/// The maximum number of points of a sweep.
+const POINTS: usize = 10_000;
+
+pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
+    if args.list_tech && args.json {
+        answer(reporter, true, finished(), energy_json::technologies())?;
+        return Ok(Status::Done);
+    }
+    if args.list_tech {
+        print(&energy_text::technologies())?;
+        return Ok(Status::Done);
+    }
+    let names = if args.tech.is_empty() { DEFAULT.map(str::to_string).to_vec() } else { args.tech.clone() };
+    let technologies: Vec<Technology> = names.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
+    if args.folded || args.accelergy.is_some() {
+        let which = if args.folded { "--folded" } else { "--accelergy" };
+        anyhow::ensure!(technologies.len() == 1, "{which} needs exactly one technology: name it with --tech");
+    }
+    let sweep = args.sweep.as_deref().map(Sweep::parse).transpose()?;
+    if args.files.len() > 1 {
+        let single = [
+            ("--csv", args.csv),
+            ("--folded", args.folded),
+            ("--svg", args.svg.is_some()),
+            ("--accelergy", args.accelergy.is_some()),
+        ];
+        if let Some((option, _)) = single.iter().find(|(_, given)| *given) {
+            anyhow::bail!("{option} needs exactly one program: name one");
+        }
+    }
+    each(args.each(), (true, args.json), reporter, |source| {
+        one(source, args, (&technologies, sweep.as_ref()), reporter)
+    })
+}
+
+/// Prices one program.
+fn one(
+    source: &Source,
+    args: &Energy,
+    (technologies, sweep): (&[Technology], Option<&Sweep>),
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
+    let run = RunConditions { given: &args.given, input: args.input.as_deref() };
+    let loaded = match load(source, Some(run), args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    if !args.json {
+        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+    }
+    let backward = args.round_trip || args.grad;
+    let program = match session::program(&loaded, source, &args.given, backward, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let mut machine = session::machine(&program, &args.given, loaded.variables())?;
+    if let Some(tape) = &args.input {
+        session::input(&mut machine, tape, None, false)?;
+    }
+    let start = machine.snapshot();
+    let ran = match execute(args, &mut machine, loaded.variables())? {
+        Ok(ran) if routines(args) => MeasuredRun { leaves: leftovers::leaves(&mut machine, &start)?, ..ran },
+        Ok(ran) => ran,
+        Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
+    };
+    let module = program.module();
+    let conditions = Conditions {
+        hertz: args.frequency,
+        volt: args.voltage,
+        memory_words: machine.memory().len() as u64,
+        frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
+        width: module.flags.profile.width(),
+    };
+    let totals = Totals::new(module, &ran.activities);
+    let priced = technologies
+        .iter()
+        .map(|technology| {
+            let conditions = fitting(technology, conditions, technologies.len() > 1);
+            let device = Device::new(technology, conditions)?;
+            let bill = Bill::new(&device, module, &ran.activities);
+            Ok(PricedRun { device, bill, totals: totals.clone() })
+        })
+        .collect::<anyhow::Result<Vec<PricedRun<'_>>>>()?;
+    // Without a technology on the command line, the report lists the available ones.
+    let named = if args.tech.is_empty() { &[] } else { technologies };
+    let unsaid = without_memory(module, named, conditions.memory_words, &ran);
+    if !args.json {
+        reporter.diagnostics(&unsaid, &loaded.sources);
+    }
+    let program = Program { module, functions: functions(module), name: source.file.clone() };
+    let swept = sweep.map(|s| s.run(technologies, conditions, &totals)).transpose()?;
+    write_files(args, &program, &priced, &ran)?;
+    if args.csv {
+        print_exact(&report::csv(&program, &priced))?;
+    } else if args.folded {
+        print_exact(&report::folded(&program, &priced[0]))?;
+    } else if args.json {
+        let mut object = energy_json::report(&program, &priced, &ran);
+        if let (Some(sweep), Some(swept)) = (sweep, &swept) {
+            object.insert("sweep".into(), energy_json::sweep(sweep, swept));
+        }
+        if let Some(steps) = args.schedule {
+            object.insert("schedules".into(), energy_json::schedules(&priced, &ran, steps));
+        }
+        object.extend(warnings(&loaded, &unsaid));
+        answer(reporter, true, finished(), object)?;
+    } else {
+        let all = [Breakdown::Phase, Breakdown::Class, Breakdown::Function, Breakdown::Line, Breakdown::Routine];
+        let by: Vec<Breakdown> = match (&args.by[..], priced.len()) {
+            ([], 1) => all.to_vec(),
+            ([], _) => vec![Breakdown::Phase],
+            (by, _) => by.to_vec(),
+        };
+        print(&energy_text::text(&program, &priced, &ran, &by))?;
+        if let (Some(sweep), Some(swept)) = (sweep, &swept) {
+            print(&energy_text::sweep_text(sweep, swept))?;
+        }
+        if let Some(steps) = args.schedule {
+            print(&energy_text::schedule_text(&priced, &ran, steps))?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Warns about technologies without data on the memory that a program uses; the substitute for the cost of an access is
+/// then large.
+fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran: &MeasuredRun) -> Vec<Diagnostic> {
+    let uses = |a: &Activity| {
+        let modes =
+            a.counts.modes.iter().map(|mode| a.counts.classes(mode, &module.code)[GateClass::Memory as usize].1);
+        modes.sum::<u64>()
+    };
+    let accesses: u64 = ran.activities.iter().map(uses).sum();
+    let silent = |t: &&Technology| t.energy().is_some_and(|e| e.memory.is_none() && e.logic != Logic::Ideal);
+    let warn = |t: &Technology| {
+        let message = format!(
+            "the technology `{}` says nothing of memory: each access is charged as a circuit that goes through all {words} words",
+            t.name()
+        );
+        Diagnostic::warning("P0147", message).help(
+            "add a table `[memory]` to its file, as the book has it, or give the program less memory with `--mem`",
+        )
+    };
+    if accesses == 0 { Vec::new() } else { technologies.iter().filter(silent).map(warn).collect() }
+}
+
+/// The observations of a program's runs.
+pub(crate) struct MeasuredRun {
+    pub(crate) activities: Vec<Activity>,
+    /// The number of words that the run forward changed: the state that a step hands to the next.
+    pub(crate) state_words: u64,
+    /// The number of bits of these words.
+    pub(crate) state_bits: u64,
+    /// What each of the module's spans left behind; empty if not needed.
+    pub(crate) leaves: Vec<SpanEffects>,
+}
+
+/// Finds a technology by its name or file.
+pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
+    if let Some(technology) = Technology::preset(name) {
+        return Ok(technology);
+    }
+    if Path::new(name).exists() || name.ends_with(".toml") || name.contains('/') {
+        return session::technology(name);
+    }
+    let names: Vec<&str> = Technology::presets().collect();
+    anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
+}
+
+/// The conditions that a technology supports. If there are several technologies, unsupported frequencies or voltages
+/// are ignored.
+fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditions {
+    let mut out = asked;
+    if let (Some(energy), true) = (technology.energy(), several) {
+        match energy.logic {
+            Logic::Ideal | Logic::Irreversible(_) => (out.hertz, out.volt) = (None, None),
+            Logic::Superconducting { .. } => out.volt = None,
+            Logic::Adiabatic { .. } => {}
+        }
+    }
+    out
+}
+
+/// True if the output contains anything about routines.
+fn routines(args: &Energy) -> bool {
+    let text = args.by.contains(&Breakdown::Routine) || (args.by.is_empty() && args.tech.len() == 1);
+    args.json || (text && !args.csv && !args.folded)
+}
+
+type Stopped = GradError<Stop>;
+
+/// Why a run stopped.
+pub(crate) enum Stop {
+    Outcome(Outcome),
+    Trouble(anyhow::Error),
+}
+
+/// Runs the program, phase by phase.
+fn execute(
+    args: &Energy,
+    machine: &mut Machine<'_>,
+    variables: Option<&[Variable]>,
+) -> anyhow::Result<Result<MeasuredRun, Outcome>> {
+    let module = machine.program().module().clone();
+    let places = |wanted: fn(bool, bool) -> bool| match variables {
+        Some(store) => store::places(&module, store),
+        None => values::marked(&module, wanted),
+    };
+    let words_in = moved(machine, &places(|import, _| import));
+    let mut words_out = 0;
+    let mut session = Session::new(&args.given, false);
+    let start = machine.snapshot();
+    let mut looks: Vec<Counts> = vec![machine.counts()];
+    let mut changed = 0;
+    let mut look = |machine: &Machine<'_>, looks: &mut Vec<Counts>| {
+        looks.push(machine.counts());
+        if looks.len() == 2 {
+            words_out = moved(machine, &places(|_, export| export));
+            changed = start.difference(&machine.snapshot());
+        }
+    };
+    let mut gradient_words = 0;
+    if args.grad {
+        let options = Options { loss: args.loss.clone(), wrt: super::names(&args.wrt), ..Options::default() };
+        let found = grad(machine, &options, |m| match session.go(m) {
+            Ok(Outcome::Finished) => {
+                look(m, &mut looks);
+                Ok(())
+            }
+            Ok(other) => Err(Stop::Outcome(other)),
+            Err(error) => Err(Stop::Trouble(error)),
+        });
+        match found {
+            Ok(found) => {
+                let all = found.losses.iter().flat_map(|l| &l.gradients);
+                gradient_words = all.map(|g| g.words.len() as u64).sum();
+            }
+            Err(GradError::Stopped(Stop::Outcome(outcome))) => return Ok(Err(outcome)),
+            Err(GradError::Stopped(Stop::Trouble(error))) => return Err(error),
+            Err(error) => anyhow::bail!("{}", refusal(&error)),
+        }
+    } else {
+        let directions =
+            if args.round_trip { &[Direction::Forward, Direction::Backward][..] } else { &[Direction::Forward][..] };
+        for direction in directions {
+            machine.begin(*direction);
+            let outcome = session.go(machine)?;
+            if outcome != Outcome::Finished {
+                return Ok(Err(outcome));
+            }
+            look(machine, &mut looks);
+        }
+    }
+    let activity = |phase, counts, words_in, words_out| Activity { phase, counts, words_in, words_out };
+    let mut activities = vec![activity(Phase::Forward, looks[1].since(&looks[0]), words_in, 0)];
+    activities.push(activity(Phase::CopyOut, Counts::default(), 0, words_out));
+    if let Some(back) = looks.get(2) {
+        activities.push(activity(Phase::Backward, back.since(&looks[1]), 0, 0));
+    }
+    if args.grad {
+        activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
+    }
+    let state_bits = changed * u64::from(module.flags.profile.width());
+    Ok(Ok(MeasuredRun { activities, state_words: changed, state_bits, leaves: Vec::new() }))
+}
+
+/// Why there is no gradient, and a remedy.
+fn refusal(error: &Stopped) -> String {
+    if let GradError::Array { name, len, one } = error {
+        return format!("--grad: the loss `{name}` has {len} words: name one, such as `{one}`");
+    }
+    let advice = match error {
+        GradError::NoLoss(_) => "; give it with `--loss NAME`",
+        GradError::NoInputs => "; give them with `--wrt NAMES`",
+        _ => "",
+    };
+    format!("--grad: {error}{advice}")
+}
+
+/// The number of words transferred over the link; for a stack of Janus, its contents and its height.
+fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
+    let words = |p: &values::Place| match &p.variable {
+        Some(v) if p.is_stack() => 1 + v.words(&values::words(machine, p)).len() as u64,
+        Some(_) | None => p.count(),
+    };
+    places.iter().map(words).sum()
+}
+
+/// The warnings from loading the program, and those in `besides`, for JSON.
+fn warnings(loaded: &commands::Program, besides: &[Diagnostic]) -> Map<String, Value> {
+    let all = [&loaded.warnings, besides].concat();
+    Map::from_iter([("diagnostics".to_string(), commands::as_json(&all, &loaded.sources))])
+}
+
+fn stopped(
+    outcome: &Outcome,
+    args: &Energy,
+    machine: &Machine<'_>,
+    loaded: &commands::Program,
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
+    let stop_report = in_source(outcome, machine, loaded, &args.given, (&there(machine), &[]));
+    if args.json {
+        let outcome = outcome_json(outcome, machine, (args.given.max_steps, stop_report.as_ref()));
+        answer(reporter, false, outcome, warnings(loaded, &[]))?;
+    } else {
+        explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, stop_report.as_ref()));
+    }
+    Ok(Status::Fault)
+}
+
+/// Writes plots and tables into folders.
+fn write_files(
+    args: &Energy,
+    program: &Program<'_>,
+    priced: &[PricedRun<'_>],
+    ran: &MeasuredRun,
+) -> anyhow::Result<()> {
+    let mut files: Vec<(&str, String, String)> = Vec::new();
+    if let Some(folder) = &args.accelergy {
+        for (name, text) in report::accelergy(program, &priced[0]) {
+            files.push((folder, name, text));
+        }
+    }
+    if let Some(folder) = &args.svg {
+        for (name, text) in plots(program, priced, ran, args.schedule.unwrap_or(256))? {
+            files.push((folder, name, text));
+        }
+    }
+    for (folder, name, text) in files {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
+        let path = Path::new(folder).join(name);
+        write_file(&path.display().to_string(), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The range of frequencies of the plots, in hertz.
+const PLOTTED: (f64, f64) = (1e4, 1e11);
+
+/// The plots: file names and contents.
+fn plots(
+    program: &Program<'_>,
+    priced: &[PricedRun<'_>],
+    ran: &MeasuredRun,
+    steps: u64,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let cycles = |technology: &Technology| -> u64 {
+        ran.activities.iter().map(|a| technology.cycles(&a.counts, &program.module.code)).sum()
+    };
+    let swept: Vec<svg::Swept<'_>> = priced
+        .iter()
+        .map(|p| svg::Swept {
+            technology: p.device.technology(),
+            conditions: p.device.conditions(),
+            totals: &p.totals,
+            cycles: cycles(p.device.technology()),
+        })
+        .collect();
+    let mut out = vec![
+        ("energy-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Run)?),
+        ("operations-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Operations)?),
+        ("energy-delay.svg".to_string(), svg::energy_delay(&swept, PLOTTED)?),
+        ("causes.svg".to_string(), svg::breakdown_by_cause(priced)),
+        ("classes.svg".to_string(), svg::breakdown_by_class(priced)),
+    ];
+    for p in priced {
+        let Steps { step, .. } = energy_text::priced_schedules(p, ran, steps);
+        let schedules = Schedules {
+            steps,
+            step_joules: step,
+            state_bits: ran.state_bits,
+            bit_joules: p.device.energy().erasure(),
+            base: 4,
+        };
+        let name = unlike(&out, &format!("schedules-{}", file_name(p.device.technology().name())), ".svg");
+        out.push((name, svg::time_space_energy(&schedules)));
+    }
+    Ok(out)
+}
+
+/// A technology's name as part of a file name. It keeps letters, digits, `-` and `_`; other characters are replaced,
+/// because the name may be a path.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
+}
+
+/// A file name that is not yet among these files.
+fn unlike(files: &[(String, String)], name: &str, extension: &str) -> String {
+    let numbered = (2..).map(|n| format!("{name}-{n}{extension}"));
+    let mut all = std::iter::once(format!("{name}{extension}")).chain(numbered);
+    all.find(|name| files.iter().all(|(other, _)| other != name)).unwrap_or_default()
+}
+
+/// A range of frequencies or voltages.
+pub(crate) struct Sweep {
+    pub(crate) voltage: bool,
+    pub(crate) values: Vec<f64>,
+}
+
+/// The result of a sweep: for each technology, its name and the energy in joules at each point; `None` where it does
+/// not support the voltage.
+pub(crate) type Swept = Vec<(String, Vec<Option<f64>>)>;
+
+impl Sweep {
+    /// Parses `frequency=1e5..1e9:41` (points at equal ratios) or `voltage=0.4..1:13` (points at equal distances).
+    fn parse(text: &str) -> anyhow::Result<Sweep> {
+        let form = || format!("--sweep {text}: the form is `frequency=1e5..1e9:41` or `voltage=0.4..1:13`");
+        let (what, range) = text.split_once('=').with_context(form)?;
+        let voltage = match what.trim() {
+            "frequency" => false,
+            "voltage" => true,
+            other => anyhow::bail!("--sweep goes over `frequency` or `voltage`, and not `{other}`"),
+        };
+        let (low, rest) = range.split_once("..").with_context(form)?;
+        let (high, points) = rest.split_once(':').with_context(form)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| (1e-3..=1e18).contains(x));
+        let (low, high) = (number(low).with_context(form)?, number(high).with_context(form)?);
+        let points: usize = points.trim().parse().with_context(form)?;
+        anyhow::ensure!(low < high, "--sweep {text}: the range must rise");
+        anyhow::ensure!((2..=POINTS).contains(&points), "--sweep {text}: from 2 to {POINTS} points");
+        let at = |n: usize| {
+            let part = n as f64 / (points - 1) as f64;
+            if voltage { low + (high - low) * part } else { low * (high / low).powf(part) }
+        };
+        Ok(Sweep { voltage, values: (0..points).map(at).collect() })
+    }
+
+    fn run(&self, technologies: &[Technology], conditions: Conditions, totals: &Totals) -> anyhow::Result<Swept> {
+        let applies = |t: &&Technology| match t.energy().map(|e| &e.logic) {
+            Some(Logic::Adiabatic { physics, .. }) => !self.voltage || physics.scaling.is_some(),
+            Some(Logic::Superconducting { .. }) => !self.voltage,
+            _ => false,
+        };
+        let what = if self.voltage { "voltage" } else { "frequency" };
+        let swept: Vec<&Technology> = technologies.iter().filter(applies).collect();
+        anyhow::ensure!(!swept.is_empty(), "--sweep: the costs of these technologies do not depend on the {what}");
+        Ok(swept
+            .into_iter()
+            .map(|technology| {
+                let price = |value: &f64| {
+                    let conditions = if self.voltage {
+                        Conditions { volt: Some(*value), ..conditions }
+                    } else {
+                        Conditions { hertz: Some(*value), ..fitting(technology, conditions, true) }
+                    };
+                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total() * d.plug())
+                };
+                (technology.name().to_string(), self.values.iter().map(price).collect())
+            })
+            .collect())
+    }
+}

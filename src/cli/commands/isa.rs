@@ -1,0 +1,71 @@
+//! `pendula isa`.
+
+use std::fmt::Write as _;
+
+use pendula::isa::manual::Entry;
+use pendula::isa::{manual, mnemonic};
+use serde_json::{Value, json};
+
+use crate::cli::args::Isa;
+use crate::cli::report::answer::{answer, fields, finished};
+use crate::cli::report::columns::{folded, left, length};
+use crate::cli::status::Status;
+use pendula::report::{Reporter, print};
+
+/// The maximum number of search results listed.
+const LISTED: usize = 40;
+
+/// The maximum width of an instruction's description in a line.
+const MEANING: usize = 50;
+
+pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
+    let name = args.mnemonic.join(" ");
+    match Some(name.as_str()).filter(|name| !name.is_empty()) {
+        // A name may also be a complete instruction; its mnemonic is looked up then.
+        Some(name) => match manual::find(name).or_else(|| manual::find(name.split_once(' ')?.0)) {
+            Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
+            Some(entry) => print(&folded(&manual::text_of(&entry), 2))?,
+            None => {
+                let found = manual::search(name);
+                if found.is_empty() {
+                    let near = mnemonic::suggest(&name.to_ascii_lowercase());
+                    let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    anyhow::bail!("there is no instruction `{name}`, nor is it in any documentation{hint}");
+                }
+                if args.json {
+                    let list: Vec<Value> = found.iter().map(manual::json_of).collect();
+                    let rest = fields(json!({ "search": name, "instructions": list }));
+                    answer(&reporter.clone().of("isa.search", true), true, finished(), rest)?;
+                } else {
+                    print(&list(name, &found))?;
+                }
+            }
+        },
+        None if args.json => answer(reporter, true, finished(), fields(manual::json()))?,
+        None if args.markdown => print(&manual::markdown())?,
+        None => print(&folded(&manual::summary(), 11))?,
+    }
+    Ok(Status::Done)
+}
+
+/// The search results, a line each.
+fn list(name: &str, found: &[Entry]) -> String {
+    let n = found.len();
+    let these = if n == 1 { "This one has" } else { "These have" };
+    let mut out = format!("There is no instruction `{name}`.\n{these} it in the name, else in the documentation:\n\n");
+    let head = |e: &Entry| format!("{} {}", e.mnemonic, e.operands);
+    let shown = &found[..n.min(LISTED)];
+    let width = shown.iter().map(|e| length(&head(e))).max().unwrap_or(0);
+    for e in shown {
+        let meaning = if e.formula.is_empty() { &e.docs } else { &e.formula };
+        let meaning = meaning.split_once(". ").map_or(meaning.as_str(), |(first, _)| first);
+        let short: String = meaning.chars().take(MEANING).collect();
+        let more = if length(meaning) > MEANING { "…" } else { "" };
+        let _ = writeln!(out, "  {}  {short}{more}", left(&head(e), width));
+    }
+    if n > LISTED {
+        let _ = writeln!(out, "  … {} more; say more of what is looked for", n - LISTED);
+    }
+    out.push_str("\n`pendula isa MNEMONIC` says more of one.\n");
+    out
+}

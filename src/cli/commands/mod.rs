@@ -1,0 +1,491 @@
+//! The subcommands, each in a file of its own, and their shared parts.
+
+pub(crate) mod asm;
+pub(crate) mod batch;
+pub(crate) mod bench;
+pub(crate) mod check;
+pub(crate) mod compile;
+pub(crate) mod completions;
+pub(crate) mod disasm;
+pub(crate) mod energy;
+pub(crate) mod explain;
+pub(crate) mod fmt;
+pub(crate) mod grad;
+pub(crate) mod import;
+pub(crate) mod invert;
+pub(crate) mod isa;
+pub(crate) mod level;
+pub(crate) mod man;
+pub(crate) mod run;
+mod usage;
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use anyhow::Context;
+use pendula::arguments;
+use pendula::asm::assemble::{NamedOperand, Options};
+use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
+use pendula::asm::pisa;
+use pendula::compiler::janus::store::Variable;
+use pendula::compiler::{self, lower::Erase};
+use pendula::files;
+use pendula::isa::Module;
+use pendula::isa::budget::Budget;
+use pendula::isa::counts::Direction;
+use pendula::load::{self, LoadError, Loaded};
+use pendula::vm::{self, Machine, Outcome, Snapshot};
+use pendula::{leftovers, uncompute};
+use serde_json::{Map, Value, json};
+
+use crate::cli::args::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
+use crate::cli::report::answer;
+use crate::cli::session::{self, Session};
+use crate::cli::status::Status;
+use pendula::report::{Reporter, kept, print, print_bytes, print_source, to_json};
+
+/// A program that was loaded without errors.
+pub(crate) struct Program {
+    pub(crate) module: Module,
+    pub(crate) sources: Sources,
+    pub(crate) warnings: Vec<Diagnostic>,
+    /// The operands that are written as names.
+    pub(crate) named: Vec<NamedOperand>,
+    /// The other results of compiling a program in Nil or Janus.
+    pub(crate) compiled: Option<load::CompiledSource>,
+}
+
+impl Program {
+    /// The variables of a program in Janus.
+    pub(crate) fn variables(&self) -> Option<&[Variable]> {
+        self.compiled.as_ref().and_then(load::CompiledSource::variables)
+    }
+}
+
+/// The assembler's options from the command line's.
+pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
+    let mut budget = budget(&source.options);
+    budget.words = mem.unwrap_or(budget.words);
+    let pisa = pisa::Options { budget, ..reading(&source.options.pisa) };
+    let assembly = &source.options.assembly;
+    let defines = assembly.define.clone();
+    Options { include_outside: assembly.include_outside, defines, budget, loader: None, pisa }
+}
+
+/// The budget for reading a program.
+pub(crate) fn budget(given: &SourceOptions) -> Budget {
+    let (bytes, expansion) = (given.limit.max_source as u64, given.assembly.max_expansion as u64);
+    Budget { bytes, expansion, ..Budget::default() }
+}
+
+/// The options for reading PISA, from the command line's.
+fn reading(given: &Reading) -> pisa::Options {
+    pisa::Options {
+        pendvm_bugs: given.pendvm_bugs,
+        strict: given.strict,
+        alias: match given.alias {
+            Alias::Error => pisa::Alias::Refuse,
+            Alias::Noop => pisa::Alias::Nothing,
+        },
+        budget: Budget::default(),
+    }
+}
+
+/// The conditions under which a program will run; `--uncompute auto` measures under the same conditions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunConditions<'a> {
+    pub(crate) given: &'a Conditions,
+    /// The input tape.
+    pub(crate) input: Option<&'a str>,
+}
+
+/// Loads a program; `run` says how it will run, if it will. Errors are reported here, as text or as JSON, and the
+/// result is then the exit status.
+pub(crate) fn load(
+    source: &Source,
+    run: Option<RunConditions<'_>>,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    load_for(source, run, wants_c(run), json, reporter)
+}
+
+/// True if a run with these options needs the form of the program that C is written from.
+pub(crate) fn wants_c(run: Option<RunConditions<'_>>) -> bool {
+    run.is_some_and(|r| r.given.engine == Engine::Native)
+}
+
+/// Like [`load`]; with `native`, the result of compiling Nil also has the form that C is written from.
+pub(crate) fn load_for(
+    source: &Source,
+    run: Option<RunConditions<'_>>,
+    native: bool,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    let options = compiler_options(&source.options, native)?;
+    let loaded = load_with(source, &options, run)?;
+    check_inputs(loaded, (source, &options, run.is_some()), json, reporter)
+}
+
+/// Returns the program if it has what it needs to be compiled or, with `run`, to be run; otherwise, reports the error.
+fn check_inputs(
+    loaded: Result<Loaded, LoadError>,
+    (source, options, run): (&Source, &compiler::compile::Options, bool),
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    if let Ok(loaded) = &loaded
+        && let Some(missing) = usage::missing(source, loaded, options, run)
+    {
+        report(&[missing], &loaded.sources, json, reporter)?;
+        return Ok(Err(Status::Fault));
+    }
+    program_or_status(loaded, json, reporter)
+}
+
+/// Loads a program that is only inspected. If a Nil program cannot be compiled without arguments, it gets example
+/// arguments, which are also returned.
+pub(crate) fn load_to_check(
+    source: &Source,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<(Program, Option<String>), Status>> {
+    let options = compiler_options(&source.options, false)?;
+    let loaded = load_with(source, &options, None)?;
+    let arguments = loaded.as_ref().ok().and_then(|loaded| usage::example_arguments(source, loaded, &options));
+    if arguments.is_none() {
+        return Ok(check_inputs(loaded, (source, &options, false), json, reporter)?.map(|program| (program, None)));
+    }
+    let text = loaded.ok().and_then(|loaded| Some(loaded.compiled?.inputs.into_iter().next()?.text));
+    let mut with = source.clone();
+    with.options.nil.args.clone_from(&arguments);
+    let options = compiler_options(&with.options, false)?;
+    let loaded = load::load_bytes(&source.file, text.unwrap_or_default().into(), &self::options(&with, None), &options);
+    let program = program_or_status(loaded, json, reporter)?;
+    if let (Err(_), Some(text), false) = (&program, &arguments, json) {
+        print(&format!("{}: compiled with --args {}\n", load::display_name(&source.file), usage::quoted(text)))?;
+    }
+    Ok(program.map(|program| (program, arguments)))
+}
+
+/// The compiler's options from the command line's; `native` also asks for the form that C is written from.
+pub(crate) fn compiler_options(given: &SourceOptions, native: bool) -> anyhow::Result<compiler::compile::Options> {
+    // C code undoes everything; it never erases.
+    let native = native && given.compiler.uncompute == Uncompute::Always;
+    Ok(compiler::compile::Options { native, ..compile::options(given)? })
+}
+
+/// Loads a program with these compiler options instead of the command line's.
+fn load_with(
+    source: &Source,
+    nil_options: &compiler::compile::Options,
+    run: Option<RunConditions<'_>>,
+) -> anyhow::Result<Result<Loaded, LoadError>> {
+    source.check()?;
+    let mem = run.and_then(|r| r.given.mem);
+    let how = self::options(source, mem);
+    // Standard input can be read only once.
+    let bytes = match load::read_source(&source.file, &how.budget) {
+        Ok(bytes) => bytes,
+        Err(error) => return Ok(Err(error)),
+    };
+    let load = |options: &compiler::compile::Options| load::load_bytes(&source.file, bytes.clone(), &how, options);
+    match (load(nil_options), source.options.compiler.uncompute) {
+        (Ok(loaded), Uncompute::Auto) => {
+            let with = |erase| load(&compiler::compile::Options { erase, ..nil_options.clone() });
+            Ok(Ok(cheapest(source, loaded, run, with)?))
+        }
+        (loaded, _) => Ok(loaded),
+    }
+}
+
+/// Returns the loaded program; otherwise, reports the error and returns the exit status.
+fn program_or_status(
+    loaded: Result<Loaded, LoadError>,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    let Loaded { module, diagnostics, sources, named, compiled } = match loaded {
+        Ok(loaded) => loaded,
+        Err(LoadError::Object { path, error }) => {
+            // A damaged object is the user's fault and is reported like an assembly error.
+            let d = Diagnostic::error(error.code(), format!("{path}: {error}")).help(error.help());
+            report(std::slice::from_ref(&d), &Sources::default(), json, reporter)?;
+            return Ok(Err(Status::Fault));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    match module {
+        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, named, compiled })),
+        None => {
+            report(&diagnostics, &sources, json, reporter)?;
+            Ok(Err(Status::Fault))
+        }
+    }
+}
+
+/// Applies `--uncompute auto` to a program that was compiled to undo everything. The candidates are this program, one
+/// that erases what is cheaper to erase, and one that erases as much as possible; the result is the one with the least
+/// cost when it runs.
+fn cheapest(
+    source: &Source,
+    undone: Loaded,
+    run: Option<RunConditions<'_>>,
+    with: impl Fn(Erase) -> Result<Loaded, LoadError>,
+) -> anyhow::Result<Loaded> {
+    let Loaded { module: Some(module), compiled: Some(nil), .. } = &undone else { return Ok(undone) };
+    let Some(ir) = &nil.program else { return Ok(undone) };
+    if run.is_some() && nil.wants_arguments {
+        // It cannot run without arguments, which is reported elsewhere.
+        return Ok(undone);
+    }
+    anyhow::ensure!(
+        ir.entry.is_some(),
+        "--uncompute auto runs the program to measure it: give it arguments with --args"
+    );
+    let technology = energy::technology(source.options.compiler.auto_tech.trim())?;
+    let (mut least, names) = measured(module.clone(), nil.variables(), run, |machine, start| {
+        let (joules, counts) = (uncompute::price(machine, &technology)?, machine.counts());
+        let leaves = leftovers::leaves(machine, start)?;
+        Ok((joules, uncompute::cheaper_to_erase(machine, &counts, &leaves, ir, &technology)?))
+    })
+    .context("--uncompute auto")?;
+    let mut out = undone;
+    let some = (!names.is_empty()).then_some(Erase::Some(names));
+    for erase in some.into_iter().chain([Erase::Always]) {
+        let told = format!("{erase:?}");
+        let Loaded { module: Some(module), diagnostics, sources, named, compiled } = with(erase)? else { continue };
+        let variables = compiled.as_ref().and_then(|n| n.variables());
+        let price = measured(module.clone(), variables, run, |machine, _| Ok(uncompute::price(machine, &technology)?));
+        match price {
+            Ok(joules) => {
+                tracing::info!(target: "pendula::cmd", "erased: {told}: {joules:e} J; the least so far: {least:e} J");
+                if joules < least {
+                    least = joules;
+                    out = Loaded { module: Some(module), diagnostics, sources, named, compiled };
+                }
+            }
+            // A program that does not end is not a candidate.
+            Err(error) => tracing::info!(target: "pendula::cmd", "erased: {told}: {error:#}"),
+        }
+    }
+    Ok(out)
+}
+
+/// Runs a program forward to measure it, and calls a function with the machine and its initial state.
+fn measured<T>(
+    module: Module,
+    variables: Option<&[Variable]>,
+    run: Option<RunConditions<'_>>,
+    ask: impl FnOnce(&mut Machine<'_>, &Snapshot) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let program = vm::Program::new(module, run.is_none_or(|r| r.given.checks == Switch::On))?;
+    let mut machine = match run {
+        Some(run) => session::machine(&program, run.given, variables)?,
+        None => Machine::new(&program, &vm::Config { count: true, ..Default::default() })?,
+    };
+    if let Some(tape) = run.and_then(|r| r.input) {
+        session::input(&mut machine, tape, None, false)?;
+    }
+    let start = machine.snapshot();
+    machine.begin(Direction::Forward);
+    let limit = run.and_then(|r| r.given.max_steps);
+    match Session::limited(limit).go(&mut machine)? {
+        Outcome::Finished => ask(&mut machine, &start),
+        Outcome::Limit => {
+            let most = limit.map_or(String::new(), |n| format!(" {n}"));
+            anyhow::bail!("the run that measures what undoing costs takes more instructions than --max-steps{most}")
+        }
+        Outcome::NoCode(message) => anyhow::bail!("{message}"),
+        Outcome::Trap(trap) => {
+            anyhow::bail!("the run that measures what undoing costs did not end: {}", trap.fault.title())
+        }
+    }
+}
+
+/// Calls `one` for each program, continues after errors, and returns the worst status. If there are several programs
+/// and `headed` is set, each text report begins with the file name. In JSON, one object holds all reports.
+pub(crate) fn each(
+    sources: impl Iterator<Item = Source>,
+    (headed, json): (bool, bool),
+    reporter: &Reporter,
+    mut one: impl FnMut(&Source) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    let sources: Vec<Source> = sources.collect();
+    if let [source] = &sources[..] {
+        return one(source);
+    }
+    let mut worst = Status::Done;
+    let mut files = Vec::new();
+    for (n, source) in sources.iter().enumerate() {
+        let name = load::display_name(&source.file);
+        if headed && !json {
+            print(&format!("{}==> {name} <==\n", if n > 0 { "\n" } else { "" }))?;
+        }
+        let (done, said) = if json { kept(|| one(source)) } else { (one(source), None) };
+        let mut object = said.map(answer::fields).unwrap_or_default();
+        let status = match done {
+            Ok(status) => status,
+            Err(error) if crate::cli::status::broken_pipe(&error) => return Err(error),
+            Err(error) => {
+                if json {
+                    object = answer::object(reporter, false, answer::failed(&error), Map::new());
+                } else {
+                    reporter.failure(&error);
+                }
+                Status::Usage
+            }
+        };
+        worst = worst.max(status);
+        object.insert("file".into(), name.into());
+        // The enclosing object has the schema.
+        object.remove("schema");
+        files.push(Value::Object(object));
+    }
+    if json {
+        let rest = Map::from_iter([("files".to_string(), Value::Array(files))]);
+        answer::answer(reporter, worst == Status::Done, answer::finished(), rest)?;
+    }
+    Ok(worst)
+}
+
+/// Reports diagnostics: as text on standard error, or as one JSON object on standard output.
+pub(crate) fn report(
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    if json {
+        answer_diagnostics(diagnostics, sources, Map::new(), reporter)?;
+    } else {
+        reporter.diagnostics(diagnostics, sources);
+    }
+    Ok(())
+}
+
+/// Prints the answer of a command that reports diagnostics, with additional entries.
+pub(crate) fn answer_diagnostics(
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+    mut rest: Map<String, Value>,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let outcome = if failed { json!({ "kind": "rejected" }) } else { answer::finished() };
+    rest.insert("diagnostics".into(), as_json(diagnostics, sources));
+    Ok(answer::answer(reporter, !failed, outcome, rest)?)
+}
+
+/// Diagnostics as a JSON list.
+pub(crate) fn as_json(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
+    diagnostics.iter().map(|d| to_json(d, sources)).collect()
+}
+
+/// Outputs source text: as part of the JSON answer if JSON is requested and no file is named, else like [`write`].
+pub(crate) fn output_text(
+    (source, output): (&str, Option<&str>),
+    text: String,
+    (diagnostics, sources): (&[Diagnostic], &Sources),
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    if !json {
+        return write(source, output, &text);
+    }
+    let mut rest = Map::new();
+    match output.filter(|o| *o != "-") {
+        Some(path) => {
+            write(source, Some(path), &text)?;
+            rest.insert("output".into(), json!(path));
+        }
+        None => {
+            rest.insert("text".into(), json!(text));
+        }
+    }
+    answer_diagnostics(diagnostics, sources, rest, reporter)
+}
+
+/// The names in lists such as `a,b[2]`; commas in brackets belong to a name, as in `A[2,1]`.
+pub(crate) fn names(lists: &[String]) -> Vec<String> {
+    let split = |list: &String| match arguments::split(list, ',') {
+        Ok(names) => names.into_iter().map(str::to_string).collect(),
+        // The lookup of the name reports the error.
+        Err(_) => vec![list.clone()],
+    };
+    lists.iter().flat_map(split).collect()
+}
+
+/// True if a result goes to standard output.
+pub(crate) fn is_stdout(output: Option<&str>) -> bool {
+    matches!(output, None | Some("-"))
+}
+
+/// Writes source text to a file, or to standard output.
+pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::Result<()> {
+    match output.filter(|o| *o != "-") {
+        None => Ok(print_source(text)?),
+        Some(path) => {
+            ensure_not_source(source, path)?;
+            write_file(path, text.as_bytes())
+        }
+    }
+}
+
+/// Writes an object to the named file, to standard output if requested, or beside the source. Returns the name of the
+/// file.
+pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> anyhow::Result<Option<String>> {
+    let path = match output {
+        Some("-") => {
+            let terminal = std::io::stdout().is_terminal();
+            anyhow::ensure!(
+                !terminal,
+                "an object is not a text for a terminal: name a file, `-o FILE`, or redirect the output"
+            );
+            print_bytes(bytes)?;
+            return Ok(None);
+        }
+        Some(path) => path.to_string(),
+        None if source == "-" => anyhow::bail!("name a file for the object: -o OUT"),
+        None => Path::new(source).with_extension("o").display().to_string(),
+    };
+    ensure_not_source(source, &path)?;
+    write_file(&path, bytes)?;
+    Ok(Some(path))
+}
+
+/// Writes an object like [`write_object`], and answers in JSON if requested.
+pub(crate) fn output_object(
+    (source, output): (&str, Option<&str>),
+    bytes: &[u8],
+    (diagnostics, sources): (&[Diagnostic], &Sources),
+    mut rest: Map<String, Value>,
+    (json, reporter): (bool, &Reporter),
+) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !(json && output == Some("-")),
+        "--json and `-o -` both write to standard output: name a file for the object"
+    );
+    let path = write_object(source, output, bytes)?;
+    if json {
+        rest.insert("output".into(), json!(path));
+        answer_diagnostics(diagnostics, sources, rest, reporter)?;
+    }
+    Ok(())
+}
+
+/// Writes a file completely, or not at all.
+pub(crate) fn write_file(path: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    files::write(path, bytes).with_context(|| format!("cannot write {path}"))
+}
+
+/// Refuses to write a result over its own source.
+pub(crate) fn ensure_not_source(source: &str, output: &str) -> anyhow::Result<()> {
+    let same = match (std::fs::canonicalize(source), std::fs::canonicalize(output)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    anyhow::ensure!(!same, "{output} is the source itself, which would be lost; give another file");
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The exit status, and how the process ends.
+
+use std::io::Write as _;
+
+use pendula::visible::visible;
+
+use crate::cli::chrome_trace;
+
+/// The exit status of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Status {
+    /// Success.
+    Done = 0,
+    /// The user's program is at fault: an assembly error, a trap, a failed round trip.
+    Fault = 1,
+    /// Wrong usage, or a problem with files.
+    Usage = 2,
+    /// Ended by Ctrl-C: 128 plus the number of the signal, as in shells.
+    Interrupted = 130,
+}
+
+/// Completes the file of `--trace-json`, and returns the exit status.
+pub(crate) fn traced(status: Status) -> Status {
+    let Err(error) = chrome_trace::finish() else { return status };
+    let _ = writeln!(std::io::stderr().lock(), "error: {}", visible(&format!("{error:#}")));
+    status.max(Status::Usage)
+}
+
+/// Ends the process.
+pub(crate) fn exit(status: Status) -> ! {
+    std::process::exit(traced(status) as i32)
+}
+
+/// True if the error is a closed pipe: the reader of our output has ended, which is not a failure.
+pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .any(|e| e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe))
+}
