@@ -10,6 +10,7 @@ use super::text::{WORDS, word};
 use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
 use crate::ops::{Bin, Float, Kernel, Op, V};
+use pendula_isa::kernels::{Kernel as _, int};
 use pendula_isa::types::Cond;
 
 /// Prints one block.
@@ -293,9 +294,9 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     fn load(&mut self, _: V, _: u8, _: V) {}
 
     fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
-        let (Kernel { name: path, arity, result: one, .. }, name) = self.f.kernel(kernel);
+        let (Kernel { name: kernel, arity, result: one, .. }, name) = self.f.kernel(kernel);
         let (name, pair) = (name.to_string(), one.is_none());
-        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| names::kernel(path) == *of) {
+        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| of == kernel) {
             let (a, b) = (self.int(args[0]), self.int(args[1]));
             if b.constant.is_none_or(|k| k == 0) {
                 self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
@@ -397,10 +398,10 @@ impl Emit for BlockPrinter<'_, '_, '_> {
 
 /// Divisions, which C has operators for: the kernel, and the function of the prelude.
 const DIVISIONS: &[(&str, &str)] = &[
-    ("int_quot", "quotient"),
-    ("int_rem", "rest"),
-    ("int_div", "quotient_down"),
-    ("int_modulo", "modulo"),
-    ("int_udiv", "unsigned_quotient"),
-    ("int_umod", "unsigned_rest"),
+    (int::Quot::INFO.name, "quotient"),
+    (int::Rem::INFO.name, "rest"),
+    (int::Div::INFO.name, "quotient_down"),
+    (int::Mod::INFO.name, "modulo"),
+    (int::Udiv::INFO.name, "unsigned_quotient"),
+    (int::Umod::INFO.name, "unsigned_rest"),
 ];
