@@ -1,6 +1,5 @@
 //! The program `pendula`: the command line in `cli`, on a thread with enough stack.
 
-mod bench;
 mod cli;
 
 use std::process::ExitCode;

@@ -10,16 +10,18 @@ use std::rc::Rc;
 
 use pendula_isa::budget::{Exceeded, Resource};
 
-use crate::assemble::Options;
-use crate::ast::{Directive, Head, Span, Via};
+use crate::ast::{Span, Via};
 use crate::codes;
 use crate::diagnostic::plural;
 use crate::files::{Files, Found, Refusal};
+use crate::head::{Directive, Head};
 use crate::intern::Sym;
-use crate::lexer::{self, LexError, Tok, Token};
+use crate::lexer;
+use crate::options::Options;
 pub(crate) use crate::origin::Origin;
 use crate::parser::{Parser, duplicate, head_of};
 use crate::session::{Parsed, Reported, Session};
+use crate::token::{LexError, Tok, Token};
 use macros::{Fragment, Macro, Param, macro_body, macro_header, split_args, substitute};
 
 /// The maximum number of files. Places name files with 16 bits.

@@ -7,9 +7,9 @@ use pendula_isa::Reg;
 
 use crate::ast::{ArgKind, Binary, ExprRef, Node, NodeKind, Span};
 use crate::codes;
-use crate::lexer::Tok;
 use crate::parser::{COMMENT, Parser};
 use crate::session::Parsed;
+use crate::token::Tok;
 
 impl Parser<'_> {
     /// Reads an expression and returns its steps and place.

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use crate::assemble::Options;
 use crate::diagnostic::Sources;
+use crate::options::Options;
 
 /// A file of the program.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use std::ops::Range;
 use crate::ast::{Binary, Span, Via};
 use crate::diagnostic::Diagnostic;
 use crate::intern::Interner;
-use crate::lexer::{self, LexError, Tok, Token, line_end};
+use crate::lexer::{self, line_end};
 use crate::session::Session;
+use crate::token::{LexError, Tok, Token};
 
 /// The columns of mnemonics, operands and comments, counted in characters from 0.
 const MNEMONIC: usize = 8;

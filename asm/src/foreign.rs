@@ -1,7 +1,7 @@
 //! Words of other assemblers that this one does not have, and what to write instead.
 //!
 //! The lists contain words of other languages. The words of this assembler are in the table and in
-//! [`DIRECTIVES`](crate::ast::DIRECTIVES).
+//! [`DIRECTIVES`](crate::head::DIRECTIVES).
 
 use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
@@ -294,7 +294,7 @@ fn known(acc: Acc, name: &str, suffix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ast;
+    use crate::head;
 
     #[test]
     fn words_of_others_are_not_ours_and_each_is_there_once() {
@@ -306,7 +306,7 @@ mod tests {
         }
         for (words, _) in DIRECTIVES {
             for word in *words {
-                assert!(ast::DIRECTIVES.iter().all(|(name, _)| name != word), "{word} is a directive");
+                assert!(head::DIRECTIVES.iter().all(|(name, _)| name != word), "{word} is a directive");
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use pendula_isa::Reg;
 
-use crate::ast::Head;
+use crate::head::Head;
 
 /// A string of an [`Interner`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

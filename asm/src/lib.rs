@@ -5,6 +5,7 @@
 //! programs nor prints: problems are returned as [`diagnostic::Diagnostic`]s.
 
 pub mod assemble;
+mod assembly;
 mod ast;
 pub mod check;
 pub mod codes;
@@ -15,12 +16,15 @@ mod expr;
 mod files;
 pub mod fmt;
 mod foreign;
+mod head;
 mod intern;
 pub mod invert;
+mod layout;
 mod lexer;
 mod literal;
 pub mod object;
 mod operands;
+mod options;
 mod origin;
 mod pairs;
 mod parser;
@@ -29,6 +33,7 @@ mod resolve;
 mod routine;
 mod session;
 mod symbols;
+mod token;
 mod unknown;
 mod value;
 

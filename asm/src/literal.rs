@@ -11,7 +11,7 @@ use pendula_isa::Ty;
 
 use crate::codes;
 use crate::intern::Interner;
-use crate::lexer::{LexError, Tok, name_end};
+use crate::token::{LexError, Tok, name_end};
 
 /// The end of the number that begins at `start`. Everything that looks like part of it belongs to it, so that a
 /// misspelt number is one token.

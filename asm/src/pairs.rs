@@ -7,8 +7,8 @@ use pendula_isa::table::Row;
 use pendula_isa::verify::{self, Problem, Violation};
 use pendula_isa::{Inst, Kind, Module};
 
-use crate::assemble::Program;
 use crate::ast::{ArgKind, Op, Span, Stmt};
+use crate::layout::Program;
 use crate::resolve::Faulty;
 use crate::session::Session;
 

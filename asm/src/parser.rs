@@ -8,14 +8,15 @@ use pendula_isa::budget::Budget;
 use pendula_isa::table::Row;
 use pendula_isa::{Kind, Reg, Ty, mnemonic};
 
-use crate::ast::{Arg, ArgKind, Binary, DIRECTIVES, Directive, Head, Mark, Op, Span, Via};
+use crate::ast::{Arg, ArgKind, Binary, Mark, Op, Span, Via};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expand::Origin;
+use crate::head::{DIRECTIVES, Directive, Head};
 use crate::intern::Sym;
-use crate::lexer::{Tok, Token};
 use crate::object::NAME_LIMIT;
 use crate::session::{Parsed, Reported, Session};
+use crate::token::{Tok, Token};
 
 /// A line that is being read.
 pub(crate) struct Parser<'a> {

@@ -18,7 +18,7 @@ use pendula_isa::module::{Flags, Loc, Symbol, SymbolKind};
 use pendula_isa::types::Profile;
 use pendula_isa::{Inst, Module};
 
-use crate::assemble::Assembly;
+use crate::assembly::Assembly;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sources};
 use crate::object::NAME_LIMIT;
 use grammar::{Line, NumberError, Word};

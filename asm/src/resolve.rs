@@ -1,6 +1,6 @@
 //! The second pass: turns operands into instructions and words, and makes the line table.
 //!
-//! Names have their addresses by now ([`assemble`](crate::assemble)). `isa` decides which operands an instruction
+//! Names have their addresses by now ([`layout`](crate::layout)). `isa` decides which operands an instruction
 //! accepts; here its errors get their places. [`pairs`](crate::pairs) later checks the rules that hold between
 //! instructions.
 
@@ -14,11 +14,12 @@ use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
 
-use crate::assemble::{NamedOperand, Program, sort};
+use crate::assembly::NamedOperand;
 use crate::ast::{Arg, ArgKind, Binary, ExprRef, NodeKind, Op, Span, Stmt};
 use crate::codes;
 use crate::files::Files;
 use crate::intern::Sym;
+use crate::layout::{Program, sort};
 use crate::operands;
 use crate::session::{Parsed, Reported, Session};
 use crate::symbols::Def;

@@ -12,11 +12,11 @@ use pendula_isa::Kind;
 use pendula_isa::operand::OperandKind;
 use pendula_isa::table::Flow;
 
-use crate::assemble::Options;
 use crate::ast::{ArgKind, Mark, Op, Span, Stmt, Via};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::intern::Sym;
+use crate::options::Options;
 use crate::session::{Parsed, Reported, Session};
 
 /// A mark that has been opened.

@@ -2,12 +2,13 @@
 
 use pendula_isa::{Acc, Kind, mnemonic};
 
-use crate::ast::{DIRECTIVES, Head, Op, Span};
+use crate::ast::{Op, Span};
 use crate::codes;
 use crate::foreign::{self, Intent};
+use crate::head::{DIRECTIVES, Head};
 use crate::intern::Sym;
-use crate::lexer::Tok;
 use crate::parser::{Parser, head_of, near};
+use crate::token::Tok;
 
 impl Parser<'_> {
     /// Reports a first word that has no meaning.

@@ -4,7 +4,7 @@
 
 use std::f64::consts::PI;
 
-use pendula::compiler::nil::sema::{Argument, Number};
+use pendula_compiler::nil::sema::{Argument, Number};
 
 /// An argument.
 #[derive(Clone, Debug, PartialEq)]

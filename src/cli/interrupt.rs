@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::diagnosis::INTERRUPTED;
 use pendula::native;
+use pendula::report::Reporter;
 use serde_json::{Map, json};
 
 use crate::cli::report::answer;
 use crate::cli::status::Status;
-use pendula::report::Reporter;
 
 /// The error code.
 pub(crate) const CODE: &str = INTERRUPTED;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use pendula::report::Reporter;
+
 use crate::cli::report::answer;
 use crate::cli::status::Status;
-use pendula::report::Reporter;
 
 /// The interval between checks of the memory use. What the process can allocate in between is small compared with any
 /// sensible limit.

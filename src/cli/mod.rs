@@ -3,12 +3,12 @@
 //! `args` holds the types of the arguments, `commands` has one file per subcommand, and `report` makes their output. The
 //! other modules set up one run of a command: progress, Ctrl-C, the memory limit, `--trace-json`.
 
-pub(crate) mod args;
+mod args;
 mod chrome_trace;
 mod commands;
 mod interrupt;
-pub(crate) mod memory;
-pub(crate) mod report;
+mod memory;
+mod report;
 mod rerun;
 mod session;
 mod status;

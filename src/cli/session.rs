@@ -19,6 +19,7 @@ use pendula::isa::types::Reg;
 use pendula::isa::verify::is_row;
 use pendula::load::{self, LoadError, display_name};
 use pendula::native::{NativeError, attach};
+use pendula::report::{Reporter, print};
 use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, StepOutcome};
 use pendula::{diagnosis, store, values};
@@ -30,7 +31,6 @@ use crate::cli::args::{Conditions, Engine, Source, Switch, TrapOn};
 use crate::cli::commands::{self, report};
 use crate::cli::interrupt::{self, Unresponsive};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 /// The maximum number of events that `--json` collects; later ones are left out.
 pub(crate) const EVENTS: usize = 1_000_000;

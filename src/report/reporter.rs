@@ -6,15 +6,16 @@ use std::io::{IsTerminal, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use pendula_asm::diagnostic::{Diagnostic, Label, Severity, Sources};
+use pendula_isa::budget::Exceeded;
+use serde_json::{Value, json};
+
 use crate::load::LoadError;
 use crate::report::visible::{visible, visible_line};
 use crate::state::arguments::ArgumentError;
 use crate::state::arrays::ArrayError;
 use crate::state::values::ValueError;
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use pendula_asm::diagnostic::{Diagnostic, Label, Severity, Sources};
-use pendula_isa::budget::Exceeded;
-use serde_json::{Value, json};
 
 /// The maximum number of errors shown for a program: a file that is not a program has one in every line.
 const SHOWN: usize = 50;

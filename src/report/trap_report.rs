@@ -1,8 +1,5 @@
 //! Traps and findings of the checker as diagnostics, with their places and the values of operands.
 
-use crate::report::stop_report;
-use crate::report::trap_text::{DISAGREE, DISAGREE_TITLE, TrapText, is_compiled, is_janus, trap_text};
-use crate::state::language;
 use pendula_asm::check::{Finding, Subject};
 use pendula_asm::diagnostic::{Diagnostic, Place, Sources};
 use pendula_compiler::lower::advice;
@@ -15,6 +12,10 @@ use pendula_isa::types::{Cond, Ty};
 use pendula_isa::{Fault, Inst};
 use pendula_vm::{AdMode, Trap, TrapValue};
 use serde_json::{Value, json};
+
+use crate::report::stop_report;
+use crate::report::trap_text::{DISAGREE, DISAGREE_TITLE, TrapText, is_compiled, is_janus, trap_text};
+use crate::state::language;
 
 use crate::report::Reporter;
 

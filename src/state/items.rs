@@ -6,10 +6,10 @@ use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 
 use pendula_compiler::nil::sema::Argument;
+use pendula_isa::budget::{Exceeded, Resource};
 
 use crate::state::arguments;
 use crate::state::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, ReadError, Rows, places, strides};
-use pendula_isa::budget::{Exceeded, Resource};
 
 /// An array file as a list of items. The file is read part by part, so it may have any length.
 #[derive(Debug)]

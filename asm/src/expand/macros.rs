@@ -5,11 +5,12 @@ use std::ops::Range;
 use crate::ast::Span;
 use crate::codes;
 use crate::intern::Sym;
-use crate::lexer::{Tok, Token, line_end, name_end};
+use crate::lexer::line_end;
 use crate::literal::quote_end;
 use crate::origin::{Origin, Piece, add_other};
 use crate::parser::Parser;
 use crate::session::Parsed;
+use crate::token::{Tok, Token, name_end};
 
 use super::Input;
 

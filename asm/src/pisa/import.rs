@@ -14,6 +14,7 @@ mod native;
 mod problem;
 mod prove;
 mod reach;
+mod shape;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +26,11 @@ use pendula_isa::types::Reg;
 use pendula_isa::verify::is_row;
 
 use crate::diagnostic::{Diagnostic, Place, Sources, plural};
-use flow::{Code, Routine, Shape, walk};
+use flow::{Routine, walk};
 use native::{Guard, NativeTarget, Registers};
 use problem::{Problem, Reason};
 use prove::Calls;
+use shape::{Code, Shape};
 
 /// The codes of this module with a title each.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {

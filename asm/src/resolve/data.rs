@@ -3,10 +3,10 @@
 use pendula_isa::Ty;
 
 use super::Resolver;
-use crate::assemble::count;
 use crate::ast::{Arg, Op, Stmt};
 use crate::codes;
 use crate::diagnostic::plural;
+use crate::layout::count;
 use crate::session::Parsed;
 use crate::value::{Value, int_word};
 

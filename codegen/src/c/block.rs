@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use super::expr::{Expr, Kind, Prec};
 use super::function::FunctionPrinter;
-use super::names;
 use super::text::{WORDS, word};
 use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
@@ -296,7 +295,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
         let (Kernel { name: kernel, arity, result: one, .. }, name) = self.f.kernel(kernel);
         let (name, pair) = (name.to_string(), one.is_none());
-        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| of == kernel) {
+        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| of == &kernel) {
             let (a, b) = (self.int(args[0]), self.int(args[1]));
             if b.constant.is_none_or(|k| k == 0) {
                 self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use pendula_bench::memory::Child;
+
 use super::Engine;
 
 /// Options of `bench`.
@@ -48,4 +50,24 @@ pub(crate) enum BenchChild {
     Forward,
     /// A gradient.
     Gradient,
+}
+
+impl From<BenchChild> for Child {
+    fn from(child: BenchChild) -> Child {
+        match child {
+            BenchChild::Empty => Child::Empty,
+            BenchChild::Forward => Child::Forward,
+            BenchChild::Gradient => Child::Gradient,
+        }
+    }
+}
+
+impl From<Child> for BenchChild {
+    fn from(child: Child) -> BenchChild {
+        match child {
+            Child::Empty => BenchChild::Empty,
+            Child::Forward => BenchChild::Forward,
+            Child::Gradient => BenchChild::Gradient,
+        }
+    }
 }

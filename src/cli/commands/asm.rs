@@ -2,12 +2,12 @@
 
 use anyhow::{Context, ensure};
 use pendula::asm::{disasm, object};
+use pendula::report::{Reporter, print};
 use serde_json::{Map, json};
 
 use crate::cli::args::Asm;
 use crate::cli::commands::{self, load, output_object};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
     let program = match load(&args.source.in_full(), None, args.json, reporter)? {

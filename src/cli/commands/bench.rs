@@ -1,24 +1,35 @@
 //! `pendula bench`.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
 
-use pendula_codegen::cc::Compiler;
+use clap::ValueEnum as _;
+use clap::builder::PossibleValue;
+use pendula::compiler::ir::Program as Ir;
+use pendula::compiler::lower::Argument;
+use pendula::compiler::passes::Switches;
+use pendula::native::NativeProgram;
+use pendula::report::{Reporter, print};
+use pendula::vm::WholeProgram;
+use pendula_bench::cases::{Size, WORKLOADS, case, chosen, names};
+use pendula_bench::measure::{Effort, Measured, measure};
+use pendula_bench::memory::Child;
+use pendula_bench::scale::{self, Scaled};
+use pendula_bench::table::Table;
+use pendula_bench::{Surroundings, json as as_json, memory, table};
+use pendula_codegen::cc::{Compiler, Rounding};
 use serde_json::json;
 
-use crate::bench::cases::{Size, WORKLOADS, case, chosen, names};
-use crate::bench::measure::{Effort, Measured, measure};
-use crate::bench::scale::{self, Scaled};
-use crate::bench::table::Table;
-use crate::bench::{Surroundings, json as as_json, memory, table};
-use crate::cli::args::{Bench, Engine};
+use crate::cli::args::{Bench, BenchChild, Engine};
 use crate::cli::report::answer::{answer, fields, finished};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     let engines = engines(args);
     if let Some(what) = args.child {
-        print(&format!("{}\n", memory::child(what, &args.workloads, engines[0])?))?;
+        print(&format!("{}\n", memory::child(what.into(), &args.workloads, engines[0].into())?))?;
         return Ok(Status::Done);
     }
     let cases = chosen(&args.workloads)?;
@@ -34,7 +45,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
         }
     };
     let rounds = args.repeat.unwrap_or(if args.quick { 5 } else { 11 }) as usize;
-    let effort = Effort { fast: args.fast_float, rounds, least: if args.quick { 1e-3 } else { 5e-3 } };
+    let effort = Effort { fast: args.fast_float, whole, rounds, least: if args.quick { 1e-3 } else { 5e-3 } };
     let surroundings = Surroundings::here(compiler.map(Compiler::version), rounds, args.fast_float);
     let size = if args.quick { Size::Quick } else { Size::Published };
     let on: Vec<_> = engines.iter().map(|e| (*e).into()).collect();
@@ -55,7 +66,8 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
         let mut found = measure(std::slice::from_ref(&case), compiler, &on, effort)?;
         let executable = std::env::current_exe()?;
         for (ran, engine) in found.iter_mut().flat_map(|f| &mut f.engines).zip(&engines) {
-            memory::measure(&executable, &case, ran, *engine)?;
+            let start = |workload: &str, what: Child| child(&executable, workload, BenchChild::from(what), *engine);
+            memory::measure(&start, &case, ran)?;
         }
         measured.append(&mut found);
     }
@@ -63,9 +75,22 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     show(args, &surroundings, &measured, reporter)
 }
 
+/// Makes the code that runs a whole program in C, if it can be made.
+fn whole(program: Ir, arguments: Vec<Argument>, how: Rounding, switches: Switches) -> Option<Arc<dyn WholeProgram>> {
+    Some(Arc::new(NativeProgram::new(program, arguments, how, switches).ok()?))
+}
+
+/// The command that measures the memory of a workload in a process of its own.
+fn child(executable: &Path, workload: &str, what: BenchChild, engine: Engine) -> Command {
+    let name = |value: Option<PossibleValue>| value.map_or(String::new(), |v| v.get_name().to_string());
+    let mut command = Command::new(executable);
+    command.args(["bench", workload, "--child", &name(what.to_possible_value())]);
+    command.args(["--engine", &name(engine.to_possible_value())]);
+    command
+}
+
 /// The requested engines, or the fastest one of this build.
 fn engines(args: &Bench) -> Vec<Engine> {
-    use clap::ValueEnum as _;
     if !args.engine.is_empty() {
         // Each engine only once, in the given order.
         let mut out: Vec<Engine> = Vec::new();

@@ -7,14 +7,14 @@ use pendula::asm::diagnostic::{Diagnostic, Severity, plural};
 use pendula::compiler::nil::ast;
 use pendula::isa::module::name_in_source;
 use pendula::load::display_name;
+use pendula::report::{Reporter, print};
+use pendula::trap_report::finding;
 use serde_json::Value;
 
 use crate::cli::args::{Check, Source};
 use crate::cli::commands::usage::quoted;
 use crate::cli::commands::{Program, answer_diagnostics, each, load_to_check};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
-use pendula::trap_report::finding;
 
 pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
     let several = args.sources.files.len() > 1;

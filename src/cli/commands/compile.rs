@@ -12,12 +12,12 @@ use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
 use pendula::isa::adjoint::AdMode;
 use pendula::isa::counts::Direction;
+use pendula::report::Reporter;
 use serde_json::Map;
 
 use crate::cli::args::{Compile, Emit, Options as Given, Uncompute};
 use crate::cli::commands::{budget, load_for, output_object, output_text};
 use crate::cli::status::Status;
-use pendula::report::Reporter;
 
 /// The compiler's options, and the budget for reading, from the command line's options.
 pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {

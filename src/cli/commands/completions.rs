@@ -1,10 +1,10 @@
 //! `pendula completions`.
 
 use clap::CommandFactory;
+use pendula::report::print;
 
 use crate::cli::args::{Cli, Completions};
 use crate::cli::status::Status;
-use pendula::report::print;
 
 pub(crate) fn run(args: &Completions) -> anyhow::Result<Status> {
     // The script is first generated in memory: the generator panics if it cannot write.

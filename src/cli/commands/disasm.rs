@@ -3,11 +3,11 @@
 use anyhow::Context;
 use pendula::asm::{disasm, pisa};
 use pendula::load::display_name;
+use pendula::report::{Reporter, print};
 
 use crate::cli::args::Disasm;
 use crate::cli::commands::{is_stdout, load, output_text};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> {
     let program = match load(&args.source.in_full(), None, args.json, reporter)? {

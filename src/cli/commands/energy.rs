@@ -13,6 +13,7 @@ use pendula::hw_model::report::{self, PricedRun, Program};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::{GateClass, Module};
+use pendula::report::{Reporter, print, print_exact};
 use pendula::vm::{Machine, Outcome};
 use pendula::{leftovers, store, values};
 use serde_json::{Map, Value};
@@ -27,7 +28,6 @@ use crate::cli::report::outcome::{explain, outcome_json};
 use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print, print_exact};
 
 /// The technologies that are compared if none is named.
 const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];

@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
+use pendula::report::{Reporter, print};
 use serde_json::{Value, json};
 
 use crate::cli::args::Explain;
 use crate::cli::report::answer::{answer, fields, finished};
 use crate::cli::report::columns::wrapped;
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 /// The page of errors in the book.
 const PAGE: &str = include_str!("../../../docs/src/errors.md");

@@ -4,13 +4,13 @@ use anyhow::Context;
 use pendula::asm::diagnostic::Sources;
 use pendula::isa::budget::Budget;
 use pendula::load::{self, FileKind};
+use pendula::report::{Reporter, print, print_source, to_json};
 use serde_json::{Map, json};
 
 use crate::cli::args::Fmt;
 use crate::cli::commands::write_file;
 use crate::cli::report::answer;
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print, print_source, to_json};
 
 pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
     let (mut status, mut rejected) = (Status::Done, false);

@@ -16,6 +16,8 @@ use pendula::isa::types::{Reg, Ty};
 use pendula::language;
 use pendula::layout::Layouts;
 use pendula::load::display_name;
+use pendula::report::{Reporter, print};
+use pendula::trap_report;
 use pendula::vm::gradient::{Cell, reached};
 use pendula::vm::{AdMode, Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -35,8 +37,6 @@ use crate::cli::report::stop_state::{at_stop, put_state, stopped_text};
 use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
-use pendula::trap_report;
 
 pub(crate) use output::{ended_json, gradient_text, state_text, text, to_object};
 

@@ -5,11 +5,11 @@ use pendula::asm::pisa;
 use pendula::asm::pisa::import::{Options, import};
 use pendula::isa::budget::Budget;
 use pendula::load::{self, FileKind};
+use pendula::report::Reporter;
 
 use crate::cli::args::Import;
 use crate::cli::commands::{output_text, reading, report};
 use crate::cli::status::Status;
-use pendula::report::Reporter;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
     let file = &args.file;

@@ -3,11 +3,11 @@
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::asm::{disasm, invert};
 use pendula::compiler::janus;
+use pendula::report::Reporter;
 
 use crate::cli::args::Invert;
 use crate::cli::commands::{load, output_text, report};
 use crate::cli::status::Status;
-use pendula::report::Reporter;
 
 pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> {
     let program = match load(&args.source.in_full(), None, args.json, reporter)? {

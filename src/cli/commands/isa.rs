@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use pendula::isa::manual::Entry;
 use pendula::isa::{manual, mnemonic};
+use pendula::report::{Reporter, print};
 use serde_json::{Value, json};
 
 use crate::cli::args::Isa;
 use crate::cli::report::answer::{answer, fields, finished};
 use crate::cli::report::columns::{folded, left, length};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 /// The maximum number of search results listed.
 const LISTED: usize = 40;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use pendula::hw_model::level::{Levels, Role, Roles};
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
+use pendula::report::{Reporter, print};
 use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +18,6 @@ use crate::cli::report::outcome::{explain, outcome_json};
 use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
     each(args.sources.each(), (true, args.json), reporter, |source| one(source, args, reporter))

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::{Command, CommandFactory};
+use pendula::report::print;
 
 use crate::cli::args::{Cli, Man};
 use crate::cli::commands::write_file;
 use crate::cli::status::Status;
-use pendula::report::print;
 
 pub(crate) fn run(args: &Man) -> anyhow::Result<Status> {
     match &args.dir {

@@ -34,6 +34,7 @@ use pendula::isa::Module;
 use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
+use pendula::report::{Reporter, kept, print, print_bytes, print_source, to_json};
 use pendula::vm::{self, Machine, Outcome, Snapshot};
 use pendula::{leftovers, uncompute};
 use serde_json::{Map, Value, json};
@@ -42,7 +43,6 @@ use crate::cli::args::{Alias, Conditions, Engine, Options as SourceOptions, Read
 use crate::cli::report::answer;
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, kept, print, print_bytes, print_source, to_json};
 
 /// A program that was loaded without errors.
 pub(crate) struct Program {

@@ -16,8 +16,10 @@ use pendula::isa::verify::is_row;
 use pendula::language;
 use pendula::layout::Layouts;
 use pendula::load::display_name;
+use pendula::report::{Reporter, print};
 use pendula::stop_report::StopReport;
 use pendula::store;
+use pendula::trap_report;
 use pendula::values::{self, Location, Place};
 use pendula::vm::{self, Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -34,8 +36,6 @@ use crate::cli::report::stop_state::{at_stop, put_state, stopped_text};
 use crate::cli::rerun::in_source;
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
-use pendula::trap_report;
 
 /// The maximum number of elements printed of an array that is not named.
 pub(crate) const ELEMENTS: usize = 64;

@@ -11,8 +11,10 @@ use pendula::diagnosis::{self, Rerun, evaluated, placed};
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::language;
+use pendula::report::Reporter;
 use pendula::stop_report::{ActiveCall, StopReport};
 use pendula::trace;
+use pendula::trap_report::{self, line_of};
 use pendula::trap_text::{is_compiled, is_janus};
 use pendula::visible::visible;
 use pendula::vm::{AdMode, Engine, Flags, Machine, Outcome, RoundingResidues};
@@ -23,8 +25,6 @@ use crate::cli::commands;
 use crate::cli::interrupt;
 use crate::cli::session;
 use crate::cli::status::Status;
-use pendula::report::Reporter;
-use pendula::trap_report::{self, line_of};
 
 pub(crate) use pendula::diagnosis::{Stopped, wrong};
 

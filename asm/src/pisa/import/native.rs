@@ -9,8 +9,9 @@ use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, OperandError};
 
-use super::flow::{Code, Routine, Shape, Test};
+use super::flow::Routine;
 use super::problem;
+use super::shape::{Code, Shape, Test};
 
 /// A native instruction, or a few.
 #[derive(Clone, Debug, PartialEq)]

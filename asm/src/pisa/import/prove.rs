@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pendula_isa::types::Reg;
 
-use super::flow::{Code, Routine, Shape};
+use super::flow::Routine;
 use super::native::registers;
+use super::shape::{Code, Shape};
 
 /// The maximum length of a stretch that is analysed, to limit the time.
 const MAX_STRETCH: u32 = 2048;

@@ -11,7 +11,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use super::flow::{Code, Shape};
+use super::shape::{Code, Shape};
 
 /// Control reaches a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

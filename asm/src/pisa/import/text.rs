@@ -12,8 +12,9 @@ use pendula_isa::table::Flow;
 use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::Reg;
 
-use super::flow::{Routine, Test};
+use super::flow::Routine;
 use super::native::{Guard, Item, Op};
+use super::shape::Test;
 use super::{Options, Translation};
 use crate::object::as_name;
 use comments::SourceComments;

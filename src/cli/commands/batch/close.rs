@@ -7,6 +7,7 @@ use pendula::asm::diagnostic::{Diagnostic, Sources, plural};
 use pendula::batch::MemoryBudget;
 use pendula::hw_model::Technology;
 use pendula::isa::module::Module;
+use pendula::report::{Reporter, print};
 use pendula::vm::Engine;
 use serde_json::{Value, json};
 
@@ -17,7 +18,6 @@ use crate::cli::interrupt;
 use crate::cli::report::answer;
 use crate::cli::report::stats::{counts_json, counts_text};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 /// The results of a batch's items so far.
 pub(crate) struct Collected {

@@ -9,6 +9,7 @@ use pendula::hw_model::Technology;
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
 use pendula::layout::Layouts;
+use pendula::report::{Reporter, print};
 use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -34,7 +35,6 @@ use crate::cli::report::outcome::{outcome_json, ran_by, stopped_by};
 use crate::cli::rerun::there;
 use crate::cli::session;
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 /// The results of one item.
 #[derive(Default)]

@@ -13,6 +13,7 @@ use pendula::isa::module::Module;
 use pendula::items::Items;
 use pendula::language::{self, Language};
 use pendula::load::{self, CompiledSource, FileKind, Loaded, display_name, kind_at};
+use pendula::report::Reporter;
 use pendula::store;
 use pendula::values::{self, Place};
 
@@ -20,7 +21,6 @@ use super::item_inputs::{Feed, From, Inputs, Kind};
 use crate::cli::args::Source;
 use crate::cli::commands::{self, RunConditions, load_with, program_or_status, usage};
 use crate::cli::status::Status;
-use pendula::report::Reporter;
 
 /// A file of `--batch`.
 struct File {

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use pendula::batch::MemoryBudget;
 use pendula::isa::counts::Counts;
+use pendula::report::print_exact;
 use pendula::visible::visible_line;
 use pendula::vm::{EngineCounts, Machine, Outcome};
 
@@ -25,7 +26,6 @@ use crate::cli::report::answer;
 use crate::cli::report::columns::{left, length, shortened};
 use crate::cli::session::part;
 use crate::cli::status::Status;
-use pendula::report::print_exact;
 
 /// The counts of all items together.
 #[derive(Default)]

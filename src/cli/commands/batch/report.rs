@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::{Sources, plural};
 use pendula::isa::module::Module;
+use pendula::report::Reporter;
 use pendula::stop_report::StopReport as AssertKind;
 use pendula::visible::visible;
 use pendula::vm::{AdMode, Flags, RoundingResidues};
 
 use crate::cli::interrupt;
 use crate::cli::report::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
-use pendula::report::Reporter;
 
 /// The maximum number of kinds of failures that are reported in full.
 const FULL: usize = 8;

@@ -16,6 +16,7 @@ use pendula::isa::table::Row;
 use pendula::isa::types::Reg;
 use pendula::language;
 use pendula::layout::Layouts;
+use pendula::report::{Reporter, print};
 use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -37,7 +38,6 @@ use crate::cli::report::outcome::{flags_json, outcome_json, ran_by, stopped_by};
 use crate::cli::report::stop_state::put_state;
 use crate::cli::session::{self, EVENTS, event_text};
 use crate::cli::status::Status;
-use pendula::report::{Reporter, print};
 
 /// The results of one item.
 #[derive(Default)]

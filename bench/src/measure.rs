@@ -1,28 +1,30 @@
 //! Measures a case: results are checked first, then everything is timed in turn.
 
-use pendula::vm::Engine;
 use pendula_codegen::cc::Compiler;
+use pendula_vm::Engine;
 
-use super::cases::{Case, Seed};
-use super::inputs::Data;
-use super::objective::{Contraction, Objective};
-use super::reference::{self, Check};
-use super::runner::{Prepared, Runner};
+use crate::cases::{Case, Seed};
+use crate::inputs::Data;
+use crate::objective::{Contraction, Objective};
+use crate::reference::{self, Check};
+use crate::runner::{MakeWhole, Prepared, Runner};
 
 /// How thoroughly and with which roundings to measure.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub struct Effort {
     /// True if floating-point operations may be rounded otherwise than written.
-    pub(crate) fast: bool,
+    pub fast: bool,
+    /// How the code is made that runs a whole program in C.
+    pub whole: MakeWhole,
     /// The number of rounds; medians over them are reported.
-    pub(crate) rounds: usize,
+    pub rounds: usize,
     /// The minimum duration of a sample in seconds; shorter runs are repeated.
-    pub(crate) least: f64,
+    pub least: f64,
 }
 
 /// An objective and its time.
 #[derive(Debug)]
-pub(crate) struct Timed {
+pub struct Timed {
     pub(crate) function: &'static str,
     pub(crate) contraction: Contraction,
     pub(crate) seconds: f64,
@@ -30,7 +32,7 @@ pub(crate) struct Timed {
 
 /// The numbers of executed instructions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Instructions {
+pub struct Instructions {
     pub(crate) forward: u64,
     /// The number for a whole gradient.
     pub(crate) gradient: Option<u64>,
@@ -38,8 +40,9 @@ pub(crate) struct Instructions {
 
 /// The times of an engine.
 #[derive(Debug)]
-pub(crate) struct EngineTimes {
-    pub(crate) engine: &'static str,
+pub struct EngineTimes {
+    /// The engine's name.
+    pub engine: &'static str,
     /// Times in seconds.
     pub(crate) forward: f64,
     pub(crate) backward: f64,
@@ -48,12 +51,12 @@ pub(crate) struct EngineTimes {
     pub(crate) hessian: Option<f64>,
     pub(crate) instructions: Option<Instructions>,
     pub(crate) checks: Vec<Check>,
-    pub(crate) memory: Option<super::memory::Peaks>,
+    pub(crate) memory: Option<crate::memory::Peaks>,
 }
 
 /// The result of a case.
 #[derive(Debug)]
-pub(crate) struct Measured {
+pub struct Measured {
     pub(crate) name: String,
     pub(crate) workload: &'static str,
     pub(crate) size: String,
@@ -61,7 +64,8 @@ pub(crate) struct Measured {
     pub(crate) objectives: Vec<Timed>,
     /// The checks of the objectives in C.
     pub(crate) checks: Vec<Check>,
-    pub(crate) engines: Vec<EngineTimes>,
+    /// The times of each engine.
+    pub engines: Vec<EngineTimes>,
 }
 
 impl Measured {
@@ -382,13 +386,19 @@ struct Ready<'c> {
 }
 
 impl<'c> Ready<'c> {
-    fn new(case: &'c Case, compiler: Option<&Compiler>, fast: bool) -> anyhow::Result<Ready<'c>> {
+    fn new(case: &'c Case, compiler: Option<&Compiler>, effort: Effort) -> anyhow::Result<Ready<'c>> {
         let objectives = match compiler {
             Some(compiler) => Objective::all(compiler, case.workload)?,
             None => Vec::new(),
         };
-        let apart = case.apart.as_deref().map(|c| Prepared::new(c, fast)).transpose()?;
-        Ok(Ready { case, prepared: Prepared::new(case, fast)?, apart, objectives, start: case.arrays() })
+        let apart = case.apart.as_deref().map(|c| Prepared::new(c, effort.fast, effort.whole)).transpose()?;
+        Ok(Ready {
+            case,
+            prepared: Prepared::new(case, effort.fast, effort.whole)?,
+            apart,
+            objectives,
+            start: case.arrays(),
+        })
     }
 }
 
@@ -463,14 +473,14 @@ impl<'a> TimedCase<'a> {
 }
 
 /// Measures cases on engines, and in C if there is a compiler, all in turn.
-pub(crate) fn measure(
+pub fn measure(
     cases: &[Case],
     compiler: Option<&Compiler>,
     engines: &[Engine],
     effort: Effort,
 ) -> anyhow::Result<Vec<Measured>> {
     let ready: Vec<Ready<'_>> =
-        cases.iter().map(|case| Ready::new(case, compiler, effort.fast)).collect::<Result<_, _>>()?;
+        cases.iter().map(|case| Ready::new(case, compiler, effort)).collect::<Result<_, _>>()?;
     let mut cases: Vec<TimedCase<'_>> =
         ready.iter().map(|r| TimedCase::new(r, engines, effort.least)).collect::<Result<_, _>>()?;
     for _ in 0..effort.rounds {

@@ -8,7 +8,7 @@
 
 use pendula_codegen::cc::{CcError, Compiler, Library};
 
-use super::cases::Workload;
+use crate::cases::Workload;
 
 /// How an objective is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Objective {
         Ok(out)
     }
 
-    /// Calls it `times` times. `arrays` are those of [`Case::arrays`](super::cases::Case::arrays), of a case of this
+    /// Calls it `times` times. `arrays` are those of [`Case::arrays`](crate::cases::Case::arrays), of a case of this
     /// objective's workload.
     pub(crate) fn run(&self, arrays: &mut [Vec<u64>], times: u64) {
         let lengths: Vec<i64> = arrays.iter().map(|a| a.len() as i64).collect();

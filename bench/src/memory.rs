@@ -5,24 +5,21 @@
 //! there are no figures.
 
 use std::io::{Read as _, Write as _};
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-use clap::ValueEnum as _;
-use pendula::asm::object;
-use pendula::isa::Module;
+use pendula_asm::object;
+use pendula_isa::Module;
+use pendula_vm::Engine;
 
-use super::cases::{self, Case, Seed, Workload, workload};
-use super::measure::EngineTimes;
-use super::reference::Check;
-use super::runner::Prepared;
-use crate::cli::args::{BenchChild, Engine};
-use crate::cli::memory::own;
+use crate::cases::{self, Case, Seed, Workload, workload};
+use crate::measure::EngineTimes;
+use crate::reference::Check;
+use crate::runner::Prepared;
 
 /// Peak memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Peaks {
+pub struct Peaks {
     pub(crate) forward: u64,
     pub(crate) gradient: u64,
 }
@@ -37,51 +34,64 @@ impl Peaks {
     }
 }
 
+/// What the child process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Child {
+    /// Nothing.
+    Empty,
+    /// A run forward.
+    Forward,
+    /// A gradient.
+    Gradient,
+}
+
+/// The peak memory of this process in bytes, if the system reports it.
+fn peak() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
 /// The work of the child process.
-pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyhow::Result<u64> {
+pub fn child(what: Child, names: &[String], engine: Engine) -> anyhow::Result<u64> {
     // Resets the peak. If that is not allowed, the peak includes reading the program.
     let begin = || drop(std::fs::write("/proc/self/clear_refs", "5"));
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;
-    if what == BenchChild::Empty {
+    if what == Child::Empty {
         begin();
-        return own("VmHWM").context("the system does not report the peak memory");
+        return peak().context("the system does not report the peak memory");
     }
     let module = object::read(&bytes).map_err(|e| anyhow::anyhow!("{e}"))?;
     drop(bytes);
     let workload = names.first().and_then(|name| workload(name)).context("one workload")?;
     let prepared = Prepared::of(module, workload.results, workload.inputs)?;
-    let mut runner = prepared.runner(engine.into())?;
+    let mut runner = prepared.runner(engine)?;
     let weights = [Seed::Wave.weights(runner.results().len())];
     for round in 0..2 {
         if round == 1 {
             begin();
         }
         match what {
-            BenchChild::Forward => runner.forward(1)?,
-            BenchChild::Gradient => runner.gradient(1, &weights)?,
-            BenchChild::Empty => {}
+            Child::Forward => runner.forward(1)?,
+            Child::Gradient => runner.gradient(1, &weights)?,
+            Child::Empty => {}
         }
     }
-    own("VmHWM").context("the system does not report the peak memory")
+    peak().context("the system does not report the peak memory")
 }
 
+/// Makes the command that runs this program again, as the child process for a workload.
+pub type Start<'a> = &'a dyn Fn(&str, Child) -> Command;
+
 /// Runs a child process, and returns the peak that it reports.
-fn evaluate(
-    executable: &Path,
-    what: BenchChild,
-    workload: &Workload,
-    engine: Engine,
-    object: &[u8],
-) -> anyhow::Result<u64> {
-    let name = |value: Option<clap::builder::PossibleValue>| value.map_or(String::new(), |v| v.get_name().to_string());
-    let mut process = Command::new(executable)
-        .args(["bench", workload.name, "--child", &name(what.to_possible_value())])
-        .args(["--engine", &name(engine.to_possible_value())])
+fn evaluate(start: Start<'_>, what: Child, workload: &Workload, object: &[u8]) -> anyhow::Result<u64> {
+    let mut command = start(workload.name, what);
+    let mut process = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot run {}", executable.display()))?;
+        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
     let mut input = process.stdin.take().context("no pipe")?;
     // A child that failed stops reading; it reports the reason itself.
     let sent = input.write_all(object);
@@ -100,15 +110,15 @@ fn evaluate(
 const STEPS: [i64; 2] = [16_000, 64_000];
 
 /// Measures a case's peaks, and records the checks on them.
-pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut EngineTimes, engine: Engine) -> anyhow::Result<()> {
-    if case.is_exact() || own("VmHWM").is_none() {
+pub fn measure(start: Start<'_>, case: &Case, ran: &mut EngineTimes) -> anyhow::Result<()> {
+    if case.is_exact() || peak().is_none() {
         return Ok(());
     }
-    let found = peaks(executable, case.workload, &case.module()?, engine)?;
+    let found = peaks(start, case.workload, &case.module()?)?;
     ran.memory = Some(found);
     ran.checks.push(Check::at_most("peak memory, gradient over forward", found.ratio(), MOST));
     if case.workload.name == "leapfrog" {
-        let of = |steps| peaks(executable, case.workload, &cases::leapfrog(steps).module()?, engine);
+        let of = |steps| peaks(start, case.workload, &cases::leapfrog(steps).module()?);
         let [few, many] = [of(STEPS[0])?, of(STEPS[1])?].map(|p| p.gradient);
         // A megabyte is within the variation of code and allocator; 48 000 steps on a tape would take more than twelve.
         let ratio = many.saturating_sub(1 << 20) as f64 / few as f64;
@@ -122,10 +132,9 @@ pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut EngineTimes, eng
 }
 
 /// The peaks of a compiled program.
-fn peaks(executable: &Path, workload: &Workload, module: &Module, engine: Engine) -> anyhow::Result<Peaks> {
+fn peaks(start: Start<'_>, workload: &Workload, module: &Module) -> anyhow::Result<Peaks> {
     let object = object::write(module).map_err(|e| anyhow::anyhow!("{e}"))?;
-    let empty = evaluate(executable, BenchChild::Empty, workload, engine, &[])?;
-    let beyond =
-        |what| Ok::<_, anyhow::Error>(evaluate(executable, what, workload, engine, &object)?.saturating_sub(empty));
-    Ok(Peaks { forward: beyond(BenchChild::Forward)?, gradient: beyond(BenchChild::Gradient)? })
+    let empty = evaluate(start, Child::Empty, workload, &[])?;
+    let beyond = |what| Ok::<_, anyhow::Error>(evaluate(start, what, workload, &object)?.saturating_sub(empty));
+    Ok(Peaks { forward: beyond(Child::Forward)?, gradient: beyond(Child::Gradient)? })
 }

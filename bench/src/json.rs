@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Surroundings;
-use super::measure::{EngineTimes, Measured};
-use super::objective::Contraction;
-use super::reference::Check;
+use crate::Surroundings;
+use crate::measure::{EngineTimes, Measured};
+use crate::objective::Contraction;
+use crate::reference::Check;
 
 /// A number, or null if it is not finite.
 fn number(x: f64) -> Value {
@@ -72,7 +72,7 @@ pub(crate) fn surroundings(s: &Surroundings) -> Value {
 }
 
 /// All results as JSON.
-pub(crate) fn results(s: &Surroundings, cases: &[Measured]) -> Value {
+pub fn results(s: &Surroundings, cases: &[Measured]) -> Value {
     json!({
         "surroundings": surroundings(s),
         "cases": cases.iter().map(case).collect::<Vec<_>>(),

@@ -1,19 +1,19 @@
 //! The workloads: their programs, the same objectives in C, and the inputs of each size.
 
 use anyhow::{Context, bail};
-use pendula::compiler::compile::{Compiled, Options, compile};
-use pendula::isa::Module;
+use pendula_compiler::compile::{Compiled, Options, compile};
+use pendula_isa::Module;
 
-use super::inputs::{self, Data};
-use super::reference::{self, Published};
+use crate::inputs::{self, Data};
+use crate::reference::{self, Published};
 
 /// A program in Nil, and its objectives in C.
 #[derive(Debug)]
-pub(crate) struct Workload {
+pub struct Workload {
     /// The name of its files.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What it computes.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     nil: &'static str,
     /// The source of the objectives in C.
     pub(crate) c: &'static str,
@@ -56,7 +56,7 @@ macro_rules! workload {
 }
 
 /// All workloads.
-pub(crate) static WORKLOADS: [Workload; 10] = [
+pub static WORKLOADS: [Workload; 10] = [
     workload!(
         "bessel",
         "Bessel function J2, by its series to 1e-8",
@@ -138,7 +138,7 @@ impl Seed {
 
 /// A workload of one size.
 #[derive(Debug)]
-pub(crate) struct Case {
+pub struct Case {
     /// Its name.
     pub(crate) name: String,
     pub(crate) workload: &'static Workload,
@@ -181,7 +181,7 @@ const DIMENSIONS: [(&str, usize); 6] = [
 ];
 
 /// The names of all cases, each with the name of its workload.
-pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
+pub fn names() -> Vec<(&'static str, &'static str)> {
     let mut out = vec![("bessel", "bessel")];
     out.extend(DIMENSIONS.map(|(name, _)| (name, "embedding")));
     out.extend(["norm", "complex-log", "sparse-dot", "sparse-matvec"].map(|name| (name, name)));
@@ -191,7 +191,7 @@ pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
 }
 
 /// The cases that these names of cases or workloads select; all if there are no names.
-pub(crate) fn chosen(wanted: &[String]) -> anyhow::Result<Vec<&'static str>> {
+pub fn chosen(wanted: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let known = names();
     if let Some(unknown) = wanted.iter().find(|w| !known.iter().any(|(case, family)| w == case || w == family)) {
         let all = known.iter().flat_map(|(case, family)| [*case, *family]).collect::<std::collections::BTreeSet<_>>();
@@ -203,7 +203,7 @@ pub(crate) fn chosen(wanted: &[String]) -> anyhow::Result<Vec<&'static str>> {
 
 /// The size of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub enum Size {
     /// As published.
     Published,
     /// As published, or smaller if that takes long.
@@ -225,7 +225,7 @@ pub(crate) fn leapfrog(steps: i64) -> Case {
 }
 
 /// A case by its name.
-pub(crate) fn case(name: &str, size: Size) -> Case {
+pub fn case(name: &str, size: Size) -> Case {
     let family = names().into_iter().find(|(n, _)| *n == name).map_or(name, |(_, family)| family);
     let times = if let Size::Times(n) = size { n } else { 1 };
     let new = |size: String, elements: usize, data: Vec<Data>, published: Published| Case {

@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::Surroundings;
-use super::measure::{EngineTimes, Measured};
-use super::memory::Peaks;
-use super::objective::Contraction;
-use super::reference::Check;
-use crate::cli::report::columns::{left, right};
+use crate::Surroundings;
+use crate::measure::{EngineTimes, Measured};
+use crate::memory::Peaks;
+use crate::objective::Contraction;
+use crate::reference::Check;
 
 /// A table of text.
-pub(crate) struct Table {
+pub struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
     /// The number of columns on the left that hold text instead of numbers.
@@ -18,11 +17,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(head: &[&str], words: usize) -> Table {
+    /// A table with this head.
+    pub fn new(head: &[&str], words: usize) -> Table {
         Table { head: head.iter().map(|h| (*h).to_string()).collect(), rows: Vec::new(), words }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
@@ -36,7 +37,7 @@ impl Table {
     }
 
     /// The table with aligned columns.
-    pub(crate) fn aligned(&self) -> String {
+    pub fn aligned(&self) -> String {
         let table = self.filled();
         let all = || std::iter::once(&table.head).chain(&table.rows);
         let width = |i: usize| all().filter_map(|r| r.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);
@@ -46,7 +47,7 @@ impl Table {
             let mut line = String::new();
             for (i, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let gap = if i == 0 { "" } else { "  " };
-                let cell = if i < table.words { left(cell, *width) } else { right(cell, *width) };
+                let cell = if i < table.words { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
                 let _ = write!(line, "{gap}{cell}");
             }
             let _ = writeln!(out, "{}", line.trim_end());
@@ -55,7 +56,7 @@ impl Table {
     }
 
     /// The table in Markdown.
-    pub(crate) fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         let table = self.filled();
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let rule: String = (0..table.head.len()).map(|i| if i < table.words { "|---" } else { "|--:" }).collect();
@@ -65,7 +66,7 @@ impl Table {
 }
 
 /// A duration with three digits and a unit.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),
         s if s < 1e-3 => (s * 1e6, "µs"),
@@ -76,7 +77,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// A number with three digits, or with all digits before the point.
-pub(crate) fn digits(x: f64) -> String {
+pub fn digits(x: f64) -> String {
     match x.abs() {
         a if a < 9.995 => format!("{x:.2}"),
         a if a < 99.95 => format!("{x:.1}"),
@@ -122,7 +123,7 @@ fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &EngineTime
 }
 
 /// The table of times.
-pub(crate) fn times(cases: &[Measured]) -> Table {
+pub fn times(cases: &[Measured]) -> Table {
     let head = ["O", "O off", "F/O", "U/O", "G/O", "J/O", "H/O", "checks"];
     rows(cases, &head, |case, ran| {
         let objective = |way| case.objective(way).map_or(String::new(), |o| duration(o.seconds));
@@ -139,7 +140,7 @@ pub(crate) fn times(cases: &[Measured]) -> Table {
 }
 
 /// The table of instructions and memory.
-pub(crate) fn sizes(cases: &[Measured]) -> Table {
+pub fn sizes(cases: &[Measured]) -> Table {
     let head = ["instructions F", "G", "peak memory F", "G", "G/F", "size"];
     rows(cases, &head, |case, ran| {
         let count = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
@@ -156,7 +157,7 @@ pub(crate) fn sizes(cases: &[Measured]) -> Table {
 }
 
 /// The checks that failed.
-pub(crate) fn complaints(cases: &[Measured]) -> String {
+pub fn complaints(cases: &[Measured]) -> String {
     let mut out = String::new();
     let mut tell = |case: &Measured, engine: &str, checks: &[Check]| {
         for c in checks.iter().filter(|c| !c.is_met()) {
@@ -175,7 +176,7 @@ pub(crate) fn complaints(cases: &[Measured]) -> String {
 }
 
 /// The text above a table.
-pub(crate) fn heading(s: &Surroundings, engines: &[&str]) -> String {
+pub fn heading(s: &Surroundings, engines: &[&str]) -> String {
     let compiler = s.compiler.as_deref().unwrap_or("no C compiler");
     let rounds = if s.rounds == 1 { "one round".to_string() } else { format!("medians of {} rounds", s.rounds) };
     let fast = if s.fast { " with --fast-float" } else { "" };
@@ -183,7 +184,7 @@ pub(crate) fn heading(s: &Surroundings, engines: &[&str]) -> String {
 }
 
 /// The explanation of the columns.
-pub(crate) const LEGEND: &str = "\
+pub const LEGEND: &str = "\
 O: the objective in C, -O3 -march=native; off: with -ffp-contract=off, too. F: forward; U: back, without gradients; G: a whole gradient;
 J: the sparse Jacobian; H: the Hessian: each over O, and in parentheses over O off.
 ";

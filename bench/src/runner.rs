@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use pendula::isa::Module;
-use pendula::isa::adjoint::{GRADIENT, MIXED};
-use pendula::isa::counts::Direction;
-use pendula::isa::num::convert::to_f64;
-use pendula::isa::types::{Reg, Ty};
-use pendula::isa::words::clear;
-use pendula::native::NativeProgram;
-use pendula::values::{self, Location};
-use pendula::vm::gradient::{self, Cell, Variable};
-use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program};
+use pendula_compiler::ir;
+use pendula_compiler::lower::Argument;
+use pendula_compiler::passes::Switches;
+use pendula_isa::Module;
+use pendula_isa::adjoint::{GRADIENT, MIXED};
+use pendula_isa::counts::Direction;
+use pendula_isa::module::{Symbol, SymbolKind};
+use pendula_isa::num::convert::to_f64;
+use pendula_isa::types::{Reg, Ty};
+use pendula_isa::words::clear;
+use pendula_vm::gradient::{self, Cell, Variable};
+use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program, WholeProgram};
 
 use pendula_codegen::cc::Rounding;
 
-use super::cases::Case;
+use crate::cases::Case;
 
 /// Runs a program that was set up for it. Repetitions are within one call, so that timing adds no cost.
 pub(crate) trait Runner {
@@ -45,6 +47,9 @@ pub(crate) trait Runner {
     fn executed(&self) -> Option<u64>;
 }
 
+/// Makes the code that runs a whole program in C, if it can be made.
+pub type MakeWhole = fn(ir::Program, Vec<Argument>, Rounding, Switches) -> Option<Arc<dyn WholeProgram>>;
+
 /// A program that can be set up.
 pub(crate) struct Prepared {
     program: Program,
@@ -58,15 +63,15 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Compiles a case's program; with `fast`, its operations may be rounded otherwise than written.
-    pub(crate) fn new(case: &Case, fast: bool) -> anyhow::Result<Prepared> {
+    pub(crate) fn new(case: &Case, fast: bool, whole: MakeWhole) -> anyhow::Result<Prepared> {
         let compiled = case.compile(fast)?;
         let how = if fast { Rounding::Fast } else { Rounding::Strict };
         let module = compiled.module.with_context(|| format!("{} does not compile", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
         if let Some(native) = compiled.native
-            && let Ok(whole) = NativeProgram::new(native, compiled.arguments, how, compiled.switches)
+            && let Some(whole) = whole(native, compiled.arguments, how, compiled.switches)
         {
-            prepared.program.set_whole(Arc::new(whole));
+            prepared.program.set_whole(whole);
         }
         prepared.fast = fast;
         Ok(prepared)
@@ -78,12 +83,13 @@ impl Prepared {
         let mut words = |names: &[&str]| -> anyhow::Result<Vec<usize>> {
             let mut out = Vec::new();
             for name in names {
-                let place = values::find(&module, name)?;
-                ty = place.ty;
-                match place.at {
-                    Location::Memory { start, len, .. } => out.extend(start as usize..(start + len) as usize),
-                    Location::Register(_) | Location::Cell(_) => bail!("{name} is not in the data"),
-                }
+                let symbol = module.variables.iter().find(|v| v.name == *name).map_or(*name, |v| v.symbol.as_str());
+                let Some(Symbol { value, kind: SymbolKind::Data { ty: own, len, .. }, .. }) = module.symbol(symbol)
+                else {
+                    bail!("{name} is not in the data");
+                };
+                ty = *own;
+                out.extend(*value as usize..(value + len) as usize);
             }
             Ok(out)
         };

@@ -1,6 +1,6 @@
 //! Reference values for the workloads' results: published numbers and closed forms, with tolerances.
 
-use super::inputs::Data;
+use crate::inputs::Data;
 
 /// The weight in a checksum of result or derivative i, counted from 0.
 pub(crate) fn wave(i: usize) -> f64 {

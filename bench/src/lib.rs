@@ -5,34 +5,36 @@
 //! the C code. `measure` checks and times, `scale` does so at several sizes, and `memory` measures in separate
 //! processes. `table` and `json` print the results.
 
-pub(crate) mod cases;
+pub mod cases;
 #[path = "../../benches/workloads/inputs.rs"]
 mod inputs;
-pub(crate) mod json;
-pub(crate) mod measure;
-pub(crate) mod memory;
+pub mod json;
+pub mod measure;
+pub mod memory;
 mod objective;
 mod reference;
 mod runner;
-pub(crate) mod scale;
-pub(crate) mod table;
+pub mod scale;
+pub mod table;
+
+pub use runner::MakeWhole;
 
 /// The environment of a measurement.
 #[derive(Clone, Debug)]
-pub(crate) struct Surroundings {
+pub struct Surroundings {
     /// The processor's name.
-    pub(crate) processor: String,
+    pub processor: String,
     /// The version that the C compiler reports; `None` without a compiler.
-    pub(crate) compiler: Option<String>,
+    pub compiler: Option<String>,
     /// The number of rounds over which medians are taken.
-    pub(crate) rounds: usize,
+    pub rounds: usize,
     /// True if operations may be rounded otherwise than written.
-    pub(crate) fast: bool,
+    pub fast: bool,
 }
 
 impl Surroundings {
     /// The environment on this machine.
-    pub(crate) fn here(compiler: Option<&str>, rounds: usize, fast: bool) -> Surroundings {
+    pub fn here(compiler: Option<&str>, rounds: usize, fast: bool) -> Surroundings {
         let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = told.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, n)| n.trim()));
         let processor = name.map_or_else(|| std::env::consts::ARCH.to_string(), str::to_string);

@@ -1,39 +1,34 @@
 //! How time grows with size: the same case at 1, 4 and 16 times the base size, all timed in turn.
 
-use pendula::vm::Engine;
 use pendula_codegen::cc::Compiler;
+use pendula_vm::Engine;
 use serde_json::{Value, json};
 
-use super::Surroundings;
-use super::cases::{Case, SCALED, Size, case};
-use super::json::surroundings;
-use super::measure::{Effort, Measured, measure};
-use super::objective::Contraction;
-use super::reference::Check;
-use super::table::{Table, digits, duration};
+use crate::Surroundings;
+use crate::cases::{Case, SCALED, Size, case};
+use crate::json::surroundings;
+use crate::measure::{Effort, Measured, measure};
+use crate::objective::Contraction;
+use crate::reference::Check;
+use crate::table::{Table, digits, duration};
 
 /// The sizes, relative to the base size.
-pub(crate) const TIMES: [usize; 3] = [1, 4, 16];
+pub const TIMES: [usize; 3] = [1, 4, 16];
 
 /// The maximum relative growth of the time per element. That time decreases while start-up costs matter.
-pub(crate) const MOST: f64 = 0.15;
+pub const MOST: f64 = 0.15;
 
 /// A case at each size.
 #[derive(Debug)]
-pub(crate) struct Scaled(Vec<Measured>);
+pub struct Scaled(Vec<Measured>);
 
 /// Those of these cases that can be scaled.
-pub(crate) fn scalable(names: &[&'static str]) -> Vec<&'static str> {
+pub fn scalable(names: &[&'static str]) -> Vec<&'static str> {
     names.iter().copied().filter(|n| SCALED.contains(n)).collect()
 }
 
 /// Measures one case.
-pub(crate) fn scale(
-    name: &str,
-    compiler: Option<&Compiler>,
-    engines: &[Engine],
-    effort: Effort,
-) -> anyhow::Result<Scaled> {
+pub fn scale(name: &str, compiler: Option<&Compiler>, engines: &[Engine], effort: Effort) -> anyhow::Result<Scaled> {
     let cases: Vec<Case> = TIMES.iter().map(|n| case(name, Size::Times(*n))).collect();
     Ok(Scaled(measure(&cases, compiler, engines, effort)?))
 }
@@ -62,7 +57,7 @@ impl Scaled {
     }
 
     /// The measurements.
-    pub(crate) fn cases(&self) -> &[Measured] {
+    pub fn cases(&self) -> &[Measured] {
         &self.0
     }
 
@@ -87,7 +82,7 @@ impl Scaled {
 }
 
 /// The measurements as a table.
-pub(crate) fn table(all: &[Scaled]) -> Table {
+pub fn table(all: &[Scaled]) -> Table {
     let mut table = Table::new(&["workload", "size", "", "", "an element", "4 times the size", "16 times"], 4);
     for scaled in all {
         let Some(first) = scaled.0.first() else { continue };
@@ -103,13 +98,13 @@ pub(crate) fn table(all: &[Scaled]) -> Table {
 }
 
 /// The explanation of the table's columns.
-pub(crate) const LEGEND: &str = "\
+pub const LEGEND: &str = "\
 Time for an element (a number, an entry, a point, an observation, a step), and its ratio to that at larger sizes; ! is more than 15 % more.
 O: the objective in C; F: forward; U: back, without gradients; G: a whole gradient.
 ";
 
 /// The measurements as JSON.
-pub(crate) fn json(s: &Surroundings, all: &[Scaled]) -> Value {
+pub fn json(s: &Surroundings, all: &[Scaled]) -> Value {
     let case = |scaled: &Scaled| {
         let lines: Vec<Value> = scaled
             .lines()
