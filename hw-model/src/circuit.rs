@@ -6,6 +6,7 @@
 
 mod lifted;
 pub mod part;
+mod synthesis;
 
 pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};
 pub use pendula_isa::circuit::*;

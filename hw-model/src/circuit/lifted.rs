@@ -4,31 +4,30 @@
 //! operation: constants, shifts by constants and the joining of disjoint bits are wiring, operations on doubles and kernels have
 //! circuits of their own. Some functions enter the target directly ([`Lifted::is_fused`]).
 
-use std::collections::HashMap;
-
 use pendula_codegen::lift::{Narrow, Setting, symbolic};
-use pendula_codegen::ops::{Bin, Float, Kernel, Op, V};
+use pendula_codegen::ops::{Bin, Kernel, Op, V};
+use pendula_isa::Env;
 use pendula_isa::adjoint::AdMode;
-use pendula_isa::circuit::{Bit, Builder, Role, Word};
+use pendula_isa::circuit::{Builder, Role, Word};
 use pendula_isa::kernels::Kernel as _;
-use pendula_isa::kernels::circuits::{self, Formats, Outcome, ValueCircuit, compare, log};
+use pendula_isa::kernels::circuits::{Formats, Outcome, ValueCircuit, compare, log};
 use pendula_isa::table::TableFn;
-use pendula_isa::{Cond, Env};
 
 use super::part::Accumulator;
+use super::synthesis::Synthesis;
 
 /// A function of the table as operations on words of some width.
 #[derive(Debug)]
 pub(crate) struct Lifted {
-    ops: Vec<Op>,
-    kernels: Vec<Kernel>,
+    pub(super) ops: Vec<Op>,
+    pub(super) kernels: Vec<Kernel>,
     value: V,
-    formats: Formats,
+    pub(super) formats: Formats,
     arity: usize,
     /// How many live operations and checks use each value.
-    uses: Vec<u32>,
+    pub(super) uses: Vec<u32>,
     /// How many low bits of each value matter.
-    demanded: Vec<usize>,
+    pub(super) demanded: Vec<usize>,
 }
 
 impl Lifted {
@@ -102,11 +101,11 @@ impl Lifted {
         }
     }
 
-    fn op(&self, v: V) -> Op {
+    pub(super) fn op(&self, v: V) -> Op {
         self.ops[v.0 as usize]
     }
 
-    fn constant(&self, v: V) -> Option<u64> {
+    pub(super) fn constant(&self, v: V) -> Option<u64> {
         match self.op(v) {
             Op::Const(k) => Some(k),
             _ => None,
@@ -118,7 +117,7 @@ impl Lifted {
     }
 
     /// The logarithmic numbers that the value is the order of.
-    fn order(&self, v: V) -> Option<[V; 2]> {
+    pub(super) fn order(&self, v: V) -> Option<[V; 2]> {
         match self.op(v) {
             Op::Kernel(n, [a, b, ..])
                 if self.kernels[n as usize].name == pendula_isa::kernels::log::Order::INFO.name =>
@@ -257,295 +256,6 @@ impl Lifted {
                 }
             }
             other => unreachable!("{other:?} is not computed into the target"),
-        }
-    }
-}
-
-/// The computation of values in a circuit.
-struct Synthesis<'a> {
-    function: &'a Lifted,
-    operands: &'a [Word],
-    width: usize,
-    values: HashMap<u32, Word>,
-    faults: Vec<Bit>,
-}
-
-impl Synthesis<'_> {
-    fn new<'a>(function: &'a Lifted, operands: &'a [Word]) -> Synthesis<'a> {
-        let width = function.formats.width();
-        Synthesis { function, operands, width, values: HashMap::new(), faults: Vec::new() }
-    }
-
-    /// Computes the conditions that the function checks.
-    fn checks(&mut self, b: &mut Builder) {
-        for op in &self.function.ops {
-            if let Op::Require(ok) = *op {
-                let fault = self.untruth(b, ok);
-                self.faults.push(fault);
-            }
-        }
-    }
-
-    /// The value of an operation.
-    fn value(&mut self, b: &mut Builder, v: V) -> Word {
-        if let Some(word) = self.values.get(&v.0) {
-            return word.clone();
-        }
-        let word = self.compute(b, v);
-        self.values.insert(v.0, word.clone());
-        word
-    }
-
-    fn compute(&mut self, b: &mut Builder, v: V) -> Word {
-        let width = self.width;
-        let bits = self.function.demanded[v.0 as usize].clamp(1, width);
-        match self.function.op(v) {
-            Op::Const(k) => Word::constant(u128::from(k), width),
-            Op::Get(_, n) => self.operands[usize::from(n) - 1].clone(),
-            Op::Bin(op, x, z) => self.binary(b, op, x, z, bits),
-            Op::Not(x) => {
-                let word = self.own(b, x);
-                b.complement(&word);
-                word
-            }
-            Op::Compare(..) | Op::CompareFloat(..) => Word::from(self.truth(b, v)).unsigned(width),
-            Op::Select(c, x, z) => self.select(b, c, x, z),
-            Op::Float(op, x, z) => self.float(b, op, x, z),
-            Op::Sqrt(x) => self.circuit(b, &circuits::FLOAT_SQRT, &[x]),
-            Op::Abs(x) => self.circuit(b, &circuits::FLOAT_ABS, &[x]),
-            Op::FromInt(x) => self.circuit(b, &circuits::INT_TO_FLOAT, &[x]),
-            Op::Kernel(n, x) => {
-                let kernel = &self.function.kernels[n as usize];
-                match kernel.circuits {
-                    [circuit] => self.circuit(b, circuit, &x[..kernel.arity]),
-                    // Circuits that stand for the function have no value; see `Lifted::composed`.
-                    _ => b.word(width),
-                }
-            }
-            other => unreachable!("{other:?} is no value of a function"),
-        }
-    }
-
-    /// The value on wires that nothing else uses.
-    fn own(&mut self, b: &mut Builder, v: V) -> Word {
-        let word = self.value(b, v);
-        let wires = word.iter().all(|bit| bit.wire().is_some());
-        // An operand, too, is restored when the value is computed backward.
-        if self.function.uses[v.0 as usize] == 1 && wires { word } else { b.copy(&word) }
-    }
-
-    fn binary(&mut self, b: &mut Builder, op: Bin, x: V, z: V, bits: usize) -> Word {
-        let width = self.width;
-        match op {
-            Bin::Add | Bin::Sub => {
-                if op == Bin::Sub && self.function.constant(x) == Some(0) {
-                    let word = self.own(b, z);
-                    b.negate(&word);
-                    return word;
-                }
-                let (target, other) = (self.own(b, x), self.value(b, z));
-                let (target_low, other) = (&target[..bits], &other[..bits]);
-                if op == Bin::Add {
-                    b.add(other, target_low)
-                } else {
-                    b.subtract(other, target_low)
-                }
-                target
-            }
-            Bin::Mul | Bin::MulHigh => self.product(b, op, x, z, bits),
-            Bin::And => self.bitwise(b, x, z, |b, x, z| match (x, z) {
-                (Bit::ZERO, _) | (_, Bit::ZERO) => Bit::ZERO,
-                (Bit::ONE, bit) | (bit, Bit::ONE) => bit,
-                _ => b.and(x, z),
-            }),
-            Bin::Or => self.bitwise(b, x, z, |b, x, z| match (x, z) {
-                (Bit::ONE, _) | (_, Bit::ONE) => Bit::ONE,
-                (Bit::ZERO, bit) | (bit, Bit::ZERO) => bit,
-                _ => b.or(x, z),
-            }),
-            Bin::Xor => {
-                let (target, other) = (self.own(b, x), self.value(b, z));
-                b.xor(&other, &target);
-                target
-            }
-            Bin::Shl | Bin::Shr | Bin::Sar | Bin::Rol | Bin::Ror => {
-                let (word, amount) = (self.value(b, x), self.value(b, z));
-                match self.function.constant(z) {
-                    Some(k) => shifted(op, &word, k as usize % width),
-                    None => shifted_by(b, op, &word, &amount, bits),
-                }
-            }
-        }
-    }
-
-    fn bitwise(&mut self, b: &mut Builder, x: V, z: V, f: impl Fn(&mut Builder, Bit, Bit) -> Bit) -> Word {
-        let (x, z) = (self.value(b, x), self.value(b, z));
-        x.iter().zip(&*z).map(|(x, z)| if x == z { *x } else { f(b, *x, *z) }).collect()
-    }
-
-    /// A word of a product. If both are used, they are computed at once.
-    fn product(&mut self, b: &mut Builder, op: Bin, x: V, z: V, bits: usize) -> Word {
-        let width = self.width;
-        let index = |op: Bin| {
-            let same = |(n, o): (usize, &Op)| (*o == Op::Bin(op, x, z) && self.function.uses[n] > 0).then_some(n);
-            self.function.ops.iter().enumerate().find_map(same)
-        };
-        let (low, high) = (index(Bin::Mul), index(Bin::MulHigh));
-        let (first, second) = (self.value(b, x), self.value(b, z));
-        if let Some(high) = high {
-            let product = b.mul_signed(&first, &second);
-            let (low_word, high_word) = product.split_at(width);
-            self.values.insert(high as u32, Word::from(high_word));
-            if let Some(low) = low {
-                self.values.insert(low as u32, Word::from(low_word));
-            }
-            return Word::from(if op == Bin::Mul { low_word } else { high_word });
-        }
-        let word = b.word(bits);
-        b.multiply_add(&first, &second, &word);
-        word.unsigned(width)
-    }
-
-    fn select(&mut self, b: &mut Builder, c: V, x: V, z: V) -> Word {
-        // The opposite of a word or the word itself.
-        if matches!(self.function.op(x), Op::Bin(Bin::Sub, zero, a) if a == z && self.function.constant(zero) == Some(0))
-        {
-            let (word, negative) = (self.value(b, z), self.truth(b, c));
-            return b.negated_if(negative, &word);
-        }
-        if self.function.constant(x) == Some(0) {
-            let (word, c) = (self.value(b, z), self.untruth(b, c));
-            return b.mask(c, &word);
-        }
-        let (first, second, c) = (self.value(b, x), self.value(b, z), self.truth(b, c));
-        if self.function.constant(z) == Some(0) {
-            return b.mask(c, &first);
-        }
-        let c = if first.contains(&c) || second.contains(&c) { b.copy(&[c])[0] } else { c };
-        b.select(c, &first, &second)
-    }
-
-    fn float(&mut self, b: &mut Builder, op: Float, x: V, z: V) -> Word {
-        match (op, self.function.op(x)) {
-            (Float::Mul, Op::FromInt(a)) if self.function.constant(z).is_some() => {
-                // A fixed-point number as a double.
-                self.circuit(b, &circuits::FIXED_TO_FLOAT, &[a])
-            }
-            (Float::Add, _) => self.circuit(b, &circuits::FLOAT_ADD, &[x, z]),
-            (Float::Sub, _) => {
-                let (first, second) = (self.value(b, x), self.value(b, z));
-                let sign = b.inverse_of(second.sign());
-                let opposite = Word::from(&second[..self.width - 1]).then(&[sign]);
-                self.outcome(circuits::FLOAT_ADD.value(b, &self.function.formats, &[first, opposite]))
-            }
-            (Float::Mul, _) => self.circuit(b, &circuits::FLOAT_MULTIPLY, &[x, z]),
-            (Float::Div, _) if self.function.constant(x).is_some() => {
-                // The only constant that is divided is 1; as a narrow word it has other bits.
-                let one = circuits::one(self.function.formats.float);
-                let divisor = self.value(b, z);
-                self.outcome(circuits::FLOAT_DIVIDE.value(b, &self.function.formats, &[one, divisor]))
-            }
-            (Float::Div, _) => self.circuit(b, &circuits::FLOAT_DIVIDE, &[x, z]),
-        }
-    }
-
-    fn circuit(&mut self, b: &mut Builder, circuit: &ValueCircuit, x: &[V]) -> Word {
-        let x: Vec<Word> = x.iter().map(|v| self.value(b, *v)).collect();
-        self.outcome(circuit.value(b, &self.function.formats, &x))
-    }
-
-    fn outcome(&mut self, outcome: Outcome) -> Word {
-        self.faults.extend(outcome.faults);
-        outcome.word
-    }
-
-    /// Whether a word is not zero.
-    fn truth(&mut self, b: &mut Builder, v: V) -> Bit {
-        match self.function.op(v) {
-            Op::Compare(cond, x, z) => self.compare(b, cond, x, z),
-            Op::CompareFloat(cond, x, z) => {
-                let (x, z) = (self.value(b, x), self.value(b, z));
-                self.outcome(compare::compare(b, cond, &x, &z))[0]
-            }
-            _ => {
-                let word = self.value(b, v);
-                let one = word[1..].iter().all(|bit| *bit == Bit::ZERO);
-                if one { word[0] } else { b.any(&word) }
-            }
-        }
-    }
-
-    /// Whether a word is zero.
-    fn untruth(&mut self, b: &mut Builder, v: V) -> Bit {
-        match self.function.op(v) {
-            Op::Bin(Bin::Xor, c, one) if self.function.constant(one) == Some(1) => self.truth(b, c),
-            Op::Compare(cond, x, z) if cond.negated() != Cond::Always => self.compare(b, cond.negated(), x, z),
-            _ => {
-                let truth = self.truth(b, v);
-                b.inverse_of(truth)
-            }
-        }
-    }
-
-    fn compare(&mut self, b: &mut Builder, cond: Cond, x: V, z: V) -> Bit {
-        if let Some([x, z]) = self.function.order(x) {
-            let (x, z) = (self.value(b, x), self.value(b, z));
-            return self.outcome(log::compare(b, cond, &x, &z))[0];
-        }
-        let zero = self.function.constant(z) == Some(0);
-        let (x, z) = (self.value(b, x), self.value(b, z));
-        match cond {
-            Cond::Lt if zero => x.sign(),
-            Cond::Ge if zero => b.inverse_of(x.sign()),
-            Cond::Eq if zero => b.is_zero(&x),
-            Cond::Ne if zero => b.any(&x),
-            _ => {
-                let bit = b.bit();
-                b.xor_condition(cond, &x, &z, bit);
-                bit
-            }
-        }
-    }
-}
-
-/// A word shifted by a constant: wiring.
-fn shifted(op: Bin, word: &Word, by: usize) -> Word {
-    let width = word.len();
-    match op {
-        Bin::Shl => word.shifted_left(by).unsigned(width),
-        Bin::Shr => Word::from(&word[by..]).unsigned(width),
-        Bin::Sar => Word::from(&word[by..]).signed(width),
-        Bin::Rol => word.rotated_left(by),
-        _ => word.rotated_left(width - by),
-    }
-}
-
-/// A word shifted by a variable amount modulo the width. Only the low `bits` bits of the result matter.
-fn shifted_by(b: &mut Builder, op: Bin, word: &Word, amount: &Word, bits: usize) -> Word {
-    let width = word.len();
-    let known = amount.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |top| top + 1);
-    let amount = &amount[..known.min(width.ilog2() as usize)];
-    match op {
-        Bin::Shl => Word::from(&b.shift_left(&word[..bits], amount)[..bits]).unsigned(width),
-        Bin::Shr => {
-            let length = word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(1, |top| top + 1);
-            let fraction = (1 << amount.len()) - 1;
-            Word::from(&b.shift_right(&word[..length], amount)[fraction..]).unsigned(width)
-        }
-        Bin::Sar => {
-            // Without the copies of the sign at the top.
-            let copies = word.iter().rev().take_while(|bit| **bit == word.sign()).count();
-            let length = width + 1 - copies;
-            let fraction = (1 << amount.len()) - 1;
-            Word::from(&b.shift_right_signed(&word[..length], amount)[fraction..]).signed(width)
-        }
-        _ => {
-            let rotated = b.copy(word);
-            match op {
-                Bin::Ror => b.inverted(|b| b.rotate_left(amount, &rotated)),
-                _ => b.rotate_left(amount, &rotated),
-            }
-            rotated
         }
     }
 }

@@ -12,30 +12,34 @@ use std::cmp::Ordering;
 use super::elementary::{self, Fixed};
 use super::{Env, Word};
 use crate::fault::Fault;
+use crate::kernels::{Kernel, fixed as kernels};
 
-/// a + b, exact or wrapped; true when it overflowed.
-#[inline]
-pub fn add(_env: Env, a: u64, b: u64) -> (u64, bool) {
-    let (sum, overflow) = (a as i64).overflowing_add(b as i64);
-    (sum as u64, overflow)
+/// Declares functions from words to a word and whether it wrapped, which kernels define.
+macro_rules! wrapping {
+    ($( $(#[doc = $doc:literal])+ $name:ident ( $($arg:ident),+ ) as [$($all:expr),+] of $Kernel:ident; )+) => {$(
+        $(#[doc = $doc])+
+        #[inline]
+        pub fn $name(env: Env, $($arg: u64),+) -> (u64, bool) {
+            match kernels::$Kernel::words(env, [$($all),+]) {
+                Ok(([word, _], wrapped)) => (word, wrapped),
+                Err(_) => (0, true),
+            }
+        }
+    )+};
 }
 
-/// a − b, exact or wrapped; true when it overflowed.
-#[inline]
-pub fn sub(_env: Env, a: u64, b: u64) -> (u64, bool) {
-    let (difference, overflow) = (a as i64).overflowing_sub(b as i64);
-    (difference as u64, overflow)
-}
-
-/// a · b, rounded toward −∞ and then wrapped; true when it overflowed.
-///
-/// It rounds down because dropping the low bits of the two's-complement product does so, in the crate `fixed` and in
-/// a circuit.
-#[inline]
-pub fn mul(env: Env, a: u64, b: u64) -> (u64, bool) {
-    let product = (i128::from(a as i64) * i128::from(b as i64)) >> env.format.frac();
-    let word = product as i64;
-    (word as u64, i128::from(word) != product)
+wrapping! {
+    /// a + b, exact or wrapped; true when it overflowed.
+    add(a, b) as [a, b, b, b] of Add;
+    /// a − b, exact or wrapped; true when it overflowed.
+    sub(a, b) as [a, b, b, b] of Sub;
+    /// a · b, rounded toward −∞ and then wrapped; true when it overflowed.
+    ///
+    /// The floor is what dropping the low bits of the two's-complement product
+    /// gives, in the crate `fixed` and in a circuit.
+    mul(a, b) as [a, b, b, b] of Mul;
+    /// a · b + c, the product rounded toward −∞; wrapped, and true when it overflowed.
+    muladd(a, b, c) as [a, b, c, c] of Muladd;
 }
 
 /// a / b, rounded toward zero.
@@ -122,25 +126,35 @@ elementary! {
     cosh(a)
     /// Hyperbolic tangent.
     tanh(a)
-    /// |a|.
-    abs(a)
-    /// −1, 0 or 1, as a number.
-    sign(a)
-    /// The lesser of two numbers.
-    min(a, b)
-    /// The greater of two numbers.
-    max(a, b)
-    /// The greater of a and 0.
-    relu(a)
-    /// The greatest whole number not above a.
-    floor(a)
 }
 
-/// a · b + c, the product rounded toward −∞; wrapped, and true when it overflowed.
-#[inline]
-pub fn muladd(env: Env, a: u64, b: u64, c: u64) -> (u64, bool) {
-    let (word, overflow) = elementary::muladd(fixed(env), a as i64, b as i64, c as i64);
-    (word as u64, overflow)
+/// Declares functions from words to a word, which kernels define.
+macro_rules! by_kernel {
+    ($( $(#[doc = $doc:literal])+ $name:ident ( $($arg:ident),+ ) as [$($all:expr),+] of $Kernel:ident; )+) => {$(
+        $(#[doc = $doc])+
+        ///
+        /// # Errors
+        /// [`Fault::Range`] where the word does not fit.
+        #[inline]
+        pub fn $name(env: Env, $($arg: u64),+) -> Word {
+            kernels::$Kernel::words(env, [$($all),+]).map(|([word, _], _)| word)
+        }
+    )+};
+}
+
+by_kernel! {
+    /// |a|.
+    abs(a) as [a, a, a, a] of Abs;
+    /// −1, 0 or 1, as a number.
+    sign(a) as [a, a, a, a] of Sign;
+    /// The lesser of two numbers.
+    min(a, b) as [a, b, b, b] of Min;
+    /// The greater of two numbers.
+    max(a, b) as [a, b, b, b] of Max;
+    /// The greater of a and 0.
+    relu(a) as [a, a, a, a] of Relu;
+    /// The greatest whole number not above a.
+    floor(a) as [a, a, a, a] of Floor;
 }
 
 /// (a, b) turned by θ, as [`elementary::rot`]: a bijection for every θ. True when a word wrapped.

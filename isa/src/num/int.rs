@@ -36,13 +36,6 @@ pub fn modulo(_: Env, a: u64, b: u64) -> Word {
     Ok((if r != 0 && (r < 0) != (b < 0) { r + b } else { r }).cast_unsigned())
 }
 
-/// The product, and whether it wrapped.
-#[inline]
-pub fn prod(_: Env, a: u64, b: u64) -> (u64, bool) {
-    let (product, wrapped) = a.cast_signed().overflowing_mul(b.cast_signed());
-    (product.cast_unsigned(), wrapped)
-}
-
 /// Quotient of unsigned integers.
 #[inline]
 pub fn udiv(_: Env, a: u64, b: u64) -> Word {
