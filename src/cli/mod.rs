@@ -8,6 +8,8 @@ mod chrome_trace;
 mod commands;
 mod interrupt;
 mod memory;
+mod output;
+mod program;
 mod report;
 mod rerun;
 mod session;
@@ -86,7 +88,9 @@ fn log(level: tracing::Level, styled: bool, trace_json: Option<&str>, reporter: 
 
 fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
     match command {
+        Command::Run(args) if !args.many.batch.is_empty() => commands::batch::run::run(args, reporter),
         Command::Run(args) => commands::run::run(args, reporter),
+        Command::Grad(args) if !args.many.batch.is_empty() => commands::batch::grad::run(args, reporter),
         Command::Grad(args) => commands::grad::run(args, reporter),
         Command::Energy(args) => commands::energy::run(args, reporter),
         Command::Level(args) => commands::level::run(args, reporter),

@@ -9,8 +9,8 @@ use pendula::stop_report::StopReport;
 use pendula::vm::{Machine, Outcome};
 
 use crate::cli::args::Conditions;
-use crate::cli::commands;
 use crate::cli::interrupt;
+use crate::cli::program;
 use crate::cli::session;
 
 /// The time limit for such a run while a user waits for it.
@@ -33,7 +33,7 @@ pub(crate) type Ways = (Vec<Direction>, Vec<(usize, u64)>);
 pub(crate) fn in_source(
     outcome: &Outcome,
     machine: &Machine<'_>,
-    loaded: &commands::Program,
+    loaded: &program::Program,
     conditions: &Conditions,
     (ways, seeds): (&[Direction], &[(usize, u64)]),
 ) -> Option<StopReport> {
@@ -51,7 +51,7 @@ pub(crate) fn in_source(
 pub(crate) fn in_source_from(
     outcome: &Outcome,
     machine: &Machine<'_>,
-    loaded: &commands::Program,
+    loaded: &program::Program,
     (data, (ways, seeds)): (Vec<u64>, &Ways),
     time: Duration,
 ) -> Option<StopReport> {

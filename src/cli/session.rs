@@ -28,8 +28,9 @@ use pendula_codegen::cc::CcError;
 use serde_json::Value;
 
 use crate::cli::args::{Conditions, Engine, Source, Switch, TrapOn};
-use crate::cli::commands::{self, report};
 use crate::cli::interrupt::{self, Unresponsive};
+use crate::cli::output::report;
+use crate::cli::program;
 use crate::cli::status::Status;
 
 /// The maximum number of events that `--json` collects; later ones are left out.
@@ -62,7 +63,7 @@ pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome
 /// Prepares a program for running; `backward` says whether any run is backward. Errors of the program are reported
 /// here; the result is then the exit status.
 pub(crate) fn program(
-    loaded: &commands::Program,
+    loaded: &program::Program,
     source: &Source,
     conditions: &Conditions,
     backward: bool,
@@ -292,7 +293,7 @@ impl Session {
     }
 
     /// Records whether the program has C code for whole runs, which show no progress.
-    pub(crate) fn of(self, loaded: &commands::Program) -> Session {
+    pub(crate) fn of(self, loaded: &program::Program) -> Session {
         Session { whole: loaded.compiled.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
     }
 

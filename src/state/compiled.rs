@@ -45,7 +45,7 @@ pub struct CompiledSource {
     pub program: Option<ir::Program>,
     /// The IR before the optimisations.
     pub source: Option<ir::Program>,
-    /// The IR from which C is generated, if [`compile::Options::native`] asks for it.
+    /// The IR from which C is generated, if [`Options::native`](pendula_compiler::compile::Options::native) asks for it.
     pub native: Option<ir::Program>,
     /// The passes that were selected.
     pub switches: Switches,

@@ -6,7 +6,9 @@ use pendula::report::{Reporter, print};
 use serde_json::{Map, json};
 
 use crate::cli::args::Asm;
-use crate::cli::commands::{self, load, output_object};
+use crate::cli::commands::load;
+use crate::cli::output;
+use crate::cli::output::output_object;
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
             print(&listing)?;
         }
         if output.is_none() {
-            return if args.json { commands::answer_diagnostics(told.0, told.1, rest, reporter) } else { Ok(()) }
+            return if args.json { output::answer_diagnostics(told.0, told.1, rest, reporter) } else { Ok(()) }
                 .map(|()| Status::Done);
         }
     }

@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use crate::cli::args::{Check, Source};
 use crate::cli::commands::usage::quoted;
-use crate::cli::commands::{Program, answer_diagnostics, each, load_to_check};
+use crate::cli::commands::{each, load_to_check};
+use crate::cli::output::answer_diagnostics;
+use crate::cli::program::Program;
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {

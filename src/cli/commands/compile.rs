@@ -16,7 +16,8 @@ use pendula::report::Reporter;
 use serde_json::Map;
 
 use crate::cli::args::{Compile, Emit, Options as Given, Uncompute};
-use crate::cli::commands::{budget, load_for, output_object, output_text};
+use crate::cli::commands::{budget, load_for};
+use crate::cli::output::{output_object, output_text};
 use crate::cli::status::Status;
 
 /// The compiler's options, and the budget for reading, from the command line's options.

@@ -6,7 +6,8 @@ use pendula::load::display_name;
 use pendula::report::{Reporter, print};
 
 use crate::cli::args::Disasm;
-use crate::cli::commands::{is_stdout, load, output_text};
+use crate::cli::commands::load;
+use crate::cli::output::{is_stdout, output_text};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> {

@@ -6,7 +6,6 @@ use anyhow::Context;
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
-use pendula::hw_model::breakeven::SpanEffects;
 use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, functions};
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, PricedRun, Program};
@@ -19,9 +18,13 @@ use pendula::{leftovers, store, values};
 use serde_json::{Map, Value};
 
 use crate::cli::args::{Breakdown, Energy, Source};
-use crate::cli::commands::{self, RunConditions, each, load, write_file};
+use crate::cli::commands::{RunConditions, each, load};
+use crate::cli::output;
+use crate::cli::output::write_file;
+use crate::cli::program;
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::energy_json;
+use crate::cli::report::energy_run::{MeasuredRun, Sweep, fitting};
 use crate::cli::report::energy_text;
 use crate::cli::report::energy_text::Steps;
 use crate::cli::report::outcome::{explain, outcome_json};
@@ -31,9 +34,6 @@ use crate::cli::status::Status;
 
 /// The technologies that are compared if none is named.
 const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
-
-/// The maximum number of points of a sweep.
-const POINTS: usize = 10_000;
 
 pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
     if args.list_tech && args.json {
@@ -178,17 +178,6 @@ fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran:
     if accesses == 0 { Vec::new() } else { technologies.iter().filter(silent).map(warn).collect() }
 }
 
-/// The observations of a program's runs.
-pub(crate) struct MeasuredRun {
-    pub(crate) activities: Vec<Activity>,
-    /// The number of words that the run forward changed: the state that a step hands to the next.
-    pub(crate) state_words: u64,
-    /// The number of bits of these words.
-    pub(crate) state_bits: u64,
-    /// What each of the module's spans left behind; empty if not needed.
-    pub(crate) leaves: Vec<SpanEffects>,
-}
-
 /// Finds a technology by its name or file.
 pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
     if let Some(technology) = Technology::preset(name) {
@@ -199,20 +188,6 @@ pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
     }
     let names: Vec<&str> = Technology::presets().collect();
     anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
-}
-
-/// The conditions that a technology supports. If there are several technologies, unsupported frequencies or voltages
-/// are ignored.
-fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditions {
-    let mut out = asked;
-    if let (Some(energy), true) = (technology.energy(), several) {
-        match energy.logic {
-            Logic::Ideal | Logic::Irreversible(_) => (out.hertz, out.volt) = (None, None),
-            Logic::Superconducting { .. } => out.volt = None,
-            Logic::Adiabatic { .. } => {}
-        }
-    }
-    out
 }
 
 /// True if the output contains anything about routines.
@@ -321,16 +296,16 @@ fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
 }
 
 /// The warnings from loading the program, and those in `besides`, for JSON.
-fn warnings(loaded: &commands::Program, besides: &[Diagnostic]) -> Map<String, Value> {
+fn warnings(loaded: &program::Program, besides: &[Diagnostic]) -> Map<String, Value> {
     let all = [&loaded.warnings, besides].concat();
-    Map::from_iter([("diagnostics".to_string(), commands::as_json(&all, &loaded.sources))])
+    Map::from_iter([("diagnostics".to_string(), output::as_json(&all, &loaded.sources))])
 }
 
 fn stopped(
     outcome: &Outcome,
     args: &Energy,
     machine: &Machine<'_>,
-    loaded: &commands::Program,
+    loaded: &program::Program,
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
     let stop_report = in_source(outcome, machine, loaded, &args.given, (&there(machine), &[]));
@@ -424,64 +399,4 @@ fn unlike(files: &[(String, String)], name: &str, extension: &str) -> String {
     let numbered = (2..).map(|n| format!("{name}-{n}{extension}"));
     let mut all = std::iter::once(format!("{name}{extension}")).chain(numbered);
     all.find(|name| files.iter().all(|(other, _)| other != name)).unwrap_or_default()
-}
-
-/// A range of frequencies or voltages.
-pub(crate) struct Sweep {
-    pub(crate) voltage: bool,
-    pub(crate) values: Vec<f64>,
-}
-
-/// The result of a sweep: for each technology, its name and the energy in joules at each point; `None` where it does
-/// not support the voltage.
-pub(crate) type Swept = Vec<(String, Vec<Option<f64>>)>;
-
-impl Sweep {
-    /// Parses `frequency=1e5..1e9:41` (points at equal ratios) or `voltage=0.4..1:13` (points at equal distances).
-    fn parse(text: &str) -> anyhow::Result<Sweep> {
-        let form = || format!("--sweep {text}: the form is `frequency=1e5..1e9:41` or `voltage=0.4..1:13`");
-        let (what, range) = text.split_once('=').with_context(form)?;
-        let voltage = match what.trim() {
-            "frequency" => false,
-            "voltage" => true,
-            other => anyhow::bail!("--sweep goes over `frequency` or `voltage`, and not `{other}`"),
-        };
-        let (low, rest) = range.split_once("..").with_context(form)?;
-        let (high, points) = rest.split_once(':').with_context(form)?;
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| (1e-3..=1e18).contains(x));
-        let (low, high) = (number(low).with_context(form)?, number(high).with_context(form)?);
-        let points: usize = points.trim().parse().with_context(form)?;
-        anyhow::ensure!(low < high, "--sweep {text}: the range must rise");
-        anyhow::ensure!((2..=POINTS).contains(&points), "--sweep {text}: from 2 to {POINTS} points");
-        let at = |n: usize| {
-            let part = n as f64 / (points - 1) as f64;
-            if voltage { low + (high - low) * part } else { low * (high / low).powf(part) }
-        };
-        Ok(Sweep { voltage, values: (0..points).map(at).collect() })
-    }
-
-    fn run(&self, technologies: &[Technology], conditions: Conditions, totals: &Totals) -> anyhow::Result<Swept> {
-        let applies = |t: &&Technology| match t.energy().map(|e| &e.logic) {
-            Some(Logic::Adiabatic { physics, .. }) => !self.voltage || physics.scaling.is_some(),
-            Some(Logic::Superconducting { .. }) => !self.voltage,
-            _ => false,
-        };
-        let what = if self.voltage { "voltage" } else { "frequency" };
-        let swept: Vec<&Technology> = technologies.iter().filter(applies).collect();
-        anyhow::ensure!(!swept.is_empty(), "--sweep: the costs of these technologies do not depend on the {what}");
-        Ok(swept
-            .into_iter()
-            .map(|technology| {
-                let price = |value: &f64| {
-                    let conditions = if self.voltage {
-                        Conditions { volt: Some(*value), ..conditions }
-                    } else {
-                        Conditions { hertz: Some(*value), ..fitting(technology, conditions, true) }
-                    };
-                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total() * d.plug())
-                };
-                (technology.name().to_string(), self.values.iter().map(price).collect())
-            })
-            .collect())
-    }
 }

@@ -8,7 +8,7 @@ use pendula::report::{Reporter, print, print_source, to_json};
 use serde_json::{Map, json};
 
 use crate::cli::args::Fmt;
-use crate::cli::commands::write_file;
+use crate::cli::output::write_file;
 use crate::cli::report::answer;
 use crate::cli::status::Status;
 

@@ -23,15 +23,17 @@ use pendula::vm::{AdMode, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::Grad;
-use crate::cli::commands::batch::save::{Files, SaveOptions, Writers};
-use crate::cli::commands::run::StateOptions;
-use crate::cli::commands::{self, Program, RunConditions, as_json, load, report};
+use crate::cli::commands::batch::save::{Files, SaveOptions, Writers, gradient_results, gradient_words};
+use crate::cli::commands::{self, RunConditions, load};
 use crate::cli::interrupt::InterruptGuard;
+use crate::cli::output::{as_json, report};
+use crate::cli::program::Program;
 use crate::cli::report::answer::answer;
 use crate::cli::report::drift::drift;
 use crate::cli::report::outcome::{
     ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, status, wrong,
 };
+use crate::cli::report::state::StateOptions;
 use crate::cli::report::stats::{stats_json, stats_text};
 use crate::cli::report::stop_state::{at_stop, put_state, stopped_text};
 use crate::cli::rerun::{in_source, there};
@@ -90,9 +92,6 @@ pub(super) enum Stop {
 }
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
-    if !args.many.batch.is_empty() {
-        return super::batch::grad::run(args, reporter);
-    }
     let given = &args.given;
     let run = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
@@ -206,7 +205,7 @@ fn saving(
         return Ok(Ok(None));
     }
     let (loss, wrt) = places(module, options)?;
-    let results = super::batch::grad::results(&loss, &wrt, options, layouts);
+    let results = gradient_results(&loss, &wrt, options, layouts);
     let asked = SaveOptions::of_grad(args, module, std::slice::from_ref(&args.source.file), None);
     Ok(Files::new(&asked, results).map(Some))
 }
@@ -214,7 +213,7 @@ fn saving(
 /// Writes the files unless derivatives are wrong, and returns those written.
 fn save(saving: Saving, found: &Report, raw: bool) -> anyhow::Result<Option<Files>> {
     let Some((files, mut writers)) = saving.filter(|_| found.wrong.is_none()) else { return Ok(None) };
-    let words = super::batch::grad::words(found, raw);
+    let words = gradient_words(found, raw);
     writers.part(&files, 0, &[Ok(&words)])?;
     writers.finish(&files)?;
     Ok(Some(files))

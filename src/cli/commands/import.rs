@@ -8,7 +8,8 @@ use pendula::load::{self, FileKind};
 use pendula::report::Reporter;
 
 use crate::cli::args::Import;
-use crate::cli::commands::{output_text, reading, report};
+use crate::cli::commands::reading;
+use crate::cli::output::{output_text, report};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {

@@ -6,7 +6,8 @@ use pendula::compiler::janus;
 use pendula::report::Reporter;
 
 use crate::cli::args::Invert;
-use crate::cli::commands::{load, output_text, report};
+use crate::cli::commands::load;
+use crate::cli::output::{output_text, report};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> {

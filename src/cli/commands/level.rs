@@ -11,7 +11,9 @@ use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::{Level, Source};
-use crate::cli::commands::{Program, RunConditions, as_json, each, load};
+use crate::cli::commands::{RunConditions, each, load};
+use crate::cli::output::as_json;
+use crate::cli::program::Program;
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::columns::{left, length};
 use crate::cli::report::outcome::{explain, outcome_json};

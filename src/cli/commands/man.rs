@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 use pendula::report::print;
 
 use crate::cli::args::{Cli, Man};
-use crate::cli::commands::write_file;
+use crate::cli::output::write_file;
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Man) -> anyhow::Result<Status> {

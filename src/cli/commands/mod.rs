@@ -19,48 +19,28 @@ pub(crate) mod man;
 pub(crate) mod run;
 mod usage;
 
-use std::io::IsTerminal as _;
-use std::path::Path;
-
 use anyhow::Context;
 use pendula::arguments;
-use pendula::asm::assemble::{NamedOperand, Options};
-use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
+use pendula::asm::assemble::Options;
+use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::asm::pisa;
 use pendula::compiler::janus::store::Variable;
 use pendula::compiler::{self, lower::Erase};
-use pendula::files;
 use pendula::isa::Module;
 use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
-use pendula::report::{Reporter, kept, print, print_bytes, print_source, to_json};
+use pendula::report::{Reporter, kept, print};
 use pendula::vm::{self, Machine, Outcome, Snapshot};
 use pendula::{leftovers, uncompute};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::cli::args::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
+use crate::cli::output::report;
+use crate::cli::program::Program;
 use crate::cli::report::answer;
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
-
-/// A program that was loaded without errors.
-pub(crate) struct Program {
-    pub(crate) module: Module,
-    pub(crate) sources: Sources,
-    pub(crate) warnings: Vec<Diagnostic>,
-    /// The operands that are written as names.
-    pub(crate) named: Vec<NamedOperand>,
-    /// The other results of compiling a program in Nil or Janus.
-    pub(crate) compiled: Option<load::CompiledSource>,
-}
-
-impl Program {
-    /// The variables of a program in Janus.
-    pub(crate) fn variables(&self) -> Option<&[Variable]> {
-        self.compiled.as_ref().and_then(load::CompiledSource::variables)
-    }
-}
 
 /// The assembler's options from the command line's.
 pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
@@ -350,63 +330,6 @@ pub(crate) fn each(
     Ok(worst)
 }
 
-/// Reports diagnostics: as text on standard error, or as one JSON object on standard output.
-pub(crate) fn report(
-    diagnostics: &[Diagnostic],
-    sources: &Sources,
-    json: bool,
-    reporter: &Reporter,
-) -> anyhow::Result<()> {
-    if json {
-        answer_diagnostics(diagnostics, sources, Map::new(), reporter)?;
-    } else {
-        reporter.diagnostics(diagnostics, sources);
-    }
-    Ok(())
-}
-
-/// Prints the answer of a command that reports diagnostics, with additional entries.
-pub(crate) fn answer_diagnostics(
-    diagnostics: &[Diagnostic],
-    sources: &Sources,
-    mut rest: Map<String, Value>,
-    reporter: &Reporter,
-) -> anyhow::Result<()> {
-    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let outcome = if failed { json!({ "kind": "rejected" }) } else { answer::finished() };
-    rest.insert("diagnostics".into(), as_json(diagnostics, sources));
-    Ok(answer::answer(reporter, !failed, outcome, rest)?)
-}
-
-/// Diagnostics as a JSON list.
-pub(crate) fn as_json(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
-    diagnostics.iter().map(|d| to_json(d, sources)).collect()
-}
-
-/// Outputs source text: as part of the JSON answer if JSON is requested and no file is named, else like [`write`].
-pub(crate) fn output_text(
-    (source, output): (&str, Option<&str>),
-    text: String,
-    (diagnostics, sources): (&[Diagnostic], &Sources),
-    json: bool,
-    reporter: &Reporter,
-) -> anyhow::Result<()> {
-    if !json {
-        return write(source, output, &text);
-    }
-    let mut rest = Map::new();
-    match output.filter(|o| *o != "-") {
-        Some(path) => {
-            write(source, Some(path), &text)?;
-            rest.insert("output".into(), json!(path));
-        }
-        None => {
-            rest.insert("text".into(), json!(text));
-        }
-    }
-    answer_diagnostics(diagnostics, sources, rest, reporter)
-}
-
 /// The names in lists such as `a,b[2]`; commas in brackets belong to a name, as in `A[2,1]`.
 pub(crate) fn names(lists: &[String]) -> Vec<String> {
     let split = |list: &String| match arguments::split(list, ',') {
@@ -415,77 +338,4 @@ pub(crate) fn names(lists: &[String]) -> Vec<String> {
         Err(_) => vec![list.clone()],
     };
     lists.iter().flat_map(split).collect()
-}
-
-/// True if a result goes to standard output.
-pub(crate) fn is_stdout(output: Option<&str>) -> bool {
-    matches!(output, None | Some("-"))
-}
-
-/// Writes source text to a file, or to standard output.
-pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::Result<()> {
-    match output.filter(|o| *o != "-") {
-        None => Ok(print_source(text)?),
-        Some(path) => {
-            ensure_not_source(source, path)?;
-            write_file(path, text.as_bytes())
-        }
-    }
-}
-
-/// Writes an object to the named file, to standard output if requested, or beside the source. Returns the name of the
-/// file.
-pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> anyhow::Result<Option<String>> {
-    let path = match output {
-        Some("-") => {
-            let terminal = std::io::stdout().is_terminal();
-            anyhow::ensure!(
-                !terminal,
-                "an object is not a text for a terminal: name a file, `-o FILE`, or redirect the output"
-            );
-            print_bytes(bytes)?;
-            return Ok(None);
-        }
-        Some(path) => path.to_string(),
-        None if source == "-" => anyhow::bail!("name a file for the object: -o OUT"),
-        None => Path::new(source).with_extension("o").display().to_string(),
-    };
-    ensure_not_source(source, &path)?;
-    write_file(&path, bytes)?;
-    Ok(Some(path))
-}
-
-/// Writes an object like [`write_object`], and answers in JSON if requested.
-pub(crate) fn output_object(
-    (source, output): (&str, Option<&str>),
-    bytes: &[u8],
-    (diagnostics, sources): (&[Diagnostic], &Sources),
-    mut rest: Map<String, Value>,
-    (json, reporter): (bool, &Reporter),
-) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        !(json && output == Some("-")),
-        "--json and `-o -` both write to standard output: name a file for the object"
-    );
-    let path = write_object(source, output, bytes)?;
-    if json {
-        rest.insert("output".into(), json!(path));
-        answer_diagnostics(diagnostics, sources, rest, reporter)?;
-    }
-    Ok(())
-}
-
-/// Writes a file completely, or not at all.
-pub(crate) fn write_file(path: &str, bytes: &[u8]) -> anyhow::Result<()> {
-    files::write(path, bytes).with_context(|| format!("cannot write {path}"))
-}
-
-/// Refuses to write a result over its own source.
-pub(crate) fn ensure_not_source(source: &str, output: &str) -> anyhow::Result<()> {
-    let same = match (std::fs::canonicalize(source), std::fs::canonicalize(output)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    };
-    anyhow::ensure!(!same, "{output} is the source itself, which would be lost; give another file");
-    Ok(())
 }

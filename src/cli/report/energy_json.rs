@@ -8,7 +8,7 @@ use pendula::hw_model::price::{Cause, Joules};
 use pendula::hw_model::report::{PricedRun, Program};
 use serde_json::{Map, Value, json};
 
-use crate::cli::commands::energy::{MeasuredRun, Sweep, Swept};
+use crate::cli::report::energy_run::{MeasuredRun, Sweep, Swept};
 use crate::cli::report::energy_text::{Steps, class_name, forward, lost_by_line, place, priced_schedules, roundings};
 
 fn joules(j: Joules) -> Value {

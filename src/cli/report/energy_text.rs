@@ -17,8 +17,8 @@ use pendula::isa::types::{Acc, Ty};
 use pendula::isa::{GateClass, Inst, Kind};
 
 use crate::cli::args::Breakdown;
-use crate::cli::commands::energy::{MeasuredRun, Sweep, Swept};
 use crate::cli::report::columns::{left, length, right};
+use crate::cli::report::energy_run::{MeasuredRun, Sweep, Swept};
 
 /// The maximum number of rows in a table by line.
 const LINES: usize = 12;

@@ -21,8 +21,8 @@ use pendula::vm::{AdMode, Engine, Flags, Machine, Outcome, RoundingResidues};
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::Conditions;
-use crate::cli::commands;
 use crate::cli::interrupt;
+use crate::cli::program;
 use crate::cli::session;
 use crate::cli::status::Status;
 
@@ -211,7 +211,7 @@ pub(crate) fn status(outcome: &Outcome) -> Status {
 /// about to run it.
 pub(crate) fn trace(
     machine: &Machine<'_>,
-    loaded: &commands::Program,
+    loaded: &program::Program,
     conditions: &Conditions,
     ways: &[Direction],
 ) -> anyhow::Result<()> {
@@ -254,7 +254,7 @@ pub(crate) fn trace(
 /// program runs once beforehand.
 fn limit(
     machine: &Machine<'_>,
-    loaded: &commands::Program,
+    loaded: &program::Program,
     conditions: &Conditions,
     ways: &[Direction],
     data: &[u64],

@@ -8,8 +8,8 @@ use pendula::vm::{Machine, Outcome};
 use serde_json::{Map, Value};
 
 use crate::cli::args::Conditions;
-use crate::cli::commands::Program;
-use crate::cli::commands::run::{State, StateOptions};
+use crate::cli::program::Program;
+use crate::cli::report::state::{State, StateOptions};
 use crate::cli::session;
 
 /// The state where a run stopped; none at a run's end, or if the state is unknown.

@@ -7,10 +7,8 @@ use pendula::batch::{Batch, MemoryBudget};
 use pendula::grad::{GradError, Options, Report, grad, places};
 use pendula::hw_model::Technology;
 use pendula::isa::text::number;
-use pendula::isa::types::Ty;
 use pendula::layout::Layouts;
 use pendula::report::{Reporter, print};
-use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -19,19 +17,20 @@ use super::inputs::load;
 use super::item_inputs::ItemInputs;
 use super::report::{Failure, Noticed, rests_of};
 use super::rerun::{self, ItemRerun, Unfinished};
-use super::save::{Files, SaveOptions, Saved, Words};
+use super::save::{Files, SaveOptions, Words, gradient_results, gradient_words};
 use super::{Progress, Steps, Totals, ended};
 use crate::cli::args::Grad;
+use crate::cli::commands::RunConditions;
 use crate::cli::commands::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
     to_object, uses_floats,
 };
-use crate::cli::commands::run::{State, StateOptions};
-use crate::cli::commands::{RunConditions, as_json};
 use crate::cli::interrupt::{self, InterruptGuard};
+use crate::cli::output::as_json;
 use crate::cli::report::answer;
 use crate::cli::report::drift::drift;
 use crate::cli::report::outcome::{outcome_json, ran_by, stopped_by};
+use crate::cli::report::state::{State, StateOptions};
 use crate::cli::rerun::there;
 use crate::cli::session;
 use crate::cli::status::Status;
@@ -101,7 +100,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let options = options(args, &loaded)?;
     let layouts = Layouts::of(loaded.compiled.as_ref());
     let results = match places(module, &options) {
-        Ok((loss, wrt)) => results(&loss, &wrt, &options, &layouts),
+        Ok((loss, wrt)) => gradient_results(&loss, &wrt, &options, &layouts),
         Err(error) => return refused(error),
     };
     let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
@@ -228,24 +227,6 @@ impl Output<'_> {
     }
 }
 
-/// The results that can be saved: the loss, the derivatives, and second derivatives.
-pub(crate) fn results(loss: &Place, wrt: &[Place], options: &Options, layouts: &Layouts) -> Vec<Saved> {
-    let mut out = vec![Saved::of(loss, layouts)];
-    for input in wrt {
-        let names_of = vec![format!("∂/∂{}", input.name), format!("d/d{}", input.name), input.name.clone()];
-        // The types are those of `pendula::grad`: derivatives with logarithms are doubles.
-        let ty =
-            if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
-        let one = Saved::of(input, layouts).derivative(names_of, ty);
-        out.push(if options.jacobian && loss.words()[0] != loss.name { one.times(&loss.words()) } else { one });
-    }
-    if options.hessian {
-        let words: Vec<String> = wrt.iter().flat_map(Place::words).collect();
-        out.push(Saved::square("hessian", &words));
-    }
-    out
-}
-
 /// The output with a block for each item, as it would be printed for the item alone.
 fn blocks_text(begin: usize, items: &[Item]) -> String {
     let mut out = String::new();
@@ -358,7 +339,7 @@ impl Common<'_> {
         let failure = found.wrong.map(Failure::Wrong);
         let mut out = Item { wrong: broken || !kept || !found.agrees(), failure, ..Item::default() };
         if !self.files.is_empty() {
-            out.words = words(found, args.hex);
+            out.words = gradient_words(found, args.hex);
         }
         if args.json {
             let mut object = to_object(found, format, &self.layouts, args.hex);
@@ -396,23 +377,4 @@ impl Common<'_> {
         out.noticed = (found.overflow, rests_of(machine.flags()));
         out
     }
-}
-
-/// The words to be saved, in the order of [`results`].
-pub(crate) fn words(found: &Report, raw: bool) -> Words {
-    let mut out = vec![found.losses.iter().map(|loss| loss.value).collect()];
-    let inputs = found.losses.first().map_or(0, |loss| loss.gradients.len());
-    let nothing = f64::NAN.to_bits();
-    for n in 0..inputs {
-        let each = found.losses.iter().flat_map(|loss| {
-            let g = &loss.gradients[n];
-            let derivative =
-                |(word, d): (&u64, &Option<(u64, Ty)>)| if raw { *word } else { d.map_or(nothing, |d| d.0) };
-            g.words.iter().zip(&g.derivatives).map(derivative)
-        });
-        out.push(each.collect());
-    }
-    let second = found.hessian.as_ref().map(|rows| rows.iter().flatten().map(|x| x.map_or(nothing, f64::to_bits)));
-    out.extend(second.map(Iterator::collect));
-    out
 }

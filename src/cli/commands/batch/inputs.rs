@@ -20,6 +20,7 @@ use pendula::values::{self, Place};
 use super::item_inputs::{Feed, From, Inputs, Kind};
 use crate::cli::args::Source;
 use crate::cli::commands::{self, RunConditions, load_with, program_or_status, usage};
+use crate::cli::program;
 use crate::cli::status::Status;
 
 /// A file of `--batch`.
@@ -43,7 +44,7 @@ pub(crate) fn load(
     run: RunConditions<'_>,
     reverse: bool,
     (json, reporter): (bool, &Reporter),
-) -> anyhow::Result<Result<(commands::Program, Inputs), Status>> {
+) -> anyhow::Result<Result<(program::Program, Inputs), Status>> {
     let files = files(batch)?;
     let count = files.first().map_or(0, |f| f.items.count());
     let result = if kind_at(&source.file).and_then(FileKind::language).is_some_and(Language::has_arguments) {
@@ -145,7 +146,7 @@ fn distribute<T: Clone>(unnamed: &[&File], free: &[T], all_single: bool) -> Opti
 }
 
 /// For a program in assembly or an object, which file gives which symbol; for a Janus program, which variable.
-fn assembled(program: &commands::Program, files: &[File], reverse: bool) -> anyhow::Result<Plan> {
+fn assembled(program: &program::Program, files: &[File], reverse: bool) -> anyhow::Result<Plan> {
     let (named, unnamed) = given(files);
     let mut places = named;
     if !unnamed.is_empty() {
@@ -340,7 +341,7 @@ fn parameter(module: &Module, nil: &CompiledSource, n: usize, from: &From, scala
 }
 
 /// The feed of a data symbol, a variable, an element or a register.
-fn place(program: &commands::Program, name: &str, from: &From) -> anyhow::Result<Feed> {
+fn place(program: &program::Program, name: &str, from: &From) -> anyhow::Result<Feed> {
     let place = store::find(&program.module, program.variables(), name);
     let place = place.with_context(|| format!("--batch {}", from.items.path()))?;
     Ok(Feed { name: name.to_string(), places: Arc::new([place]), from: from.clone(), kind: Kind::Words })

@@ -12,17 +12,17 @@ use serde_json::{Map, Value};
 use super::item_inputs::ItemInputs;
 use super::report::{self, Failure};
 use crate::cli::args::Conditions;
-use crate::cli::commands;
-use crate::cli::commands::run::{State, StateOptions};
 use crate::cli::interrupt;
+use crate::cli::program;
 use crate::cli::report::outcome::put_stop;
+use crate::cli::report::state::{State, StateOptions};
 use crate::cli::report::stop_state::{at_stop, put_state};
 use crate::cli::rerun::{Ways, in_source_from};
 use crate::cli::session::{self, part};
 
 /// The program and the settings for such runs.
 pub(crate) struct ItemRerun<'a> {
-    pub(crate) loaded: &'a commands::Program,
+    pub(crate) loaded: &'a program::Program,
     pub(crate) program: &'a Program,
     pub(crate) conditions: &'a Conditions,
     /// The time left for such runs, for all items together.
@@ -54,11 +54,7 @@ pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Inst
 pub(crate) type Found = (StopReport, Option<State>);
 
 impl<'a> ItemRerun<'a> {
-    pub(crate) fn new(
-        loaded: &'a commands::Program,
-        program: &'a Program,
-        conditions: &'a Conditions,
-    ) -> ItemRerun<'a> {
+    pub(crate) fn new(loaded: &'a program::Program, program: &'a Program, conditions: &'a Conditions) -> ItemRerun<'a> {
         ItemRerun { loaded, program, conditions, left: AGAIN }
     }
 

@@ -4,6 +4,7 @@
 use anyhow::{Context, bail, ensure};
 use pendula::arrays::{Column, NpyOutput};
 use pendula::files::Output;
+use pendula::grad::{Options, Report};
 use pendula::isa::module::Module;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::num::{Env, Format};
@@ -384,4 +385,41 @@ fn rows(
         file.write_record(&record)?;
     }
     Ok(())
+}
+
+/// The results that can be saved: the loss, the derivatives, and second derivatives.
+pub(crate) fn gradient_results(loss: &Place, wrt: &[Place], options: &Options, layouts: &Layouts) -> Vec<Saved> {
+    let mut out = vec![Saved::of(loss, layouts)];
+    for input in wrt {
+        let names_of = vec![format!("∂/∂{}", input.name), format!("d/d{}", input.name), input.name.clone()];
+        // The types are those of `pendula::grad`: derivatives with logarithms are doubles.
+        let ty =
+            if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
+        let one = Saved::of(input, layouts).derivative(names_of, ty);
+        out.push(if options.jacobian && loss.words()[0] != loss.name { one.times(&loss.words()) } else { one });
+    }
+    if options.hessian {
+        let words: Vec<String> = wrt.iter().flat_map(Place::words).collect();
+        out.push(Saved::square("hessian", &words));
+    }
+    out
+}
+
+/// The words to be saved, in the order of [`gradient_results`].
+pub(crate) fn gradient_words(found: &Report, raw: bool) -> Words {
+    let mut out = vec![found.losses.iter().map(|loss| loss.value).collect()];
+    let inputs = found.losses.first().map_or(0, |loss| loss.gradients.len());
+    let nothing = f64::NAN.to_bits();
+    for n in 0..inputs {
+        let each = found.losses.iter().flat_map(|loss| {
+            let g = &loss.gradients[n];
+            let derivative =
+                |(word, d): (&u64, &Option<(u64, Ty)>)| if raw { *word } else { d.map_or(nothing, |d| d.0) };
+            g.words.iter().zip(&g.derivatives).map(derivative)
+        });
+        out.push(each.collect());
+    }
+    let second = found.hessian.as_ref().map(|rows| rows.iter().flatten().map(|x| x.map_or(nothing, f64::to_bits)));
+    out.extend(second.map(Iterator::collect));
+    out
 }

@@ -1,0 +1,100 @@
+//! What is priced: a run that was measured, and the conditions of a sweep.
+
+use anyhow::Context;
+use pendula::hw_model::breakeven::SpanEffects;
+use pendula::hw_model::price::{Activity, Conditions, Device, Totals};
+use pendula::hw_model::{Logic, Technology};
+
+/// The maximum number of points of a sweep.
+const POINTS: usize = 10_000;
+
+/// The observations of a program's runs.
+pub(crate) struct MeasuredRun {
+    pub(crate) activities: Vec<Activity>,
+    /// The number of words that the run forward changed: the state that a step hands to the next.
+    pub(crate) state_words: u64,
+    /// The number of bits of these words.
+    pub(crate) state_bits: u64,
+    /// What each of the module's spans left behind; empty if not needed.
+    pub(crate) leaves: Vec<SpanEffects>,
+}
+
+/// A range of frequencies or voltages.
+pub(crate) struct Sweep {
+    pub(crate) voltage: bool,
+    pub(crate) values: Vec<f64>,
+}
+
+/// The result of a sweep: for each technology, its name and the energy in joules at each point; `None` where it does
+/// not support the voltage.
+pub(crate) type Swept = Vec<(String, Vec<Option<f64>>)>;
+
+impl Sweep {
+    /// Parses `frequency=1e5..1e9:41` (points at equal ratios) or `voltage=0.4..1:13` (points at equal distances).
+    pub(crate) fn parse(text: &str) -> anyhow::Result<Sweep> {
+        let form = || format!("--sweep {text}: the form is `frequency=1e5..1e9:41` or `voltage=0.4..1:13`");
+        let (what, range) = text.split_once('=').with_context(form)?;
+        let voltage = match what.trim() {
+            "frequency" => false,
+            "voltage" => true,
+            other => anyhow::bail!("--sweep goes over `frequency` or `voltage`, and not `{other}`"),
+        };
+        let (low, rest) = range.split_once("..").with_context(form)?;
+        let (high, points) = rest.split_once(':').with_context(form)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| (1e-3..=1e18).contains(x));
+        let (low, high) = (number(low).with_context(form)?, number(high).with_context(form)?);
+        let points: usize = points.trim().parse().with_context(form)?;
+        anyhow::ensure!(low < high, "--sweep {text}: the range must rise");
+        anyhow::ensure!((2..=POINTS).contains(&points), "--sweep {text}: from 2 to {POINTS} points");
+        let at = |n: usize| {
+            let part = n as f64 / (points - 1) as f64;
+            if voltage { low + (high - low) * part } else { low * (high / low).powf(part) }
+        };
+        Ok(Sweep { voltage, values: (0..points).map(at).collect() })
+    }
+
+    /// The energies of these technologies at each point.
+    pub(crate) fn run(
+        &self,
+        technologies: &[Technology],
+        conditions: Conditions,
+        totals: &Totals,
+    ) -> anyhow::Result<Swept> {
+        let applies = |t: &&Technology| match t.energy().map(|e| &e.logic) {
+            Some(Logic::Adiabatic { physics, .. }) => !self.voltage || physics.scaling.is_some(),
+            Some(Logic::Superconducting { .. }) => !self.voltage,
+            _ => false,
+        };
+        let what = if self.voltage { "voltage" } else { "frequency" };
+        let swept: Vec<&Technology> = technologies.iter().filter(applies).collect();
+        anyhow::ensure!(!swept.is_empty(), "--sweep: the costs of these technologies do not depend on the {what}");
+        Ok(swept
+            .into_iter()
+            .map(|technology| {
+                let price = |value: &f64| {
+                    let conditions = if self.voltage {
+                        Conditions { volt: Some(*value), ..conditions }
+                    } else {
+                        Conditions { hertz: Some(*value), ..fitting(technology, conditions, true) }
+                    };
+                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total() * d.plug())
+                };
+                (technology.name().to_string(), self.values.iter().map(price).collect())
+            })
+            .collect())
+    }
+}
+
+/// The conditions that a technology supports. If there are several technologies, unsupported frequencies or voltages
+/// are ignored.
+pub(crate) fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditions {
+    let mut out = asked;
+    if let (Some(energy), true) = (technology.energy(), several) {
+        match energy.logic {
+            Logic::Ideal | Logic::Irreversible(_) => (out.hertz, out.volt) = (None, None),
+            Logic::Superconducting { .. } => out.volt = None,
+            Logic::Adiabatic { .. } => {}
+        }
+    }
+    out
+}
