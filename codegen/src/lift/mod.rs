@@ -1,4 +1,4 @@
-//! Lifts instructions to operations: [`Lifter`] is a [`Domain`] and [`Carrier`](adjoint::Carrier) that records the effects of
+//! Lifts instructions to operations: [`Lifter`] is a [`Domain`](pendula_isa::domain::Domain) and [`Carrier`](adjoint::Carrier) that records the effects of
 //! the table's bodies, and of the rules for gradient words, instead of executing them.
 //!
 //! It folds constants, numbers values (equal operations have one value), forwards the contents of registers and memory words

@@ -88,7 +88,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Of a function that never fails.
     /// With one bit for all faults.
     pub fn joined(mut self, b: &mut Builder) -> Outcome {
         if self.faults.len() > 1 {
@@ -97,6 +96,7 @@ impl Outcome {
         self
     }
 
+    /// Of a function that never fails.
     pub(super) fn infallible(word: Word) -> Outcome {
         Outcome { word, faults: Vec::new() }
     }
