@@ -29,10 +29,15 @@ fn unpack(word: u64) -> Env {
 
 /// Computes a kernel's results into `out`; returns the status.
 #[inline(always)]
-fn write_results<K: Kernel>(env: u64, out: &mut [u64; 2], x: [u64; 4]) -> u64 {
+fn write_results<K: Kernel>(env: u64, out: *mut u64, x: [u64; 4]) -> u64 {
     match K::words(unpack(env), x) {
-        Ok((words, wrapped)) => {
-            out[..K::INFO.results].copy_from_slice(&words[..K::INFO.results]);
+        Ok(([first, second], wrapped)) => {
+            // SAFETY: compiled code passes two words in its frame, which nothing else accesses until this returns.
+            unsafe { out.write(first) };
+            if K::INFO.results == 2 {
+                // SAFETY: as above.
+                unsafe { out.add(1).write(second) };
+            }
             if wrapped { WRAPPED } else { 0 }
         }
         Err(_) => FAULT,
@@ -67,8 +72,6 @@ macro_rules! entries {
         /// # Safety
         /// `out` has room for two words.
         unsafe extern "C" fn $name<K: Kernel>(env: u64, out: *mut u64, $($x: u64),+) -> u64 {
-            // SAFETY: compiled code passes the two words in its frame, which nothing else accesses until this returns.
-            let out = unsafe { &mut *out.cast::<[u64; 2]>() };
             write_results::<K>(env, out, [$($all),+])
         }
     )* };
