@@ -77,18 +77,17 @@ fn value(circuit: ValueCircuit, shape: Shape) -> GateCounts {
 /// A function without its accumulator, unless it is computed into the target.
 fn function(func: TableFn, xor: bool, shape: Shape) -> GateCounts {
     let (width, frac) = (shape.width as usize, shape.frac as usize);
-    if let Some(circuits) = part::composition(func, width, frac) {
-        return circuits.iter().map(|circuit| value(*circuit, shape)).sum();
-    }
+    let others: GateCounts = part::stand_ins(func, width, frac).iter().map(|circuit| value(*circuit, shape)).sum();
     let of = CircuitFn::Table { func, frac };
     let share = |accumulator| shares(accumulator, of, width).map(|s| s.function).unwrap_or_default();
     // Doubles and logarithmic numbers are not added as integers are.
     let entered = if matches!(func.info().ty, Ty::F | Ty::L) { Accumulator::Xor } else { accumulator(xor) };
     if part::is_fused(entered, of, width) || part::is_fused(Accumulator::Xor, of, width) {
-        return share(entered);
+        return share(entered) + others;
     }
     // What an adder of integers spends on a bit that occurs twice is not the function's.
-    [share(entered), share(Accumulator::Xor)].into_iter().min_by_key(|gates| gates.total()).unwrap_or_default()
+    let own = [share(entered), share(Accumulator::Xor)].into_iter().min_by_key(|gates| gates.total());
+    own.unwrap_or_default() + others
 }
 
 /// The check of a condition between numbers of a type.

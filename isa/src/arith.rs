@@ -68,6 +68,10 @@ pub trait Arith {
     /// `a` if `c` is not zero, else `b`.
     fn select(&mut self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
 
+    /// A constant double. In words of fewer bits, the number of their format.
+    fn float(&mut self, x: f64) -> Self::V {
+        self.word(x.to_bits())
+    }
     /// The sum of two doubles.
     fn float_add(&mut self, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>;
     /// The difference of two doubles.

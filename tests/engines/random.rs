@@ -20,10 +20,10 @@ macro_rules! emit {
 mod control;
 #[path = "../../compiler-backend/tests/nil_random/expr.rs"]
 mod expr;
+#[path = "../../compiler-backend/tests/nil_random/functions.rs"]
+mod functions;
 #[path = "../../compiler-backend/tests/nil_random/generate.rs"]
 mod generate;
-#[path = "../../compiler-backend/tests/nil_random/helpers.rs"]
-mod helpers;
 #[path = "../../compiler-backend/tests/nil_random/model.rs"]
 mod model;
 #[path = "../../compiler-backend/tests/nil_random/stmt.rs"]

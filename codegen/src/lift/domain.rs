@@ -98,20 +98,25 @@ impl Arith for Lifter<'_> {
         [difference, self.signs_differ([[a, difference], [b, a]])]
     }
 
+    fn float(&mut self, x: f64) -> V {
+        let word = self.setting.narrow.map_or(x.to_bits(), |narrow| narrow.float(x));
+        self.word(word)
+    }
+
     fn float_add(&mut self, a: V, b: V) -> Lifted {
-        Ok(self.float(Float::Add, a, b))
+        Ok(self.float_operation(Float::Add, a, b))
     }
 
     fn float_sub(&mut self, a: V, b: V) -> Lifted {
-        Ok(self.float(Float::Sub, a, b))
+        Ok(self.float_operation(Float::Sub, a, b))
     }
 
     fn float_mul(&mut self, a: V, b: V) -> Lifted {
-        Ok(self.float(Float::Mul, a, b))
+        Ok(self.float_operation(Float::Mul, a, b))
     }
 
     fn float_div(&mut self, a: V, b: V) -> Lifted {
-        Ok(self.float(Float::Div, a, b))
+        Ok(self.float_operation(Float::Div, a, b))
     }
 
     fn float_sqrt(&mut self, a: V) -> Lifted {

@@ -43,6 +43,21 @@ pub struct Narrow {
     pub bits: u32,
     /// Fraction bits of a fixed-point number.
     pub frac: u32,
+    /// Bits of the exponent of a floating-point number.
+    pub exponent: u32,
+}
+
+impl Narrow {
+    /// The floating-point word of a constant that the format holds.
+    fn float(self, x: f64) -> u64 {
+        const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
+        let mantissa = self.bits.saturating_sub(1 + self.exponent);
+        let (bias, magnitude) = ((1u64 << (self.exponent - 1)) - 1, x.abs().to_bits());
+        let exponent = (magnitude >> MANTISSA).wrapping_sub(f64::MAX_EXP as u64 - 1).wrapping_add(bias);
+        let field = if x == 0.0 { 0 } else { exponent << mantissa };
+        let fraction = (magnitude & ((1 << MANTISSA) - 1)) >> (MANTISSA - mantissa);
+        u64::from(x.is_sign_negative()) << (self.bits - 1) | field | fraction
+    }
 }
 
 /// A condition: register `a` against register `b` + `imm`.

@@ -26,7 +26,7 @@ impl Lifter<'_> {
         }
     }
 
-    pub(super) fn float(&mut self, op: Float, a: V, b: V) -> V {
+    pub(super) fn float_operation(&mut self, op: Float, a: V, b: V) -> V {
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
             let word = match op {
                 Float::Add => float::add(self.env, x, y),

@@ -18,8 +18,8 @@ macro_rules! emit {
 
 mod control;
 mod expr;
+mod functions;
 mod generate;
-mod helpers;
 mod model;
 mod oracle;
 mod stmt;

@@ -33,7 +33,9 @@ pub(crate) struct Lifted {
 impl Lifted {
     /// Lifts a function for words of these formats.
     pub(crate) fn new(func: TableFn, formats: Formats) -> Lifted {
-        let (width, narrow) = (formats.width(), Narrow { bits: formats.fixed.width, frac: formats.fixed.frac });
+        let width = formats.width();
+        let exponent = formats.float.exponent as u32;
+        let narrow = Narrow { bits: formats.fixed.width, frac: formats.fixed.frac, exponent };
         let setting =
             Setting { ad_mode: AdMode::Plain, checks: true, trap_overflow: false, ieee: false, narrow: Some(narrow) };
         let mut kernels = Vec::new();
@@ -159,12 +161,20 @@ impl Lifted {
         self.ops.iter().any(amount)
     }
 
-    /// Circuits that stand for the function, if it has none of its own.
-    pub(crate) fn composed(&self) -> Option<&'static [ValueCircuit]> {
-        match self.op(self.value) {
-            Op::Kernel(n, _) => Some(self.kernels[n as usize].circuits).filter(|circuits| circuits.len() > 1),
+    /// Circuits that stand for kernels without a circuit of their own; in the function's circuit, the values of these are meaningless.
+    pub(crate) fn stand_ins(&self) -> Vec<ValueCircuit> {
+        let several = |op: &Op| match op {
+            Op::Kernel(n, _) => Some(self.kernels[*n as usize].circuits).filter(|circuits| circuits.len() > 1),
             _ => None,
-        }
+        };
+        self.live().filter_map(several).flatten().copied().collect()
+    }
+
+    /// Whether every kernel has a circuit, or others that stand for it.
+    #[cfg(test)]
+    pub(crate) fn is_complete(&self) -> bool {
+        let is_order = |n: usize| self.kernels[n].name == pendula_isa::kernels::log::Order::INFO.name;
+        self.live().all(|op| !matches!(op, Op::Kernel(n, _) if self.kernels[*n as usize].circuits.is_empty() && !is_order(*n as usize)))
     }
 
     /// Whether the function is computed directly into the target. With exclusive or, these are bitwise functions,
@@ -222,10 +232,10 @@ impl Lifted {
                 }
             }
             Op::Compare(cond, x, z) => match self.order(x) {
-                Some([x, z]) => log::compare_into(b, cond, &word(x), &word(z), y[0]),
+                Some([x, z]) => log::COMPARISON.xor_into(b, cond, &word(x), &word(z), y[0]),
                 None => b.xor_condition(cond, &word(x), &word(z), y[0]),
             },
-            Op::CompareFloat(cond, x, z) => compare::compare_into(b, cond, &word(x), &word(z), y[0]),
+            Op::CompareFloat(cond, x, z) => compare::COMPARISON.xor_into(b, cond, &word(x), &word(z), y[0]),
             Op::Select(c, x, z) => b.with(
                 |b| {
                     let mut synthesis = Synthesis::new(self, operands);
@@ -256,6 +266,18 @@ impl Lifted {
                 }
             }
             other => unreachable!("{other:?} is not computed into the target"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_of_a_function_has_a_circuit() {
+        for &func in TableFn::ALL {
+            assert!(Lifted::new(func, Formats::of_width(64)).is_complete(), "{func:?} would cost nothing");
         }
     }
 }

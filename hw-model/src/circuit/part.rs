@@ -205,8 +205,8 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
         Part::BranchSwap => control::branch_swap(&mut b, width),
         Part::Call => control::call(&mut b, width),
         Part::Check(cond) => control::check(&mut b, cond, width),
-        Part::CheckLog(cond) => log::check(&mut b, cond, width),
-        Part::CheckFloat(cond) => compare::check(&mut b, cond, width),
+        Part::CheckLog(cond) => log::COMPARISON.check(&mut b, cond, width),
+        Part::CheckFloat(cond) => compare::COMPARISON.check(&mut b, cond, width),
         Part::CheckZero => {
             let a = b.register("a", Role::Operand, width);
             let trap = b.register("trap", Role::Trap, 1);
@@ -322,9 +322,10 @@ pub fn is_fused(accumulator: Accumulator, function: CircuitFn, width: usize) -> 
     }
 }
 
-/// Circuits that stand, one after the other, for a function that has no circuit of its own.
-pub fn composition(func: TableFn, width: usize, frac: usize) -> Option<&'static [ValueCircuit]> {
-    Lifted::new(func, Formats::new(width, frac)).composed()
+/// Circuits that stand for kernels of a function that have none of their own. In the circuit of the function, the values of these
+/// kernels are meaningless and have no gates.
+pub fn stand_ins(func: TableFn, width: usize, frac: usize) -> Vec<ValueCircuit> {
+    Lifted::new(func, Formats::new(width, frac)).stand_ins()
 }
 
 /// The circuit of `y ⊕= f(a[, b[, c]])` for a function of the table, on words of any formats.

@@ -66,7 +66,7 @@ impl Synthesis<'_> {
                 let kernel = &self.function.kernels[n as usize];
                 match kernel.circuits {
                     [circuit] => self.circuit(b, circuit, &x[..kernel.arity]),
-                    // Circuits that stand for the function have no value; see `Lifted::composed`.
+                    // Circuits that stand for it have no value; see `Lifted::stand_ins`.
                     _ => b.word(width),
                 }
             }
@@ -187,12 +187,6 @@ impl Synthesis<'_> {
                 self.outcome(circuits::FLOAT_ADD.value(b, &self.function.formats, &[first, opposite]))
             }
             (Float::Mul, _) => self.circuit(b, &circuits::FLOAT_MULTIPLY, &[x, z]),
-            (Float::Div, _) if self.function.constant(x).is_some() => {
-                // The only constant that is divided is 1; as a narrow word it has other bits.
-                let one = circuits::one(self.function.formats.float);
-                let divisor = self.value(b, z);
-                self.outcome(circuits::FLOAT_DIVIDE.value(b, &self.function.formats, &[one, divisor]))
-            }
             (Float::Div, _) => self.circuit(b, &circuits::FLOAT_DIVIDE, &[x, z]),
         }
     }
@@ -213,7 +207,7 @@ impl Synthesis<'_> {
             Op::Compare(cond, x, z) => self.compare(b, cond, x, z),
             Op::CompareFloat(cond, x, z) => {
                 let (x, z) = (self.value(b, x), self.value(b, z));
-                self.outcome(compare::compare(b, cond, &x, &z))[0]
+                self.outcome(compare::COMPARISON.value(b, cond, &x, &z))[0]
             }
             _ => {
                 let word = self.value(b, v);
@@ -238,7 +232,7 @@ impl Synthesis<'_> {
     fn compare(&mut self, b: &mut Builder, cond: Cond, x: V, z: V) -> Bit {
         if let Some([x, z]) = self.function.order(x) {
             let (x, z) = (self.value(b, x), self.value(b, z));
-            return self.outcome(log::compare(b, cond, &x, &z))[0];
+            return self.outcome(log::COMPARISON.value(b, cond, &x, &z))[0];
         }
         let zero = self.function.constant(z) == Some(0);
         let (x, z) = (self.value(b, x), self.value(b, z));

@@ -127,9 +127,9 @@ kernels! {
     Tanh "fixed_tanh" (a) value |env| fixed::tanh(env, a) =>
         (|b, f, x| exponential::tanh(b, f.fixed, &x[0]));
     /// The point (`a`, `b`) turned by an angle; raises the overflow flag where a word wraps.
-    Rot "fixed_rot" (a, b, angle, _none) wrapping_pair |env| fixed::rot(env, a, b, angle);
+    Rot "fixed_rot" (a, b, angle, _none) wrapping_pair |env| fixed::rot(env, a, b, angle) => none;
     /// The point (`a`, `b`) turned back by an angle.
-    Irot "fixed_irot" (a, b, angle, _none) wrapping_pair |env| fixed::irot(env, a, b, angle);
+    Irot "fixed_irot" (a, b, angle, _none) wrapping_pair |env| fixed::irot(env, a, b, angle) => none;
 }
 
 /// The double word of a product, rounded down to the last place.

@@ -6,7 +6,7 @@ use crate::num::float;
 
 kernels! {
     /// The reciprocal.
-    Inv "float_inv" (a) generic |k| { let one = k.word(1f64.to_bits()); k.float_div(one, a) };
+    Inv "float_inv" (a) generic |k| { let one = k.float(1.0); k.float_div(one, a) };
     /// The square root.
     Sqrt "float_sqrt" (a) generic |k| k.float_sqrt(a);
     /// The magnitude.
@@ -78,5 +78,5 @@ kernels! {
     Tanh "float_tanh" (a) value |env| float::tanh(env, a) =>
         [FLOAT_EXP, FLOAT_DIVIDE, FLOAT_ADD];
     /// 1 if |`a`| ≤ `tolerance`, else 0; a NaN on either side gives 0.
-    Within "float_within" (a, tolerance) value |env| float::within(env, a, tolerance);
+    Within "float_within" (a, tolerance) value |env| float::within(env, a, tolerance) => none;
 }

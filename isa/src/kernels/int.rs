@@ -35,7 +35,7 @@ kernels! {
     IntPow "int_ipow" (a, b) wrapping |env| int::ipow(env, a, b) =>
         (|b, _f, x| integer::power(b, &x[0], &x[1]));
     /// The exact scaling of `rmul`: x, the buffer, numerator, denominator, to x and the buffer.
-    Scale "int_scale" (x, buffer, num, den) pair |env| int::scale(env, [x, buffer, num, den]);
+    Scale "int_scale" (x, buffer, num, den) pair |env| int::scale(env, [x, buffer, num, den]) => none;
 }
 
 /// The low word of a signed double word. It has wrapped unless the high word is its sign extension.

@@ -6,9 +6,9 @@ use crate::num::{gauss, log};
 
 kernels! {
     /// `y` times `x`, which is not zero: what the multiplicative accumulator adds.
-    Scale "log_scale" (y, x) value |_env| log::mul(y, x);
+    Scale "log_scale" (y, x) value |_env| log::mul(y, x) => none;
     /// `y` divided by `x`, which is not zero: the inverse of [`Scale`].
-    Unscale "log_unscale" (y, x) value |_env| log::div(y, x);
+    Unscale "log_unscale" (y, x) value |_env| log::div(y, x) => none;
     /// The product; with zero it is zero.
     Mul "log_mul" (a, b) value |_env| log::product(a, b) =>
         (each |b, _f, x| circuits::log::product(b, &x[0], &x[1], false));
@@ -16,9 +16,9 @@ kernels! {
     Div "log_div" (a, b) value |_env| log::quotient(a, b) =>
         (each |b, _f, x| circuits::log::product(b, &x[0], &x[1], true));
     /// The number with the opposite sign.
-    Neg "log_neg" (a) value |_env| log::neg(a);
+    Neg "log_neg" (a) value |_env| log::neg(a) => none;
     /// −1, 0 or 1, as `a` is less than, equal to or greater than `b`.
-    Order "log_order" (a, b) value |_env| log::compare(a, b).map(|order| (order as i64).cast_unsigned());
+    Order "log_order" (a, b) value |_env| log::compare(a, b).map(|order| (order as i64).cast_unsigned()) => none;
     /// The reciprocal.
     Inv "log_inv" (a) value |env| gauss::inv(env, a) =>
         (each |b, _f, x| circuits::log::inverse(b, &x[0]));

@@ -14,7 +14,8 @@
 //! | `pair` | two words, or the fault for which there are none |
 //! | `wrapping_pair` | two words, and whether one wrapped |
 //!
-//! After `=>` may stand its [circuit](circuits): `(|b, f, x| …)`, a circuit of its own that has fewer gates than the body's operations, or
+//! After `=>` stands the [circuit](circuits) of one that has no body: `(|b, f, x| …)`, a circuit of its own; `none`, if no function of the table
+//! has it as a value (what does, has a circuit elsewhere); or
 //! `[…]`, circuits that stand for it. `each` marks circuits of integer arithmetic alone, for words of any width, in which every fault has a bit
 //! of its own, instead of one for all.
 
@@ -54,8 +55,7 @@ pub struct KernelInfo {
     pub wraps: bool,
     /// When there are no results.
     pub faults: Faults,
-    /// The circuit, if one written by hand is better than the body's operations. Several stand, one after the other, for a function
-    /// that has none of its own.
+    /// The circuit, written by hand, of a kernel without a body. Several stand, one after the other, for a function that has none of its own.
     pub circuits: &'static [ValueCircuit],
 }
 
@@ -118,7 +118,7 @@ macro_rules! kernels {
                 results: $crate::kernels::kernels!(@results $form),
                 wraps: $crate::kernels::kernels!(@wraps $form),
                 faults: $crate::kernels::kernels!(@faults $form),
-                circuits: $crate::kernels::kernels!(@circuits $name ($($x)+) $($circuits)?),
+                circuits: $crate::kernels::kernels!(@circuits $form $name ($($x)+) $($circuits)?),
             };
 
             $crate::kernels::kernels!(@body $form |$k, x| [$($x)+] $body);
@@ -130,8 +130,9 @@ macro_rules! kernels {
         )*
     };
 
-    (@circuits $name:literal $args:tt) => { &[] };
-    (@circuits $name:literal $args:tt (each |$b:ident, $f:ident, $x:ident| $build:expr)) => {
+    (@circuits generic $name:literal $args:tt) => { &[] };
+    (@circuits $form:ident $name:literal $args:tt none) => { &[] };
+    (@circuits $form:ident $name:literal $args:tt (each |$b:ident, $f:ident, $x:ident| $build:expr)) => {
         &[$crate::kernels::circuits::ValueCircuit {
             name: $name,
             arity: $crate::kernels::kernels!(@count_of $args),
@@ -139,7 +140,7 @@ macro_rules! kernels {
             build: |$b, $f, $x| $build,
         }]
     };
-    (@circuits $name:literal $args:tt (|$b:ident, $f:ident, $x:ident| $build:expr)) => {
+    (@circuits $form:ident $name:literal $args:tt (|$b:ident, $f:ident, $x:ident| $build:expr)) => {
         &[$crate::kernels::circuits::ValueCircuit {
             name: $name,
             arity: $crate::kernels::kernels!(@count_of $args),
@@ -147,7 +148,7 @@ macro_rules! kernels {
             build: |$b, $f, $x| $build.joined($b),
         }]
     };
-    (@circuits $name:literal $args:tt [$($stands:expr),+]) => { &[$($stands),+] };
+    (@circuits $form:ident $name:literal $args:tt [$($stands:expr),+]) => { &[$($stands),+] };
     (@count_of ($($x:ident)+)) => { $crate::kernels::kernels!(@count $($x)+) };
 
     (@count $a:ident) => { 1 };

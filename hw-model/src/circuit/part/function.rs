@@ -9,8 +9,8 @@ use crate::circuit::kernels::ValueCircuit;
 pub enum CircuitFn {
     /// The operand itself.
     Wire,
-    /// A function of the table, by the operations of its body. A function for which only others stand
-    /// ([`composition`](super::composition)) gets a circuit with a meaningless value.
+    /// A function of the table, by the operations of its body. Kernels for which others stand ([`stand_ins`](super::stand_ins)) have a
+    /// meaningless value in its circuit.
     Table {
         /// The function.
         func: TableFn,

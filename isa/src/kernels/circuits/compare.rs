@@ -5,6 +5,48 @@ use super::{Float, Formats, Outcome};
 use crate::circuit::{Bit, Builder, Role, Word};
 use crate::types::Cond;
 
+/// Comparisons of numbers of a type, of which some words are none.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison {
+    /// The name of the trap bits.
+    pub(super) trap: &'static str,
+    /// `bit ^= ` whether a word is no number.
+    pub(super) invalid: fn(&mut Builder, &[Bit], Bit),
+    /// `bit ^= ` whether a condition holds between numbers.
+    pub(super) condition: fn(&mut Builder, Cond, &[Bit], &[Bit], Bit),
+}
+
+impl Comparison {
+    fn xor(&self, b: &mut Builder, cond: Cond, words: [&[Bit]; 2], invalid: &[Bit], target: Bit) {
+        for (word, invalid) in words.into_iter().zip(invalid) {
+            (self.invalid)(b, word, *invalid);
+        }
+        (self.condition)(b, cond, words[0], words[1], target);
+    }
+
+    /// A condition into an existing bit, with trap bits for words that are no numbers.
+    pub fn xor_into(&self, b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+        let invalid = b.register(self.trap, Role::Trap, 2);
+        self.xor(b, cond, [x, z], &invalid, target);
+    }
+
+    /// 1 if a condition holds, else 0.
+    pub fn value(&self, b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Outcome {
+        let (invalid, holds) = (b.word(2), b.bit());
+        self.xor(b, cond, [x, z], &invalid, holds);
+        Outcome { word: holds.into(), faults: invalid.to_vec() }
+    }
+
+    /// Traps unless a condition holds between two registers.
+    pub fn check(&self, b: &mut Builder, cond: Cond, width: usize) {
+        let x = b.register("a", Role::Operand, width);
+        let z = b.register("b", Role::Operand, width);
+        let trap = b.register("trap", Role::Trap, 1);
+        self.xor_into(b, cond, &x, &z, trap[0]);
+        b.not(trap[0]);
+    }
+}
+
 /// `nan ^= ` whether a word is NaN: its magnitude is above that of infinity.
 fn xor_nan(b: &mut Builder, word: &[Bit], nan: Bit) {
     let t = Formats::of_width(word.len()).float;
@@ -61,33 +103,8 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
     }
 }
 
-/// A condition into an existing bit, with its traps.
-pub fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
-    let nan = b.register("trap_nan", Role::Trap, 2);
-    for (word, nan) in [x, z].into_iter().zip(&*nan) {
-        xor_nan(b, word, *nan);
-    }
-    xor_condition(b, cond, x, z, target);
-}
-
-/// 1 if a condition holds, else 0.
-pub fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Outcome {
-    let (nan, holds) = (b.word(2), b.bit());
-    for (word, nan) in [x, z].into_iter().zip(&*nan) {
-        xor_nan(b, word, *nan);
-    }
-    xor_condition(b, cond, x, z, holds);
-    Outcome { word: holds.into(), faults: nan.to_vec() }
-}
-
-/// Traps unless a condition holds between two floating-point numbers.
-pub fn check(b: &mut Builder, cond: Cond, width: usize) {
-    let x = b.register("a", Role::Operand, width);
-    let z = b.register("b", Role::Operand, width);
-    let trap = b.register("trap", Role::Trap, 1);
-    compare_into(b, cond, &x, &z, trap[0]);
-    b.not(trap[0]);
-}
+/// Comparisons of doubles, which fail for NaN.
+pub const COMPARISON: Comparison = Comparison { trap: "trap_nan", invalid: xor_nan, condition: xor_condition };
 
 /// The lesser number, −0 less than +0, or the greater one.
 pub(in crate::kernels) fn extremum(b: &mut Builder, t: Float, x: &Word, z: &Word, greater: bool) -> Outcome {

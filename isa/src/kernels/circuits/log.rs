@@ -2,6 +2,7 @@
 //! for a word that is not a number.
 
 use super::Outcome;
+use super::compare::Comparison;
 use crate::circuit::{Bit, Builder, Role, Word};
 use crate::types::Cond;
 
@@ -164,30 +165,6 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
     );
 }
 
-/// A condition into an existing bit, with its traps.
-pub fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
-    let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
-    for (word, bad) in [x, z].into_iter().zip(&*bad) {
-        xor_bad(b, word, *bad);
-    }
-    xor_condition(b, cond, x, z, target);
-}
-
-/// 1 if a condition holds, else 0.
-pub fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Outcome {
-    let (bad, holds) = (b.word(2), b.bit());
-    for (word, bad) in [x, z].into_iter().zip(&*bad) {
-        xor_bad(b, word, *bad);
-    }
-    xor_condition(b, cond, x, z, holds);
-    Outcome { word: holds.into(), faults: bad.to_vec() }
-}
-
-/// Traps unless a condition holds between two logarithmic numbers.
-pub fn check(b: &mut Builder, cond: Cond, width: usize) {
-    let x = b.register("a", Role::Operand, width);
-    let z = b.register("b", Role::Operand, width);
-    let trap = b.register("trap", Role::Trap, 1);
-    compare_into(b, cond, &x, &z, trap[0]);
-    b.not(trap[0]);
-}
+/// Comparisons of logarithmic numbers, which fail for words that are not numbers.
+pub const COMPARISON: Comparison =
+    Comparison { trap: "trap_bad_logarithm", invalid: xor_bad, condition: xor_condition };

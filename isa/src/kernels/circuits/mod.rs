@@ -148,12 +148,6 @@ impl ValueCircuit {
     }
 }
 
-/// The number 1 as a floating-point word.
-pub fn one(t: Float) -> Word {
-    // The exponent of 1 is the bias: all ones but the top one.
-    Word::constant(0, t.mantissa).then(&vec![Bit::ONE; t.exponent - 1]).then(&[Bit::ZERO; 2])
-}
-
 impl From<Word> for Outcome {
     fn from(word: Word) -> Outcome {
         Outcome::infallible(word)
