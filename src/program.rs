@@ -371,11 +371,11 @@ impl Program {
         Ok(Begun { machine, data, shown })
     }
 
-    fn go(&self, arguments: impl Arguments, ways: &[Direction]) -> Result<Run, Error> {
+    fn go(&self, arguments: impl Arguments, directions: &[Direction]) -> Result<Run, Error> {
         let arguments = arguments.arguments(&self.compiler.budget)?;
         let built = self.built(&arguments)?;
         let module = built.program.module();
-        if ways.contains(&Direction::Backward) && module.flags.irreversible {
+        if directions.contains(&Direction::Backward) && module.flags.irreversible {
             return Err(Error::told(
                 ErrorKind::Program,
                 vec![diagnosis::irreversible(&self.name, module)],
@@ -387,19 +387,19 @@ impl Program {
         let variables = built.compiled.as_ref().and_then(load::CompiledSource::variables);
         let shown = self.show.iter().map(|name| store::find(module, variables, name)).collect::<Result<Vec<_>, _>>();
         let shown = shown.map_err(|e| Error::failed(ErrorKind::Argument, e))?;
-        let start = (ways.len() > 1).then(|| begun.machine.digest());
+        let start = (directions.len() > 1).then(|| begun.machine.digest());
         let (mut left, mut values, mut output) = (self.max_steps, None, Vec::new());
-        if ways.first() == Some(&Direction::Backward) {
+        if directions.first() == Some(&Direction::Backward) {
             let words = begun.machine.input().to_vec();
             let count = words.len();
             begun.machine.set_input(words, count);
             begun.machine.set_output(self.output.iter().map(|k| k.cast_unsigned()).collect());
         }
-        for (n, way) in ways.iter().enumerate() {
+        for (n, way) in directions.iter().enumerate() {
             begun.machine.begin(*way);
             let outcome = within(&mut begun.machine, &mut left);
             if outcome != Outcome::Finished {
-                return Err(self.stopped(&built, &begun, &outcome, &ways[..=n]));
+                return Err(self.stopped(&built, &begun, &outcome, &directions[..=n]));
             }
             if values.is_none() {
                 let reverse = *way == Direction::Backward;
@@ -414,12 +414,12 @@ impl Program {
     }
 
     /// The error that says why a run stopped.
-    fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
+    fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, directions: &[Direction]) -> Error {
         let machine = &begun.machine;
         let told = built.compiled.as_ref().and_then(|nil| {
             let again = diagnosis::Rerun {
                 data: begun.data.clone(),
-                ways,
+                directions,
                 seeds: &[],
                 until: Instant::now() + diagnosis::AGAIN,
             };
@@ -443,11 +443,11 @@ impl Program {
         let told = |d| Error::told(ErrorKind::Gradient, vec![d], &built.sources);
         match error {
             GradError::Stopped(outcome) => {
-                let ways = match begun.machine.direction() {
+                let directions = match begun.machine.direction() {
                     Direction::Forward => &[Direction::Forward][..],
                     Direction::Backward => &[Direction::Forward, Direction::Backward],
                 };
-                self.stopped(built, begun, &outcome, ways)
+                self.stopped(built, begun, &outcome, directions)
             }
             GradError::Refused(refused) => told(diagnosis::refused(&self.name, refused, module, &built.sources)),
             GradError::Overflow(report) => match report.wrong {

@@ -51,7 +51,7 @@ pub enum CcError {
     },
     /// An environment variable has an invalid value.
     #[error("the environment variable {name} is `{value}`; it must be {wanted}")]
-    Setting {
+    LiftConfig {
         /// The name of the variable.
         name: &'static str,
         /// Its value.
@@ -123,7 +123,7 @@ fn limit() -> Result<Duration, CcError> {
         return Ok(Duration::from_secs(DEFAULT_SECONDS));
     };
     let seconds = value.to_str().and_then(|v| v.trim().parse::<u32>().ok()).filter(|s| *s > 0);
-    seconds.map(|s| Duration::from_secs(s.into())).ok_or_else(|| CcError::Setting {
+    seconds.map(|s| Duration::from_secs(s.into())).ok_or_else(|| CcError::LiftConfig {
         name,
         value: value.to_string_lossy().into_owned(),
         wanted: "a number of seconds, at least 1",

@@ -3,48 +3,48 @@
 
 use pendula_isa::types::Cond;
 
-use crate::ops::{Bin, Float, Op, V};
+use crate::ops::{BinaryOp, Float, Op, ValueId};
 
 /// A generator of code for operations: a method for each. `v` is the value that an operation defines.
 #[expect(missing_docs, reason = "the operations are documented where they are declared")]
 pub trait Emit {
-    fn constant(&mut self, v: V, word: u64);
-    fn get(&mut self, v: V, lane: u8, reg: u8);
-    fn bin(&mut self, v: V, op: Bin, a: V, b: V);
-    fn not(&mut self, v: V, a: V);
-    fn compare(&mut self, v: V, cond: Cond, a: V, b: V);
-    fn select(&mut self, v: V, c: V, a: V, b: V);
-    fn float(&mut self, v: V, op: Float, a: V, b: V);
-    fn sqrt(&mut self, v: V, a: V);
-    fn abs(&mut self, v: V, a: V);
-    fn int_to_float(&mut self, v: V, a: V);
-    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V);
-    fn canonical(&mut self, v: V, a: V);
-    fn load(&mut self, v: V, lane: u8, at: V);
-    fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]);
-    fn second(&mut self, v: V, of: V);
-    fn phi(&mut self, v: V, then: V, otherwise: V);
-    fn set(&mut self, lane: u8, reg: u8, value: V);
-    fn store(&mut self, lane: u8, at: V, value: V);
-    fn bound(&mut self, at: V);
-    fn finite(&mut self, a: V);
-    fn ordered(&mut self, a: V, b: V);
-    fn require(&mut self, c: V);
-    fn overflow(&mut self, c: V);
+    fn constant(&mut self, v: ValueId, word: u64);
+    fn get(&mut self, v: ValueId, lane: u8, reg: u8);
+    fn bin(&mut self, v: ValueId, op: BinaryOp, a: ValueId, b: ValueId);
+    fn not(&mut self, v: ValueId, a: ValueId);
+    fn compare(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId);
+    fn select(&mut self, v: ValueId, c: ValueId, a: ValueId, b: ValueId);
+    fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId);
+    fn sqrt(&mut self, v: ValueId, a: ValueId);
+    fn abs(&mut self, v: ValueId, a: ValueId);
+    fn int_to_float(&mut self, v: ValueId, a: ValueId);
+    fn compare_float(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId);
+    fn canonical(&mut self, v: ValueId, a: ValueId);
+    fn load(&mut self, v: ValueId, lane: u8, at: ValueId);
+    fn kernel(&mut self, v: ValueId, kernel: u32, args: [ValueId; 4]);
+    fn second(&mut self, v: ValueId, of: ValueId);
+    fn phi(&mut self, v: ValueId, then: ValueId, otherwise: ValueId);
+    fn set(&mut self, lane: u8, reg: u8, value: ValueId);
+    fn store(&mut self, lane: u8, at: ValueId, value: ValueId);
+    fn bound(&mut self, at: ValueId);
+    fn finite(&mut self, a: ValueId);
+    fn ordered(&mut self, a: ValueId, b: ValueId);
+    fn require(&mut self, c: ValueId);
+    fn overflow(&mut self, c: ValueId);
     /// Begins a conditional, which is operation `at`.
-    fn begin(&mut self, at: V, c: V);
+    fn begin(&mut self, at: ValueId, c: ValueId);
     /// Ends a conditional with operation `at`.
-    fn end(&mut self, at: V);
+    fn end(&mut self, at: ValueId);
     fn interpret(&mut self);
-    fn reload(&mut self, v: V, lane: u8, reg: u8);
+    fn reload(&mut self, v: ValueId, lane: u8, reg: u8);
 }
 
 /// Generates code for an operation, which defines `v` if it has a value.
-pub fn emit(to: &mut impl Emit, v: V, op: Op) {
+pub fn emit(to: &mut impl Emit, v: ValueId, op: Op) {
     match op {
         Op::Const(word) => to.constant(v, word),
         Op::Get(lane, reg) => to.get(v, lane, reg),
-        Op::Bin(op, a, b) => to.bin(v, op, a, b),
+        Op::BinaryOp(op, a, b) => to.bin(v, op, a, b),
         Op::Not(a) => to.not(v, a),
         Op::Compare(cond, a, b) => to.compare(v, cond, a, b),
         Op::Select(c, a, b) => to.select(v, c, a, b),

@@ -12,12 +12,12 @@ use pendula_isa::types::Cond;
 
 /// A value: the index of the operation that defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct V(pub u32);
+pub struct ValueId(pub u32);
 
 /// Integer operations of two words.
 #[expect(missing_docs, reason = "the names say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bin {
+pub enum BinaryOp {
     Add,
     Sub,
     Mul,
@@ -52,51 +52,51 @@ pub enum Op {
     /// Never `r0`.
     Get(u8, u8),
     /// An integer operation of two words.
-    Bin(Bin, V, V),
+    BinaryOp(BinaryOp, ValueId, ValueId),
     /// The bitwise complement.
-    Not(V),
+    Not(ValueId),
     /// 1 if the condition holds between two integers, else 0.
-    Compare(Cond, V, V),
+    Compare(Cond, ValueId, ValueId),
     /// The second value if the first is not zero, else the third.
-    Select(V, V, V),
+    Select(ValueId, ValueId, ValueId),
     /// An operation of two doubles.
-    Float(Float, V, V),
+    Float(Float, ValueId, ValueId),
     /// The square root of a double.
-    Sqrt(V),
+    Sqrt(ValueId),
     /// The magnitude of a double.
-    Abs(V),
+    Abs(ValueId),
     /// The double nearest to a signed integer, ties to even.
-    FromInt(V),
+    FromInt(ValueId),
     /// 1 if the condition holds between two doubles, a NaN being unordered; else 0.
-    CompareFloat(Cond, V, V),
+    CompareFloat(Cond, ValueId, ValueId),
     /// The double itself, or the canonical NaN if it is a NaN.
-    Canonical(V),
+    Canonical(ValueId),
     /// The memory word in a lane at a checked address.
-    Load(u8, V),
+    Load(u8, ValueId),
     /// The (first) result of a kernel: its number and its arguments. May take a side exit.
-    Kernel(u32, [V; 4]),
+    Kernel(u32, [ValueId; 4]),
     /// The second result of the kernel.
-    Second(V),
+    Second(ValueId),
     /// The first value if the conditional that ended just before was run, else the second.
-    Phi(V, V),
+    Phi(ValueId, ValueId),
 
     /// Writes the word of a register in a lane; never `r0`.
-    Set(u8, u8, V),
+    Set(u8, u8, ValueId),
     /// Writes the memory word in a lane at a checked address.
-    Store(u8, V, V),
+    Store(u8, ValueId, ValueId),
     /// Takes a side exit unless the value is an address of the memory.
-    Bound(V),
+    Bound(ValueId),
     /// Takes a side exit unless the double is finite.
-    Finite(V),
+    Finite(ValueId),
     /// Takes a side exit if one of two doubles is a NaN.
-    Ordered(V, V),
+    Ordered(ValueId, ValueId),
     /// Takes a side exit if the word is zero.
-    Require(V),
+    Require(ValueId),
     /// A fixed-point number overflows if the word is not zero. Takes a side exit then, unless an overflow has been noted before and
     /// is no trap.
-    Overflow(V),
+    Overflow(ValueId),
     /// Begins operations that only run if the word is not zero.
-    If(V),
+    If(ValueId),
     /// Ends the operations of the innermost [`Op::If`].
     End,
     /// The interpreter runs the instruction. May take a side exit.
@@ -110,7 +110,7 @@ impl Op {
     pub const fn is_pure(&self) -> bool {
         match self {
             Op::Const(_)
-            | Op::Bin(..)
+            | Op::BinaryOp(..)
             | Op::Not(_)
             | Op::Compare(..)
             | Op::Select(..)
@@ -160,10 +160,10 @@ impl Op {
 
     /// The same operation with each operand replaced by `f`.
     #[must_use]
-    pub fn map(self, f: impl Fn(V) -> V) -> Op {
+    pub fn map(self, f: impl Fn(ValueId) -> ValueId) -> Op {
         match self {
             Op::Const(_) | Op::Get(..) | Op::End | Op::Interpret | Op::Reload(..) => self,
-            Op::Bin(op, a, b) => Op::Bin(op, f(a), f(b)),
+            Op::BinaryOp(op, a, b) => Op::BinaryOp(op, f(a), f(b)),
             Op::Not(a) => Op::Not(f(a)),
             Op::Compare(c, a, b) => Op::Compare(c, f(a), f(b)),
             Op::Select(a, b, c) => Op::Select(f(a), f(b), f(c)),
@@ -189,8 +189,8 @@ impl Op {
     }
 
     /// The values that the operation uses.
-    pub fn uses(&self) -> impl Iterator<Item = V> {
-        let four = |a: [Option<V>; 4]| a.into_iter().flatten();
+    pub fn uses(&self) -> impl Iterator<Item = ValueId> {
+        let four = |a: [Option<ValueId>; 4]| a.into_iter().flatten();
         match *self {
             Op::Const(_) | Op::Get(..) | Op::End | Op::Interpret | Op::Reload(..) => four([None; 4]),
             Op::Not(a)
@@ -206,7 +206,7 @@ impl Op {
             | Op::Require(a)
             | Op::Overflow(a)
             | Op::If(a) => four([Some(a), None, None, None]),
-            Op::Bin(_, a, b)
+            Op::BinaryOp(_, a, b)
             | Op::Compare(_, a, b)
             | Op::Float(_, a, b)
             | Op::CompareFloat(_, a, b)
@@ -221,7 +221,7 @@ impl Op {
 
 /// The operations of one instruction, or of one exit of the block.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct InstructionOps {
     /// The number of instructions of the block that run before it.
     pub k: u32,
     /// The index of its first operation.
@@ -230,7 +230,7 @@ pub struct Part {
     pub last: u32,
 }
 
-impl Part {
+impl InstructionOps {
     /// The indices of its operations.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.first as usize..self.last as usize
@@ -245,7 +245,7 @@ pub enum Test {
     /// It always holds.
     Always,
     /// It holds if the computed word is not zero.
-    If(Part, V),
+    If(InstructionOps, ValueId),
 }
 
 /// The conditions at the end of a block.
@@ -265,7 +265,7 @@ pub struct Body {
     /// The operations.
     pub ops: Vec<Op>,
     /// The operations of each instruction.
-    pub parts: Vec<Part>,
+    pub parts: Vec<InstructionOps>,
     /// How the block ends.
     pub branch: Option<Branch>,
 }

@@ -12,7 +12,7 @@ use pendula_isa::table::{Adjoint, Flow, Row, TableFn};
 use pendula_isa::types::{Acc, Ty};
 
 use crate::lift::symbolic::{self, Operand};
-use crate::lift::{Setting, symbolic::MOST_OPERANDS};
+use crate::lift::{LiftConfig, symbolic::MOST_OPERANDS};
 use crate::ops::{Body, Kernel, Op};
 
 /// When a function has no value. Overflow that only raises a flag does not count.
@@ -26,8 +26,8 @@ pub enum Traps {
     Possibly,
 }
 
-const SETTING: Setting =
-    Setting { ad_mode: AdMode::Plain, checks: true, trap_overflow: false, ieee: false, narrow: None };
+const SETTING: LiftConfig =
+    LiftConfig { ad_mode: AdMode::Plain, checks: true, trap_overflow: false, ieee: false, narrow: None };
 
 /// A fact that is found once for each key.
 fn known<K: Copy + Eq + Hash, T: Copy>(facts: &OnceLock<Mutex<HashMap<K, T>>>, key: K, find: impl FnOnce() -> T) -> T {

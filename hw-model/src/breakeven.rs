@@ -14,7 +14,7 @@ use pendula_isa::verify::{is_row, target};
 use crate::call_costs::{CalleeCosts, WorkDone};
 use crate::price::{Conditions, Device, WORD};
 use crate::technology::Logic;
-use crate::work::{Work, share};
+use crate::work::{CircuitUsage, share};
 
 /// A routine that is undone.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,16 +28,16 @@ pub struct Undoing {
     /// The number of times that it was undone.
     pub times: u64,
     /// The total work of undoing it, without the procedures that were called.
-    pub work: Work,
+    pub work: CircuitUsage,
     /// The work of the procedures that were called while undoing it: for each call, the mean over all calls of the
     /// procedure in the same direction.
-    pub called: Work,
+    pub called: CircuitUsage,
     /// The number of words that would have to be erased each time, on average, rounded up: those that the routine
     /// leaves neither zero nor unchanged, in registers and in memory, in the routine and in the procedures that it
     /// calls.
     pub words: u64,
     /// The total work of erasing them, beside the information lost.
-    pub erasing: Work,
+    pub erasing: CircuitUsage,
     /// The total number of these words.
     pub erased: u64,
     /// Whether the routine calls procedures.
@@ -139,10 +139,10 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[SpanEffects]) -> Vec
             (registers_written(code).saturating_mul(times), each.saturating_mul(times))
         };
         let erased = registers.saturating_add(memory);
-        let mut erasing = Work::default();
+        let mut erasing = CircuitUsage::default();
         for (word, n) in [(Operand::Reg(Reg::SP), registers), (WORD_OF_MEMORY, memory)] {
             if let Ok(erase) = Inst::build(ERASE, &[word]) {
-                erasing.add_times(&Work::of(&erase, Mode::default()), n);
+                erasing.add_times(&CircuitUsage::of(&erase, Mode::default()), n);
             }
         }
         out.push(Undoing {
@@ -230,7 +230,7 @@ impl Undoing {
     }
 
     /// The work of undoing, including callees.
-    fn work_with_callees(&self) -> Work {
+    fn work_with_callees(&self) -> CircuitUsage {
         let mut out = self.work.clone();
         out.add_times(&self.called, 1);
         out

@@ -15,12 +15,12 @@ use pendula_isa::operand::Slot;
 use pendula_isa::table::Flow;
 use pendula_isa::verify::{target, verify};
 
-use crate::work::Work;
+use crate::work::CircuitUsage;
 
 /// An amount of work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkDone {
-    pub(crate) work: Work,
+    pub(crate) work: CircuitUsage,
     /// The number of words of memory that were written.
     pub(crate) memory: u64,
     /// Whether procedures were called by an address in a register. Their work is not included.
@@ -31,7 +31,7 @@ impl WorkDone {
     /// Adds the work of `times` executions of an instruction in a mode.
     pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64) {
         if times > 0 {
-            self.work.add_times(&Work::of(inst, mode), times);
+            self.work.add_times(&CircuitUsage::of(inst, mode), times);
             let layout = inst.kind.layout();
             let words = layout.iter().filter(|s| matches!(s, Slot::TargetMem(_) | Slot::TargetMemPlain(_))).count();
             self.memory = self.memory.saturating_add(times.saturating_mul(words as u64));

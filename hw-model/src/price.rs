@@ -14,7 +14,7 @@ use crate::circuit::GateCounts;
 use crate::gate_counts::{Shape, gates};
 use crate::physics::Adiabatic;
 use crate::technology::{Clock, Energy, Logic, Operations, PerGate, Technology};
-use crate::work::{CircuitKind, Work};
+use crate::work::{CircuitKind, CircuitUsage};
 
 pub use activity::{Activity, Phase, Totals};
 pub use bill::{Bill, Item, functions};
@@ -161,7 +161,7 @@ impl<'t> Device<'t> {
     }
 
     /// The cost of uses of circuits.
-    pub fn work(&self, work: &Work) -> Joules {
+    pub fn work(&self, work: &CircuitUsage) -> Joules {
         work.uses().map(|(unit, n)| self.unit(unit) * n as f64).sum()
     }
 

@@ -75,7 +75,7 @@ impl CircuitKind {
 
 /// Uses of circuits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work(BTreeMap<CircuitKind, u64>);
+pub struct CircuitUsage(BTreeMap<CircuitKind, u64>);
 
 /// n · `part` / `whole`, rounded.
 pub(crate) fn share(n: u64, part: u64, whole: u64) -> u64 {
@@ -83,10 +83,10 @@ pub(crate) fn share(n: u64, part: u64, whole: u64) -> u64 {
     u64::try_from((u128::from(n) * u128::from(part) + whole / 2) / whole).unwrap_or(u64::MAX)
 }
 
-impl Work {
+impl CircuitUsage {
     /// One execution of an instruction in a mode.
-    pub fn of(inst: &Inst, mode: Mode) -> Work {
-        let mut work = Work::default();
+    pub fn of(inst: &Inst, mode: Mode) -> CircuitUsage {
+        let mut work = CircuitUsage::default();
         work.add_values(inst);
         if let Some(ad_mode) = AdMode::new(mode.level, mode.tangents)
             && ad_mode != AdMode::Plain
@@ -105,7 +105,7 @@ impl Work {
     }
 
     /// Adds the work of `times` executions of another.
-    pub fn add_times(&mut self, other: &Work, times: u64) {
+    pub fn add_times(&mut self, other: &CircuitUsage, times: u64) {
         for (unit, n) in &other.0 {
             let sum = self.0.entry(*unit).or_default();
             *sum = sum.saturating_add(n.saturating_mul(times));
@@ -113,7 +113,7 @@ impl Work {
     }
 
     /// Adds the fraction `part`/`whole` of another, with each number of uses rounded.
-    pub(crate) fn add_share(&mut self, other: &Work, part: u64, whole: u64) {
+    pub(crate) fn add_share(&mut self, other: &CircuitUsage, part: u64, whole: u64) {
         for (unit, n) in &other.0 {
             self.add(*unit, share(*n, part, whole));
         }
@@ -156,7 +156,7 @@ impl Work {
             // Dropped words are counted as lost bits.
             Adjoint::Discrete | Adjoint::Drops => {}
             Adjoint::Moves | Adjoint::Negates | Adjoint::Scales => {
-                let mut one = Work::default();
+                let mut one = CircuitUsage::default();
                 one.add_values(inst);
                 self.add_times(&one, lanes);
             }
@@ -167,7 +167,7 @@ impl Work {
                     AdMode::Gradient | AdMode::Tangent => (1, 2),
                     AdMode::SecondGradient | AdMode::GradientTangent => (3, 10),
                 };
-                let mut one = Work::default();
+                let mut one = CircuitUsage::default();
                 one.add_values(inst);
                 self.add_times(&one, turns);
                 self.add(CircuitKind::product(ty), products);
@@ -179,7 +179,7 @@ impl Work {
 
 /// A calculus that only counts; with `dual`, the operations on dual numbers.
 struct Tally<'a> {
-    work: &'a mut Work,
+    work: &'a mut CircuitUsage,
     dual: bool,
 }
 
@@ -234,7 +234,7 @@ impl Calculus for Tally<'_> {
 struct Update<'a> {
     inst: &'a Inst,
     ad_mode: AdMode,
-    work: &'a mut Work,
+    work: &'a mut CircuitUsage,
 }
 
 impl FunctionVisitor for Update<'_> {
@@ -303,7 +303,7 @@ mod tests {
         let inst = Inst::build(kind, operands).expect("operands");
         let mode = Mode { direction: Direction::Backward, level, tangents: false };
         let mut by: BTreeMap<GateClass, u64> = BTreeMap::new();
-        for (unit, n) in Work::of(&inst, mode).uses() {
+        for (unit, n) in CircuitUsage::of(&inst, mode).uses() {
             *by.entry(unit.class()).or_default() += n;
         }
         by.into_iter().map(|(c, n)| (c.key(), n)).collect()

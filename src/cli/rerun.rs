@@ -25,7 +25,7 @@ pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
 }
 
 /// The directions of a run, and the gradient words with which the last one began, if it had gradients.
-pub(crate) type Ways = (Vec<Direction>, Vec<(usize, u64)>);
+pub(crate) type Directions = (Vec<Direction>, Vec<(usize, u64)>);
 
 /// Why or where a program in Nil or Janus stopped, in terms of its source. For this, the program runs again in these
 /// directions. `None` if it did not stop, is in another language, or would take too long. The last of these runs has
@@ -35,7 +35,7 @@ pub(crate) fn in_source(
     machine: &Machine<'_>,
     loaded: &program::Program,
     conditions: &Conditions,
-    (ways, seeds): (&[Direction], &[(usize, u64)]),
+    (directions, seeds): (&[Direction], &[(usize, u64)]),
 ) -> Option<StopReport> {
     if loaded.compiled.is_none() || matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn in_source(
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
     drop(begun);
     let time = if interrupt::is_requested() { SOON } else { diagnosis::AGAIN };
-    in_source_from(outcome, machine, loaded, (data, &(ways.to_vec(), seeds.to_vec())), time)
+    in_source_from(outcome, machine, loaded, (data, &(directions.to_vec(), seeds.to_vec())), time)
 }
 
 /// The same, beginning with this data and within this time.
@@ -52,7 +52,7 @@ pub(crate) fn in_source_from(
     outcome: &Outcome,
     machine: &Machine<'_>,
     loaded: &program::Program,
-    (data, (ways, seeds)): (Vec<u64>, &Ways),
+    (data, (directions, seeds)): (Vec<u64>, &Directions),
     time: Duration,
 ) -> Option<StopReport> {
     let nil = loaded.compiled.as_ref()?;
@@ -61,6 +61,6 @@ pub(crate) fn in_source_from(
         machine,
         nil,
         &loaded.sources,
-        Rerun { data, ways, seeds, until: Instant::now() + time },
+        Rerun { data, directions, seeds, until: Instant::now() + time },
     )
 }

@@ -38,7 +38,7 @@ pub struct Rerun<'a> {
     /// The initial words of its data.
     pub data: Vec<u64>,
     /// The directions of the runs, in order.
-    pub ways: &'a [Direction],
+    pub directions: &'a [Direction],
     /// The gradient words at these addresses when the last of these runs began, if it had gradients.
     pub seeds: &'a [(usize, u64)],
     /// When to give up.
@@ -57,7 +57,7 @@ impl Rerun<'_> {
         let memory = machine.memory().len().min(self.data.len() + ROOM);
         let until = Some(self.until);
         let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, trap_overflow };
-        replay(source, &nil.arguments, &evaluated(self.ways), self.data.clone(), self.seeds, (moment, &config))
+        replay(source, &nil.arguments, &evaluated(self.directions), self.data.clone(), self.seeds, (moment, &config))
     }
 }
 
@@ -111,15 +111,15 @@ pub fn in_source(
     if let (Some(moment), eval::EvalError::Visited { loc }) = (moment, &stop.error) {
         let ran = if stop.calls.is_empty() { Some((0, 0)) } else { moment.ran(*loc) };
         let place = (!stop.calls.is_empty()).then(|| (sources.name(loc.file).to_string(), loc.line));
-        let way = again.ways.get(moment.ways().saturating_sub(1));
+        let way = again.directions.get(moment.directions().saturating_sub(1));
         let back = way == Some(&Direction::Backward);
         stop_report.reached = Some(Reached {
             place,
             column: loc.column,
             shares_line: source.shares_line(*loc),
             back,
-            turned: back && again.ways.len() > 1,
-            way_forward: moment.ways() < again.ways.len(),
+            turned: back && again.directions.len() > 1,
+            way_forward: moment.directions() < again.directions.len(),
             before: ran.map(|(before, _)| before),
             of: ran.filter(|_| !moment.is_now()).map(|(_, of)| of),
         });
@@ -138,12 +138,12 @@ pub fn moment(machine: &Machine<'_>, nil: &CompiledSource, again: &Rerun<'_>) ->
 }
 
 /// The directions of a run as the evaluator's type.
-pub fn evaluated(ways: &[Direction]) -> Vec<eval::Direction> {
+pub fn evaluated(directions: &[Direction]) -> Vec<eval::Direction> {
     let way = |way: &Direction| match way {
         Direction::Forward => eval::Direction::Forward,
         Direction::Backward => eval::Direction::Backward,
     };
-    ways.iter().map(way).collect()
+    directions.iter().map(way).collect()
 }
 
 /// A stop of a run before its end: its place and its cause.

@@ -8,7 +8,7 @@ use super::function::FunctionPrinter;
 use super::text::{WORDS, word};
 use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
-use crate::ops::{Bin, Float, Kernel, Op, V};
+use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
 use pendula_isa::kernels::{Kernel as _, int};
 use pendula_isa::types::Cond;
 
@@ -26,14 +26,14 @@ struct BlockPrinter<'b, 'f, 'p> {
     /// How many words the block writes.
     sets: usize,
     /// The value whose check for being finite is made on the word that it is written to.
-    late: Option<V>,
+    late: Option<ValueId>,
     /// Names declared ahead, because they are made in a conditional.
     declared_ahead: Vec<(String, bool)>,
 }
 
 impl FunctionPrinter<'_> {
     /// Prints a block; gives the value `result`, if one is asked for.
-    pub(super) fn block(&mut self, block: &Block, result: Option<V>) -> Option<Expr> {
+    pub(super) fn block(&mut self, block: &Block, result: Option<ValueId>) -> Option<Expr> {
         let count = block.ops.len();
         let mut p = BlockPrinter {
             f: self,
@@ -80,7 +80,7 @@ impl BlockPrinter<'_, '_, '_> {
         Some(self.f.slot(slot, lane.into()))
     }
 
-    fn wraps(&self, v: V) -> bool {
+    fn wraps(&self, v: ValueId) -> bool {
         self.block.wraps[v.0 as usize]
     }
 
@@ -90,7 +90,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// How often each value is used by something that is needed.
-    fn count(&mut self, result: Option<V>) {
+    fn count(&mut self, result: Option<ValueId>) {
         if let Some(v) = result {
             self.uses[v.0 as usize] += 1;
         }
@@ -114,7 +114,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// Whether a value is only asked whether it is zero.
-    fn is_condition(&self, v: V) -> bool {
+    fn is_condition(&self, v: ValueId) -> bool {
         self.block.ops.iter().all(|op| match *op {
             Op::If(_) => true,
             Op::Select(_, a, b) => a != v && b != v,
@@ -126,21 +126,21 @@ impl BlockPrinter<'_, '_, '_> {
         self.lines.push(format!("{}{text}", "    ".repeat(self.depth)));
     }
 
-    fn value(&self, v: V) -> Expr {
+    fn value(&self, v: ValueId) -> Expr {
         match self.block.ops[v.0 as usize] {
             Op::Const(k) => word(k),
             _ => self.done[v.0 as usize].clone().unwrap_or_else(|| word(0)),
         }
     }
 
-    fn int(&self, v: V) -> Expr {
+    fn int(&self, v: ValueId) -> Expr {
         match self.block.ops[v.0 as usize] {
             Op::Const(k) => word(k),
             _ => WORDS.convert(self.value(v), Kind::Word),
         }
     }
 
-    fn real(&self, v: V) -> Expr {
+    fn real(&self, v: ValueId) -> Expr {
         match self.block.ops[v.0 as usize] {
             Op::Const(k) => WORDS.constant(k, Kind::Double),
             _ => WORDS.convert(self.value(v), Kind::Double),
@@ -148,7 +148,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// Gives a value a name.
-    fn name(&mut self, v: V, ex: &Expr) {
+    fn name(&mut self, v: ValueId, ex: &Expr) {
         let name = self.temporary();
         if self.depth > 0 {
             self.declared_ahead.push((name.clone(), ex.is_double()));
@@ -161,7 +161,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// Keeps a value as an expression, if it is used once, or gives it a name.
-    fn keep(&mut self, v: V, ex: Expr) {
+    fn keep(&mut self, v: ValueId, ex: Expr) {
         let n = v.0 as usize;
         if self.uses[n] > 1 && ex.prec != Prec::Atom {
             self.name(v, &ex);
@@ -176,14 +176,14 @@ impl BlockPrinter<'_, '_, '_> {
         self.late = self.late_check();
         for (n, op) in block.ops.iter().enumerate() {
             if !op.is_idle() || self.uses[n] > 0 {
-                emit(self, V(n as u32), *op);
+                emit(self, ValueId(n as u32), *op);
             }
         }
     }
 
     /// The value whose check for being finite is made on the word that it is written to, after that is written. Its
     /// uses are counted without the check.
-    fn late_check(&mut self) -> Option<V> {
+    fn late_check(&mut self) -> Option<ValueId> {
         let block = self.block;
         let ops = &block.ops;
         if self.sets == 1
@@ -203,7 +203,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// A sum or product that the C compiler's builtin checks for wrapping where it is made.
-    fn checked_sum(&mut self, v: V, builtin: &str, a: V, b: V) {
+    fn checked_sum(&mut self, v: ValueId, builtin: &str, a: ValueId, b: ValueId) {
         let name = self.temporary();
         if self.depth > 0 {
             self.declared_ahead.push((name.clone(), false));
@@ -215,7 +215,7 @@ impl BlockPrinter<'_, '_, '_> {
         self.done[v.0 as usize] = Some(Expr::atom(name, Kind::Word));
     }
 
-    fn choose(&mut self, v: V, c: &Expr, a: V, b: V) {
+    fn choose(&mut self, v: ValueId, c: &Expr, a: ValueId, b: ValueId) {
         let double = self.value(a).is_double() || self.value(b).is_double();
         let (a, b) = if double { (self.real(a), self.real(b)) } else { (self.int(a), self.int(b)) };
         let kind = if double { Kind::Double } else { Kind::Word };
@@ -225,22 +225,22 @@ impl BlockPrinter<'_, '_, '_> {
 
 impl Emit for BlockPrinter<'_, '_, '_> {
     /// It is written where it is used.
-    fn constant(&mut self, _: V, _: u64) {}
+    fn constant(&mut self, _: ValueId, _: u64) {}
 
-    fn get(&mut self, v: V, lane: u8, reg: u8) {
+    fn get(&mut self, v: ValueId, lane: u8, reg: u8) {
         let ex = self.spot(lane, reg).unwrap_or_else(|| word(0));
         // The words are written at the end, one after the other.
         let needs_name = self.sets > 1 || self.uses[v.0 as usize] > 1;
         if needs_name && ex.constant.is_none() { self.name(v, &ex) } else { self.done[v.0 as usize] = Some(ex) }
     }
 
-    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+    fn bin(&mut self, v: ValueId, op: BinaryOp, a: ValueId, b: ValueId) {
         match op {
-            Bin::Add if self.wraps(v) => self.checked_sum(v, "add", a, b),
-            Bin::Sub if self.wraps(v) => self.checked_sum(v, "sub", a, b),
-            Bin::Mul if self.wraps(v) => self.checked_sum(v, "mul", a, b),
+            BinaryOp::Add if self.wraps(v) => self.checked_sum(v, "add", a, b),
+            BinaryOp::Sub if self.wraps(v) => self.checked_sum(v, "sub", a, b),
+            BinaryOp::Mul if self.wraps(v) => self.checked_sum(v, "mul", a, b),
             // All bits of a double but its sign are zero where it is.
-            Bin::Shl
+            BinaryOp::Shl
                 if self.block.ops[b.0 as usize] == Op::Const(1)
                     && self.value(a).is_double()
                     && self.is_condition(v) =>
@@ -252,47 +252,47 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         }
     }
 
-    fn not(&mut self, v: V, a: V) {
+    fn not(&mut self, v: ValueId, a: ValueId) {
         self.keep(v, self.int(a).not());
     }
 
-    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         self.keep(v, WORDS.compare(cond, &self.int(a), &self.int(b)));
     }
 
-    fn select(&mut self, v: V, c: V, a: V, b: V) {
+    fn select(&mut self, v: ValueId, c: ValueId, a: ValueId, b: ValueId) {
         let c = self.int(c);
         self.choose(v, &c, a, b);
     }
 
-    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+    fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
         self.keep(v, Expr::float(op, &self.real(a), &self.real(b)));
     }
 
-    fn sqrt(&mut self, v: V, a: V) {
+    fn sqrt(&mut self, v: ValueId, a: ValueId) {
         self.keep(v, self.real(a).sqrt());
     }
 
-    fn abs(&mut self, v: V, a: V) {
+    fn abs(&mut self, v: ValueId, a: ValueId) {
         self.keep(v, self.real(a).abs());
     }
 
-    fn int_to_float(&mut self, v: V, a: V) {
+    fn int_to_float(&mut self, v: ValueId, a: ValueId) {
         self.keep(v, WORDS.from_int(&self.int(a)));
     }
 
-    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare_float(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         self.keep(v, Expr::compare_floats(cond, &self.real(a), &self.real(b)));
     }
 
-    fn canonical(&mut self, v: V, a: V) {
+    fn canonical(&mut self, v: ValueId, a: ValueId) {
         self.keep(v, self.real(a).canonical());
     }
 
     /// Blocks have no loads; see [`Block::new`].
-    fn load(&mut self, _: V, _: u8, _: V) {}
+    fn load(&mut self, _: ValueId, _: u8, _: ValueId) {}
 
-    fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
+    fn kernel(&mut self, v: ValueId, kernel: u32, args: [ValueId; 4]) {
         let (Kernel { name: kernel, arity, result: one, .. }, name) = self.f.kernel(kernel);
         let (name, pair) = (name.to_string(), one.is_none());
         if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| of == &kernel) {
@@ -330,16 +330,16 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         }
     }
 
-    fn second(&mut self, v: V, _: V) {
+    fn second(&mut self, v: ValueId, _: ValueId) {
         self.name(v, &Expr::atom("(int64_t)out[1]", Kind::Word));
     }
 
-    fn phi(&mut self, v: V, then: V, otherwise: V) {
+    fn phi(&mut self, v: ValueId, then: ValueId, otherwise: ValueId) {
         let c = self.ended.clone().unwrap_or_else(|| word(1));
         self.choose(v, &c, then, otherwise);
     }
 
-    fn set(&mut self, lane: u8, reg: u8, value: V) {
+    fn set(&mut self, lane: u8, reg: u8, value: ValueId) {
         let Some(to) = self.spot(lane, reg) else { return };
         let from = if to.is_double() { self.real(value) } else { self.int(value) };
         // In the short form where there is one.
@@ -353,30 +353,30 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     }
 
     /// Nor stores, nor checks of addresses.
-    fn store(&mut self, _: u8, _: V, _: V) {}
-    fn bound(&mut self, _: V) {}
+    fn store(&mut self, _: u8, _: ValueId, _: ValueId) {}
+    fn bound(&mut self, _: ValueId) {}
 
-    fn finite(&mut self, a: V) {
+    fn finite(&mut self, a: ValueId) {
         if self.f.program.checks_finite && self.late != Some(a) {
             self.line(&format!("CHECK({});", self.real(a).text));
         }
     }
 
-    fn ordered(&mut self, a: V, b: V) {
+    fn ordered(&mut self, a: ValueId, b: ValueId) {
         if self.f.program.checks_finite {
             self.line(&format!("bad |= isunordered({}, {});", self.real(a).text, self.real(b).text));
         }
     }
 
-    fn require(&mut self, c: V) {
+    fn require(&mut self, c: ValueId) {
         self.line(&format!("bad |= !{};", self.int(c).at(Prec::Unary)));
     }
 
-    fn overflow(&mut self, c: V) {
+    fn overflow(&mut self, c: ValueId) {
         self.line(&format!("bad |= {};", self.int(c).at(Prec::Atom)));
     }
 
-    fn begin(&mut self, _: V, c: V) {
+    fn begin(&mut self, _: ValueId, c: ValueId) {
         let c = self.value(c);
         let c = if c.is_double() { WORDS.convert(c, Kind::Word) } else { c };
         self.line(&format!("if ({}) {{", c.text));
@@ -384,7 +384,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         self.depth += 1;
     }
 
-    fn end(&mut self, _: V) {
+    fn end(&mut self, _: ValueId) {
         self.depth = self.depth.saturating_sub(1);
         self.ended = self.open.pop();
         self.line("}");
@@ -392,7 +392,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
 
     /// Nor what the interpreter does.
     fn interpret(&mut self) {}
-    fn reload(&mut self, _: V, _: u8, _: u8) {}
+    fn reload(&mut self, _: ValueId, _: u8, _: u8) {}
 }
 
 /// Divisions, which C has operators for: the kernel, and the function of the prelude.

@@ -4,7 +4,7 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::types::Cond;
 
 use crate::cc::operator;
-use crate::ops::{Bin, Float};
+use crate::ops::{BinaryOp, Float};
 
 /// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,32 +222,32 @@ impl Words {
     }
 
     /// An operation of two words.
-    pub fn bin(&self, op: Bin, a: &Expr, b: &Expr) -> Expr {
+    pub fn bin(&self, op: BinaryOp, a: &Expr, b: &Expr) -> Expr {
         let infix = |sign, prec| Expr::infix(sign, a, b, Kind::Word, prec);
         let call = |name| Expr::call(name, &[a, b], Kind::Word);
         match op {
-            Bin::Add => match b.constant.map(u64::cast_signed) {
+            BinaryOp::Add => match b.constant.map(u64::cast_signed) {
                 Some(k) if k < 0 && k != i64::MIN && (self.signed || i32::try_from(k).is_ok()) => {
                     let magnitude = Expr::atom((-k).to_string(), Kind::Word);
                     Expr::infix("-", a, &magnitude, Kind::Word, Prec::Sum)
                 }
                 _ => infix("+", Prec::Sum),
             },
-            Bin::Sub => infix("-", Prec::Sum),
-            Bin::Mul => infix("*", Prec::Product),
-            Bin::And => infix("&", Prec::Other),
-            Bin::Or => infix("|", Prec::Other),
-            Bin::Xor => infix("^", Prec::Other),
-            Bin::Shl => self.unsigned_shift("<<", a, b),
-            Bin::Shr => self.unsigned_shift(">>", a, b),
-            Bin::Sar if self.signed => {
+            BinaryOp::Sub => infix("-", Prec::Sum),
+            BinaryOp::Mul => infix("*", Prec::Product),
+            BinaryOp::And => infix("&", Prec::Other),
+            BinaryOp::Or => infix("|", Prec::Other),
+            BinaryOp::Xor => infix("^", Prec::Other),
+            BinaryOp::Shl => self.unsigned_shift("<<", a, b),
+            BinaryOp::Shr => self.unsigned_shift(">>", a, b),
+            BinaryOp::Sar if self.signed => {
                 let text = format!("{} >> {}", a.at(Prec::Unary), shift_count(b));
                 Expr::of(&[a, b], text, Kind::Word, Prec::Other)
             }
-            Bin::Sar => call("sar"),
-            Bin::MulHigh => call("mulhigh"),
-            Bin::Rol => call("rol"),
-            Bin::Ror => call("ror"),
+            BinaryOp::Sar => call("sar"),
+            BinaryOp::MulHigh => call("mulhigh"),
+            BinaryOp::Rol => call("rol"),
+            BinaryOp::Ror => call("ror"),
         }
     }
 

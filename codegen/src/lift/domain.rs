@@ -12,19 +12,19 @@ use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
 use super::{Lifted, Lifter, Unsupported};
-use crate::ops::{Bin, Float, Op, V};
+use crate::ops::{BinaryOp, Float, Op, ValueId};
 
 /// Implements methods by integer operations of two words.
 macro_rules! words {
     ($($name:ident $op:ident)+) => { $(
-        fn $name(&mut self, a: V, b: V) -> V {
-            self.bin(Bin::$op, a, b)
+        fn $name(&mut self, a: ValueId, b: ValueId) -> ValueId {
+            self.bin(BinaryOp::$op, a, b)
         }
     )+ };
 }
 
 impl Arith for Lifter<'_> {
-    type V = V;
+    type V = ValueId;
     type Stop = Unsupported;
 
     words!(add Add sub Sub mul Mul and And or Or xor Xor shl Shl shr Shr sar Sar rol Rol ror Ror);
@@ -41,34 +41,34 @@ impl Arith for Lifter<'_> {
         self.setting.narrow.map_or(self.env.format.frac(), |narrow| narrow.frac)
     }
 
-    fn word(&mut self, k: u64) -> V {
+    fn word(&mut self, k: u64) -> ValueId {
         self.fixed(k)
     }
 
-    fn not(&mut self, a: V) -> V {
+    fn not(&mut self, a: ValueId) -> ValueId {
         match self.constant(a) {
             Some(k) => self.word(!k),
             None => self.pure(Op::Not(a)),
         }
     }
 
-    fn eq(&mut self, a: V, b: V) -> V {
+    fn eq(&mut self, a: ValueId, b: ValueId) -> ValueId {
         self.compare_integers(Cond::Eq, a, b)
     }
 
-    fn ne(&mut self, a: V, b: V) -> V {
+    fn ne(&mut self, a: ValueId, b: ValueId) -> ValueId {
         self.compare_integers(Cond::Ne, a, b)
     }
 
-    fn lt(&mut self, a: V, b: V) -> V {
+    fn lt(&mut self, a: ValueId, b: ValueId) -> ValueId {
         self.compare_integers(Cond::Lt, a, b)
     }
 
-    fn ltu(&mut self, a: V, b: V) -> V {
+    fn ltu(&mut self, a: ValueId, b: ValueId) -> ValueId {
         self.compare_integers(Cond::Ltu, a, b)
     }
 
-    fn select(&mut self, c: V, a: V, b: V) -> V {
+    fn select(&mut self, c: ValueId, a: ValueId, b: ValueId) -> ValueId {
         match self.constant(c) {
             Some(0) => b,
             Some(_) => a,
@@ -76,12 +76,12 @@ impl Arith for Lifter<'_> {
         }
     }
 
-    fn wide_mul(&mut self, a: V, b: V) -> [V; 2] {
-        [self.bin(Bin::Mul, a, b), self.bin(Bin::MulHigh, a, b)]
+    fn wide_mul(&mut self, a: ValueId, b: ValueId) -> [ValueId; 2] {
+        [self.bin(BinaryOp::Mul, a, b), self.bin(BinaryOp::MulHigh, a, b)]
     }
 
-    fn overflowing_add(&mut self, a: V, b: V) -> [V; 2] {
-        let sum = self.bin(Bin::Add, a, b);
+    fn overflowing_add(&mut self, a: ValueId, b: ValueId) -> [ValueId; 2] {
+        let sum = self.bin(BinaryOp::Add, a, b);
         if self.constant(a) == Some(0) || self.constant(b) == Some(0) {
             return [sum, self.word(0)];
         }
@@ -89,8 +89,8 @@ impl Arith for Lifter<'_> {
         [sum, self.signs_differ([[a, sum], [b, sum]])]
     }
 
-    fn overflowing_sub(&mut self, a: V, b: V) -> [V; 2] {
-        let difference = self.bin(Bin::Sub, a, b);
+    fn overflowing_sub(&mut self, a: ValueId, b: ValueId) -> [ValueId; 2] {
+        let difference = self.bin(BinaryOp::Sub, a, b);
         if self.constant(b) == Some(0) {
             return [difference, self.word(0)];
         }
@@ -98,45 +98,45 @@ impl Arith for Lifter<'_> {
         [difference, self.signs_differ([[a, difference], [b, a]])]
     }
 
-    fn float(&mut self, x: f64) -> V {
+    fn float(&mut self, x: f64) -> ValueId {
         let word = self.setting.narrow.map_or(x.to_bits(), |narrow| narrow.float(x));
         self.word(word)
     }
 
-    fn float_add(&mut self, a: V, b: V) -> Lifted {
+    fn float_add(&mut self, a: ValueId, b: ValueId) -> Lifted {
         Ok(self.float_operation(Float::Add, a, b))
     }
 
-    fn float_sub(&mut self, a: V, b: V) -> Lifted {
+    fn float_sub(&mut self, a: ValueId, b: ValueId) -> Lifted {
         Ok(self.float_operation(Float::Sub, a, b))
     }
 
-    fn float_mul(&mut self, a: V, b: V) -> Lifted {
+    fn float_mul(&mut self, a: ValueId, b: ValueId) -> Lifted {
         Ok(self.float_operation(Float::Mul, a, b))
     }
 
-    fn float_div(&mut self, a: V, b: V) -> Lifted {
+    fn float_div(&mut self, a: ValueId, b: ValueId) -> Lifted {
         Ok(self.float_operation(Float::Div, a, b))
     }
 
-    fn float_sqrt(&mut self, a: V) -> Lifted {
+    fn float_sqrt(&mut self, a: ValueId) -> Lifted {
         if let Some(Ok(word)) = self.constant(a).map(|a| float::sqrt(self.env, a)) {
             return Ok(self.word(word));
         }
         // The root of a negative number is NaN, that of infinity is infinity.
         let v = self.pure(Op::Sqrt(a));
-        Ok(self.settle(v))
+        Ok(self.float_result(v))
     }
 
-    fn float_abs(&mut self, a: V) -> Lifted {
+    fn float_abs(&mut self, a: ValueId) -> Lifted {
         if let Some(Ok(word)) = self.constant(a).map(|a| float::abs(self.env, a)) {
             return Ok(self.word(word));
         }
         let v = self.pure(Op::Abs(a));
-        Ok(self.settle(v))
+        Ok(self.float_result(v))
     }
 
-    fn float_from(&mut self, a: V, frac: u32) -> V {
+    fn float_from(&mut self, a: ValueId, frac: u32) -> ValueId {
         if let Some(a) = self.constant(a) {
             return self.word(float::from_scaled(a, frac));
         }
@@ -149,7 +149,7 @@ impl Arith for Lifter<'_> {
         self.pure(Op::Float(Float::Mul, v, scale))
     }
 
-    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Lifted {
+    fn compare(&mut self, c: Cond, ty: Ty, a: ValueId, b: ValueId) -> Lifted {
         if c == Cond::Always {
             return Ok(self.word(1));
         }
@@ -169,21 +169,21 @@ impl Arith for Lifter<'_> {
         }
     }
 
-    fn overflow(&mut self, wrapped: V) -> Result<(), Unsupported> {
+    fn overflow(&mut self, wrapped: ValueId) -> Result<(), Unsupported> {
         if (self.setting.trap_overflow || self.setting.checks) && self.constant(wrapped) != Some(0) {
             self.push(Op::Overflow(wrapped));
         }
         Ok(())
     }
 
-    fn require(&mut self, ok: V, _: Fault) -> Result<(), Unsupported> {
+    fn require(&mut self, ok: ValueId, _: Fault) -> Result<(), Unsupported> {
         if self.on_value() && self.constant(ok).is_none_or(|k| k == 0) {
             self.push(Op::Require(ok));
         }
         Ok(())
     }
 
-    fn call<K: Kernel>(&mut self, x: [V; 4]) -> Result<[V; 2], Unsupported> {
+    fn call<K: Kernel>(&mut self, x: [ValueId; 4]) -> Result<[ValueId; 2], Unsupported> {
         let KernelInfo { arity, results, wraps, .. } = K::INFO;
         let constants = x.map(|v| self.constant(v));
         if results == 1
@@ -204,17 +204,17 @@ impl Domain for Lifter<'_> {
         Ok(self.operand_in(self.lane, n))
     }
 
-    fn set(&mut self, n: usize, v: V) -> Result<(), Unsupported> {
+    fn set(&mut self, n: usize, v: ValueId) -> Result<(), Unsupported> {
         self.set_operand_in(self.lane, n, v);
         Ok(())
     }
 
-    fn load(&mut self, a: V) -> Lifted {
+    fn load(&mut self, a: ValueId) -> Lifted {
         self.check_address(a);
         Ok(self.load_word(self.lane, a))
     }
 
-    fn store(&mut self, a: V, v: V) -> Result<(), Unsupported> {
+    fn store(&mut self, a: ValueId, v: ValueId) -> Result<(), Unsupported> {
         self.check_address(a);
         self.store_word(self.lane, a, v);
         Ok(())
@@ -224,24 +224,24 @@ impl Domain for Lifter<'_> {
         Err(Unsupported)
     }
 
-    fn set_gradient(&mut self, _: usize, _: V) -> Result<(), Unsupported> {
+    fn set_gradient(&mut self, _: usize, _: ValueId) -> Result<(), Unsupported> {
         Err(Unsupported)
     }
 
-    fn sp(&mut self) -> V {
+    fn sp(&mut self) -> ValueId {
         match self.sp {
             Some(sp) if !self.on_value() => sp,
             _ => self.register(VALUE, Reg::SP.number()),
         }
     }
 
-    fn set_sp(&mut self, v: V) {
+    fn set_sp(&mut self, v: ValueId) {
         if self.on_value() {
             self.set_register(VALUE, Reg::SP.number(), v);
         }
     }
 
-    fn guarded(&mut self, c: V, zero: V, f: impl FnOnce(&mut Self) -> Lifted) -> Lifted {
+    fn guarded(&mut self, c: ValueId, zero: ValueId, f: impl FnOnce(&mut Self) -> Lifted) -> Lifted {
         match self.constant(c) {
             Some(0) => return Ok(zero),
             Some(_) => return f(self),
@@ -253,27 +253,27 @@ impl Domain for Lifter<'_> {
         Ok(self.push(Op::Phi(v, zero)))
     }
 
-    fn check(&mut self, ok: V, fault: Fault) -> Result<(), Unsupported> {
+    fn check(&mut self, ok: ValueId, fault: Fault) -> Result<(), Unsupported> {
         if self.setting.checks { self.require(ok, fault) } else { Ok(()) }
     }
 
-    fn lose(&mut self, _: V) {
+    fn lose(&mut self, _: ValueId) {
         self.unsupported = true;
     }
 
-    fn lose_inexact(&mut self, _: V) {
+    fn lose_inexact(&mut self, _: ValueId) {
         self.unsupported = true;
     }
 
-    fn cell(&mut self, _: V) -> Lifted {
+    fn cell(&mut self, _: ValueId) -> Lifted {
         Err(Unsupported)
     }
 
-    fn set_cell(&mut self, _: V, _: V) -> Result<(), Unsupported> {
+    fn set_cell(&mut self, _: ValueId, _: ValueId) -> Result<(), Unsupported> {
         Err(Unsupported)
     }
 
-    fn emit(&mut self, _: V) -> Lifted {
+    fn emit(&mut self, _: ValueId) -> Lifted {
         Err(Unsupported)
     }
 
@@ -281,7 +281,7 @@ impl Domain for Lifter<'_> {
         Err(Unsupported)
     }
 
-    fn unemit(&mut self, _: V) {
+    fn unemit(&mut self, _: ValueId) {
         self.unsupported = true;
     }
 
@@ -301,7 +301,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn show(&mut self, _: Ty, _: V) {
+    fn show(&mut self, _: Ty, _: ValueId) {
         self.unsupported = true;
     }
 
@@ -325,15 +325,15 @@ impl Carrier for Lifter<'_> {
         }
     }
 
-    fn lane(&mut self, lane: usize, n: usize) -> V {
+    fn lane(&mut self, lane: usize, n: usize) -> ValueId {
         self.operand_in(lane, n)
     }
 
-    fn set_lane(&mut self, lane: usize, n: usize, v: V) {
+    fn set_lane(&mut self, lane: usize, n: usize, v: ValueId) {
         self.set_operand_in(lane, n, v);
     }
 
-    fn when(&mut self, c: V, f: impl FnOnce(&mut Self) -> Result<(), Unsupported>) -> Result<(), Unsupported> {
+    fn when(&mut self, c: ValueId, f: impl FnOnce(&mut Self) -> Result<(), Unsupported>) -> Result<(), Unsupported> {
         match self.constant(c) {
             Some(0) => return Ok(()),
             Some(_) => return f(self),
@@ -347,7 +347,13 @@ impl Carrier for Lifter<'_> {
         Ok(())
     }
 
-    fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: V) -> Result<(), Unsupported> {
+    fn run_lane<I: Instruction>(
+        &mut self,
+        lane: usize,
+        back: bool,
+        v: Variant,
+        sp: ValueId,
+    ) -> Result<(), Unsupported> {
         let outer = (self.lane, self.sp);
         (self.lane, self.sp) = (lane, Some(sp));
         let done = if back { I::undo(self, v) } else { I::run(self, v) };
@@ -365,7 +371,7 @@ impl Carrier for Lifter<'_> {
 impl Lifter<'_> {
     /// Ends a conditional part: each register that was written since the write numbered `first` holds its new word, or else the one that it
     /// had in `before`.
-    fn merge_written(&mut self, before: &[[Option<V>; Reg::COUNT]; LANES], first: usize) {
+    fn merge_written(&mut self, before: &[[Option<ValueId>; Reg::COUNT]; LANES], first: usize) {
         let mut changed = self.written[first..].to_vec();
         changed.sort_unstable();
         changed.dedup();

@@ -19,11 +19,11 @@ use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
 use rustc_hash::FxHashMap;
 
-use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
+use crate::ops::{BinaryOp, Body, Branch, InstructionOps, Kernel, Op, Test, ValueId};
 
 /// The properties of a run that compiled code depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Setting {
+pub struct LiftConfig {
     /// What values carry in lanes.
     pub ad_mode: AdMode,
     /// Whether assertions of the program are checked.
@@ -78,10 +78,10 @@ pub struct Condition {
 /// Only the interpreter can run the instruction.
 pub struct Unsupported;
 
-type Lifted = Result<V, Unsupported>;
+type Lifted = Result<ValueId, Unsupported>;
 
 /// A memory word with a known value: lane, base and offset of the address, value.
-type KnownWord = (u8, Option<V>, u64, V);
+type KnownWord = (u8, Option<ValueId>, u64, ValueId);
 
 /// The lengths of the records at the beginning of a conditional or an instruction.
 struct Mark {
@@ -95,19 +95,19 @@ struct Mark {
 pub struct Lifter<'a> {
     kernels: &'a mut Vec<Kernel>,
     env: Env,
-    setting: Setting,
+    setting: LiftConfig,
     /// The words of data: the memory has at least as many.
     data: u64,
     ops: Vec<Op>,
-    parts: Vec<Part>,
+    parts: Vec<InstructionOps>,
     /// Values by the pure operations that define them, and these operations in order.
-    values: FxHashMap<Op, V>,
+    values: FxHashMap<Op, ValueId>,
     pure_ops: Vec<Op>,
     /// Checked addresses, then checked doubles.
-    checked: Vec<V>,
-    finite: Vec<V>,
+    checked: Vec<ValueId>,
+    finite: Vec<ValueId>,
     known: Vec<KnownWord>,
-    regs: [[Option<V>; Reg::COUNT]; LANES],
+    regs: [[Option<ValueId>; Reg::COUNT]; LANES],
     /// The registers that the instruction has written, with their lanes.
     written: Vec<(u8, u8)>,
     /// The lanes with memory writes in the conditional.
@@ -117,16 +117,16 @@ pub struct Lifter<'a> {
     layout: Layout,
     /// Constant operands beside those in the layout.
     constants: [Option<u64>; 4],
-    address: Option<V>,
+    address: Option<ValueId>,
     lane: usize,
-    sp: Option<V>,
+    sp: Option<ValueId>,
     unsupported: bool,
     branch: Option<Branch>,
 }
 
 impl<'a> Lifter<'a> {
     /// A lifter at the beginning of a block. The memory has at least `data` words. Called kernels are added to the list.
-    pub fn new(env: Env, setting: Setting, data: u64, kernels: &'a mut Vec<Kernel>) -> Lifter<'a> {
+    pub fn new(env: Env, setting: LiftConfig, data: u64, kernels: &'a mut Vec<Kernel>) -> Lifter<'a> {
         Lifter {
             kernels,
             env,
@@ -182,7 +182,7 @@ impl<'a> Lifter<'a> {
         } else {
             self.write_registers();
         }
-        self.parts.push(Part { k, first, last: self.ops.len() as u32 });
+        self.parts.push(InstructionOps { k, first, last: self.ops.len() as u32 });
     }
 
     /// Leaves an instruction to the interpreter.
@@ -233,7 +233,7 @@ impl<'a> Lifter<'a> {
         let b = self.add(b, imm);
         // Comparisons of every type can be lifted.
         match self.compare(test.cond, test.ty, a, b) {
-            Ok(v) => Test::If(Part { k, first, last: self.ops.len() as u32 }, v),
+            Ok(v) => Test::If(InstructionOps { k, first, last: self.ops.len() as u32 }, v),
             Err(Unsupported) => Test::Always,
         }
     }
@@ -244,7 +244,7 @@ impl<'a> Lifter<'a> {
             return None;
         }
         self.write_registers();
-        self.parts.push(Part { k: 0, first: 0, last: self.ops.len() as u32 });
+        self.parts.push(InstructionOps { k: 0, first: 0, last: self.ops.len() as u32 });
         Some(self.finish())
     }
 
@@ -261,7 +261,7 @@ impl<'a> Lifter<'a> {
     }
 
     /// The value of a constant.
-    fn fixed(&mut self, k: u64) -> V {
+    fn fixed(&mut self, k: u64) -> ValueId {
         self.pure(Op::Const(k & (u64::MAX >> (64 - self.bits()))))
     }
 
@@ -270,7 +270,7 @@ impl<'a> Lifter<'a> {
         Body { ops: self.ops, parts: self.parts, branch: self.branch }
     }
 
-    fn is_finite(&self, v: V) -> bool {
+    fn is_finite(&self, v: ValueId) -> bool {
         match self.constant(v) {
             Some(k) => f64::from_bits(k).is_finite(),
             None => self.finite.contains(&v),
@@ -286,7 +286,7 @@ impl<'a> Lifter<'a> {
     }
 
     /// The address of the memory operand. It is checked when it is first computed.
-    fn address(&mut self, slot: Slot) -> V {
+    fn address(&mut self, slot: Slot) -> ValueId {
         if let Some(at) = self.address {
             return at;
         }
@@ -296,14 +296,14 @@ impl<'a> Lifter<'a> {
             _ => (0, 0),
         };
         let (a, b) = (self.register(VALUE, self.fields[f]), self.register(VALUE, self.fields[(f + 1) % 4]));
-        let (sum, offset) = (self.bin(Bin::Add, a, b), self.word(offset));
-        let at = self.bin(Bin::Add, sum, offset);
+        let (sum, offset) = (self.bin(BinaryOp::Add, a, b), self.word(offset));
+        let at = self.bin(BinaryOp::Add, sum, offset);
         self.check_address(at);
         self.address = Some(at);
         at
     }
 
-    fn operand_in(&mut self, lane: usize, n: usize) -> V {
+    fn operand_in(&mut self, lane: usize, n: usize) -> ValueId {
         if let Some(k) = self.constants[n % 4] {
             return self.fixed(k);
         }
@@ -320,7 +320,7 @@ impl<'a> Lifter<'a> {
         }
     }
 
-    fn set_operand_in(&mut self, lane: usize, n: usize, v: V) {
+    fn set_operand_in(&mut self, lane: usize, n: usize, v: ValueId) {
         match self.slot(n) {
             Slot::Reg(f) | Slot::Target(f) => self.set_register(lane, self.fields[usize::from(f)], v),
             slot @ (Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_)) => {

@@ -7,7 +7,7 @@ use pendula_isa::types::Cond;
 
 use super::{KnownWord, Lifter, Mark};
 use crate::kernel::{Entry, EntryOf};
-use crate::ops::{self, Bin, Op, V};
+use crate::ops::{self, BinaryOp, Op, ValueId};
 
 impl Lifter<'_> {
     pub(super) fn mark(&self) -> Mark {
@@ -28,13 +28,13 @@ impl Lifter<'_> {
         self.finite.truncate(mark.finite);
     }
 
-    pub(super) fn push(&mut self, op: Op) -> V {
+    pub(super) fn push(&mut self, op: Op) -> ValueId {
         self.ops.push(op);
-        V(self.ops.len() as u32 - 1)
+        ValueId(self.ops.len() as u32 - 1)
     }
 
     /// The value of a pure operation.
-    pub(super) fn pure(&mut self, op: Op) -> V {
+    pub(super) fn pure(&mut self, op: Op) -> ValueId {
         if let Some(&v) = self.values.get(&op) {
             return v;
         }
@@ -44,63 +44,71 @@ impl Lifter<'_> {
         v
     }
 
-    pub(super) fn constant(&self, v: V) -> Option<u64> {
+    pub(super) fn constant(&self, v: ValueId) -> Option<u64> {
         match self.ops[v.0 as usize] {
             Op::Const(k) => Some(k),
             _ => None,
         }
     }
 
-    pub(super) fn bin(&mut self, op: Bin, a: V, b: V) -> V {
+    pub(super) fn bin(&mut self, op: BinaryOp, a: ValueId, b: ValueId) -> ValueId {
         let (x, y) = (self.constant(a), self.constant(b));
         // The operations of narrow words are for circuits, whose builder knows constants.
         if let (Some(x), Some(y)) = (x, y)
             && self.setting.narrow.is_none()
         {
             let value = match op {
-                Bin::Add => x.wrapping_add(y),
-                Bin::Sub => x.wrapping_sub(y),
-                Bin::Mul => x.wrapping_mul(y),
-                Bin::MulHigh => ((i128::from(x.cast_signed()) * i128::from(y.cast_signed())) >> 64) as u64,
-                Bin::And => x & y,
-                Bin::Or => x | y,
-                Bin::Xor => x ^ y,
-                Bin::Shl => x << (y & 63),
-                Bin::Shr => x >> (y & 63),
-                Bin::Sar => (x.cast_signed() >> (y & 63)).cast_unsigned(),
-                Bin::Rol => x.rotate_left((y & 63) as u32),
-                Bin::Ror => x.rotate_right((y & 63) as u32),
+                BinaryOp::Add => x.wrapping_add(y),
+                BinaryOp::Sub => x.wrapping_sub(y),
+                BinaryOp::Mul => x.wrapping_mul(y),
+                BinaryOp::MulHigh => ((i128::from(x.cast_signed()) * i128::from(y.cast_signed())) >> 64) as u64,
+                BinaryOp::And => x & y,
+                BinaryOp::Or => x | y,
+                BinaryOp::Xor => x ^ y,
+                BinaryOp::Shl => x << (y & 63),
+                BinaryOp::Shr => x >> (y & 63),
+                BinaryOp::Sar => (x.cast_signed() >> (y & 63)).cast_unsigned(),
+                BinaryOp::Rol => x.rotate_left((y & 63) as u32),
+                BinaryOp::Ror => x.rotate_right((y & 63) as u32),
             };
             return self.word(value);
         }
         match (op, x, y) {
             (
-                Bin::Add | Bin::Sub | Bin::Or | Bin::Xor | Bin::Shl | Bin::Shr | Bin::Sar | Bin::Rol | Bin::Ror,
+                BinaryOp::Add
+                | BinaryOp::Sub
+                | BinaryOp::Or
+                | BinaryOp::Xor
+                | BinaryOp::Shl
+                | BinaryOp::Shr
+                | BinaryOp::Sar
+                | BinaryOp::Rol
+                | BinaryOp::Ror,
                 _,
                 Some(0),
             )
-            | (Bin::Mul, _, Some(1)) => a,
-            (Bin::Add | Bin::Or | Bin::Xor, Some(0), _) | (Bin::Mul, Some(1), _) => b,
+            | (BinaryOp::Mul, _, Some(1)) => a,
+            (BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor, Some(0), _) | (BinaryOp::Mul, Some(1), _) => b,
             // Sums are normalised to a value plus one constant on the right: comparison of addresses relies on it.
-            (Bin::Add, Some(_), None) => self.bin(Bin::Add, b, a),
-            (Bin::Sub, None, Some(y)) => {
+            (BinaryOp::Add, Some(_), None) => self.bin(BinaryOp::Add, b, a),
+            (BinaryOp::Sub, None, Some(y)) => {
                 let y = self.word(y.wrapping_neg());
-                self.bin(Bin::Add, a, y)
+                self.bin(BinaryOp::Add, a, y)
             }
-            (Bin::Add, None, Some(y)) => {
-                if let Op::Bin(Bin::Add, c, d) = self.ops[a.0 as usize]
+            (BinaryOp::Add, None, Some(y)) => {
+                if let Op::BinaryOp(BinaryOp::Add, c, d) = self.ops[a.0 as usize]
                     && let Some(d) = self.constant(d)
                 {
                     let sum = self.word(y.wrapping_add(d));
-                    return self.bin(Bin::Add, c, sum);
+                    return self.bin(BinaryOp::Add, c, sum);
                 }
-                self.pure(Op::Bin(op, a, b))
+                self.pure(Op::BinaryOp(op, a, b))
             }
-            _ => self.pure(Op::Bin(op, a, b)),
+            _ => self.pure(Op::BinaryOp(op, a, b)),
         }
     }
 
-    pub(super) fn register(&mut self, lane: usize, reg: u8) -> V {
+    pub(super) fn register(&mut self, lane: usize, reg: u8) -> ValueId {
         if reg == 0 {
             return self.word(0);
         }
@@ -112,7 +120,7 @@ impl Lifter<'_> {
         v
     }
 
-    pub(super) fn set_register(&mut self, lane: usize, reg: u8, v: V) {
+    pub(super) fn set_register(&mut self, lane: usize, reg: u8, v: ValueId) {
         if reg != 0 {
             self.regs[lane][usize::from(reg)] = Some(v);
             self.written.push((lane as u8, reg));
@@ -120,10 +128,10 @@ impl Lifter<'_> {
     }
 
     /// Splits an address into a value and a constant.
-    pub(super) fn split(&self, at: V) -> (Option<V>, u64) {
+    pub(super) fn split(&self, at: ValueId) -> (Option<ValueId>, u64) {
         match self.ops[at.0 as usize] {
             Op::Const(k) => (None, k),
-            Op::Bin(Bin::Add, a, b) => match self.constant(b) {
+            Op::BinaryOp(BinaryOp::Add, a, b) => match self.constant(b) {
                 Some(k) => (Some(a), k),
                 None => (Some(at), 0),
             },
@@ -131,7 +139,7 @@ impl Lifter<'_> {
         }
     }
 
-    pub(super) fn check_address(&mut self, at: V) {
+    pub(super) fn check_address(&mut self, at: ValueId) {
         let fixed = self.constant(at).is_some_and(|k| k < self.data);
         if !fixed && !self.checked.contains(&at) {
             self.push(Op::Bound(at));
@@ -140,7 +148,7 @@ impl Lifter<'_> {
     }
 
     /// The word in a lane at a checked address.
-    pub(super) fn load_word(&mut self, lane: usize, at: V) -> V {
+    pub(super) fn load_word(&mut self, lane: usize, at: ValueId) -> ValueId {
         let (base, offset) = self.split(at);
         let same = |k: &&KnownWord| usize::from(k.0) == lane && k.1 == base && k.2 == offset;
         if let Some(&(.., v)) = self.known.iter().find(same) {
@@ -151,7 +159,7 @@ impl Lifter<'_> {
         v
     }
 
-    pub(super) fn store_word(&mut self, lane: usize, at: V, v: V) {
+    pub(super) fn store_word(&mut self, lane: usize, at: ValueId, v: ValueId) {
         self.push(Op::Store(lane as u8, at, v));
         let (base, offset) = self.split(at);
         // Addresses with the same base differ if their constants do.
@@ -161,7 +169,7 @@ impl Lifter<'_> {
     }
 
     /// The first result of a call of a kernel.
-    pub(super) fn call_kernel<K: Kernel>(&mut self, x: [V; 4]) -> V {
+    pub(super) fn call_kernel<K: Kernel>(&mut self, x: [ValueId; 4]) -> ValueId {
         let Entry { address, result } = K::visit_form(EntryOf);
         let KernelInfo { name, arity, wraps, faults, circuits, .. } = K::INFO;
         let n = self.kernels.iter().position(|k| k.name == name).unwrap_or_else(|| {
@@ -173,7 +181,7 @@ impl Lifter<'_> {
         self.pure(Op::Kernel(n as u32, args))
     }
 
-    pub(super) fn begin(&mut self, c: V) -> (Mark, Vec<KnownWord>, [bool; LANES]) {
+    pub(super) fn begin(&mut self, c: ValueId) -> (Mark, Vec<KnownWord>, [bool; LANES]) {
         self.push(Op::If(c));
         (self.mark(), self.known.clone(), std::mem::replace(&mut self.stored_lanes, [false; LANES]))
     }
@@ -188,7 +196,7 @@ impl Lifter<'_> {
         }
     }
 
-    pub(super) fn compare_integers(&mut self, c: Cond, a: V, b: V) -> V {
+    pub(super) fn compare_integers(&mut self, c: Cond, a: ValueId, b: ValueId) -> ValueId {
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b))
             && self.setting.narrow.is_none()
         {

@@ -7,8 +7,8 @@ use pendula_isa::operand::Slot;
 use pendula_isa::table::{Function, FunctionVisitor, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
-use super::{Condition, LiftAccumulate, LiftRow, Lifter, Setting, Unsupported};
-use crate::ops::{Body, Kernel, Test, V};
+use super::{Condition, LiftAccumulate, LiftConfig, LiftRow, Lifter, Unsupported};
+use crate::ops::{Body, Kernel, Test, ValueId};
 
 /// The most operands that an instruction has.
 pub const MOST_OPERANDS: usize = 4;
@@ -22,7 +22,7 @@ pub enum Operand {
     Word(u8),
 }
 
-fn lifter<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Lifter<'a> {
+fn lifter<'a>(env: Env, setting: LiftConfig, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Lifter<'a> {
     let mut lifter = Lifter::new(env, setting, 0, kernels);
     for (n, operand) in operands.iter().enumerate().take(MOST_OPERANDS) {
         match operand {
@@ -38,7 +38,7 @@ fn lifter<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands
 
 /// The operations of `operands[0] ⊕= func(operands[1..])`; `None` if it cannot be lifted.
 pub fn accumulate(
-    (env, setting): (Env, Setting),
+    (env, setting): (Env, LiftConfig),
     kernels: &mut Vec<Kernel>,
     (acc, inverse, func): (Acc, bool, TableFn),
     operands: &[Operand],
@@ -49,10 +49,14 @@ pub fn accumulate(
 }
 
 /// The operations of a function of the table on operands that are variables 1 and on, and its value; `None` if it cannot be lifted.
-pub fn function((env, setting): (Env, Setting), kernels: &mut Vec<Kernel>, func: TableFn) -> Option<(Body, V)> {
+pub fn function(
+    (env, setting): (Env, LiftConfig),
+    kernels: &mut Vec<Kernel>,
+    func: TableFn,
+) -> Option<(Body, ValueId)> {
     struct Value<'r, 'a>(&'r mut Lifter<'a>);
     impl FunctionVisitor for Value<'_, '_> {
-        type Out = Result<V, Unsupported>;
+        type Out = Result<ValueId, Unsupported>;
         fn visit<F: Function>(self) -> Self::Out {
             let x = [0, 1, 2].map(|n: usize| self.0.operand_in(VALUE, n.min(F::INFO.args.len() - 1)));
             F::value(self.0, x)
@@ -65,7 +69,7 @@ pub fn function((env, setting): (Env, Setting), kernels: &mut Vec<Kernel>, func:
 
 /// The operations of a row, or with `inverse` of its inverse; `None` if it cannot be lifted.
 pub fn row(
-    (env, setting): (Env, Setting),
+    (env, setting): (Env, LiftConfig),
     kernels: &mut Vec<Kernel>,
     (row, inverse, ty): (Row, bool, Ty),
     operands: &[Operand],
@@ -79,11 +83,11 @@ pub fn row(
 /// The operations of a comparison, and the word that is not zero if it holds; `None` if it cannot be lifted, or always or never
 /// holds.
 pub fn compare(
-    (env, setting): (Env, Setting),
+    (env, setting): (Env, LiftConfig),
     kernels: &mut Vec<Kernel>,
     (cond, ty): (Cond, Ty),
     operands: [Operand; 2],
-) -> Option<(Body, V)> {
+) -> Option<(Body, ValueId)> {
     let mut lifter = lifter(env, setting, kernels, &operands);
     for (n, operand) in operands.iter().enumerate() {
         if let Operand::Const(k) = operand {

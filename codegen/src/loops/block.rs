@@ -1,7 +1,7 @@
 //! Blocks of operations.
 
 use super::{Place, Word, checks, if_convert};
-use crate::ops::{self, Op, V};
+use crate::ops::{self, Op, ValueId};
 use pendula_isa::Ty;
 
 /// An operand of a block.
@@ -34,8 +34,8 @@ impl Block {
         body: &ops::Body,
         slots: Vec<Option<Slot>>,
         early: bool,
-        result: Option<V>,
-    ) -> Option<(Block, Option<V>)> {
+        result: Option<ValueId>,
+    ) -> Option<(Block, Option<ValueId>)> {
         let foreign =
             |op: &Op| matches!(op, Op::Load(..) | Op::Store(..) | Op::Bound(_) | Op::Interpret | Op::Reload(..));
         if body.ops.iter().any(foreign) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ops::{Bin, Float, Op, V};
+use crate::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::types::Cond;
 
 /// Removes checks for being finite that a later check in the range implies: sums, products and roots of values that are not finite are not
@@ -41,17 +41,20 @@ pub(super) fn merge_wrap_checks(ops: &mut [Op]) -> Vec<bool> {
 }
 
 /// The sum or product of which `v` says whether it wraps.
-fn checked_operation(ops: &[Op], v: V) -> Option<V> {
-    let op = |v: V| ops[v.0 as usize];
+fn checked_operation(ops: &[Op], v: ValueId) -> Option<ValueId> {
+    let op = |v: ValueId| ops[v.0 as usize];
     match op(v) {
         Op::Compare(Cond::Lt, signs, zero) if op(zero) == Op::Const(0) => {
-            let Op::Bin(Bin::And, first, second) = op(signs) else { return None };
-            let (Op::Bin(Bin::Xor, a, sum), Op::Bin(Bin::Xor, b, other)) = (op(first), op(second)) else { return None };
+            let Op::BinaryOp(BinaryOp::And, first, second) = op(signs) else { return None };
+            let (Op::BinaryOp(BinaryOp::Xor, a, sum), Op::BinaryOp(BinaryOp::Xor, b, other)) = (op(first), op(second))
+            else {
+                return None;
+            };
             match op(sum) {
-                Op::Bin(Bin::Add, x, y) if (x, y) == (a, b) && other == sum => Some(sum),
-                Op::Bin(Bin::Sub, x, y) if (x, y) == (a, b) && other == a => Some(sum),
+                Op::BinaryOp(BinaryOp::Add, x, y) if (x, y) == (a, b) && other == sum => Some(sum),
+                Op::BinaryOp(BinaryOp::Sub, x, y) if (x, y) == (a, b) && other == a => Some(sum),
                 // A constant is added with the other sign.
-                Op::Bin(Bin::Add, x, y) if x == a && other == a => match (op(y), op(b)) {
+                Op::BinaryOp(BinaryOp::Add, x, y) if x == a && other == a => match (op(y), op(b)) {
                     (Op::Const(y), Op::Const(b)) if y == b.wrapping_neg() && b != 1 << 63 => Some(sum),
                     _ => None,
                 },
@@ -59,7 +62,11 @@ fn checked_operation(ops: &[Op], v: V) -> Option<V> {
             }
         }
         Op::Compare(Cond::Ne, high, sign) => match (op(high), op(sign)) {
-            (Op::Bin(Bin::MulHigh, a, b), Op::Bin(Bin::Sar, low, _)) if op(low) == Op::Bin(Bin::Mul, a, b) => Some(low),
+            (Op::BinaryOp(BinaryOp::MulHigh, a, b), Op::BinaryOp(BinaryOp::Sar, low, _))
+                if op(low) == Op::BinaryOp(BinaryOp::Mul, a, b) =>
+            {
+                Some(low)
+            }
             _ => None,
         },
         _ => None,

@@ -2,10 +2,10 @@
 //! computed in any case, and chosen afterwards; what comes to nothing where the
 //! condition does not hold needs no condition.
 
-use crate::ops::{Bin, Float, Op, V};
+use crate::ops::{BinaryOp, Float, Op, ValueId};
 
 /// The operations without the conditionals that need not be, and what each value is called then.
-pub(super) fn flat(ops: &[Op]) -> (Vec<Op>, Vec<V>) {
+pub(super) fn flat(ops: &[Op]) -> (Vec<Op>, Vec<ValueId>) {
     let mut out = Flat { ops: Vec::with_capacity(ops.len()), to: Vec::with_capacity(ops.len()) };
     let mut how: Vec<How> = Vec::new();
     let mut ended = How::Branch;
@@ -26,7 +26,7 @@ pub(super) fn flat(ops: &[Op]) -> (Vec<Op>, Vec<V>) {
                 ended = how.pop().unwrap_or(How::Branch);
                 match ended {
                     How::Branch => out.push(op),
-                    How::Always | How::Choose(_) => V(0),
+                    How::Always | How::Choose(_) => ValueId(0),
                 }
             }
             Op::Phi(a, b) => match ended {
@@ -57,19 +57,19 @@ enum How {
     /// It is done in any case.
     Always,
     /// It is done in any case, and its values are chosen by this condition.
-    Choose(V),
+    Choose(ValueId),
 }
 
 struct Flat {
     ops: Vec<Op>,
     /// What each value of the old operations is called in the new.
-    to: Vec<V>,
+    to: Vec<ValueId>,
 }
 
 impl Flat {
-    fn push(&mut self, op: Op) -> V {
+    fn push(&mut self, op: Op) -> ValueId {
         self.ops.push(op);
-        V(self.ops.len() as u32 - 1)
+        ValueId(self.ops.len() as u32 - 1)
     }
 
     fn renamed(&self, op: Op) -> Op {
@@ -77,14 +77,14 @@ impl Flat {
     }
 
     /// Whether a word is zero only if a double, or two, are zero: then so are their products.
-    fn is_factor(&self, c: V) -> bool {
-        let one = |v: V| self.ops[v.0 as usize] == Op::Const(1);
-        matches!(self.ops[c.0 as usize], Op::Bin(Bin::Shl, _, by) if one(by))
+    fn is_factor(&self, c: ValueId) -> bool {
+        let one = |v: ValueId| self.ops[v.0 as usize] == Op::Const(1);
+        matches!(self.ops[c.0 as usize], Op::BinaryOp(BinaryOp::Shl, _, by) if one(by))
     }
 }
 
 /// What becomes of the conditional at `at`, of which the condition is called `c` now.
-fn classify(ops: &[Op], at: usize, c: V, out: &Flat) -> How {
+fn classify(ops: &[Op], at: usize, c: ValueId, out: &Flat) -> How {
     let within = ops[at + 1..].iter().take_while(|op| !matches!(op, Op::End));
     let (mut cheap, mut linear) = (true, out.is_factor(c));
     for op in within {

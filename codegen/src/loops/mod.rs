@@ -22,7 +22,7 @@ use pendula_isa::adjoint::{AdMode, SECOND, VALUE};
 use pendula_isa::types::Cond;
 use pendula_isa::{Env, Ty};
 
-use crate::ops::{Kernel, V};
+use crate::ops::{Kernel, ValueId};
 
 pub use block::{Block, Slot};
 pub use checks::remove_implied_checks;
@@ -211,7 +211,7 @@ pub enum Test {
     /// A comparison of integers.
     Integers(Cond, Value, Value),
     /// Whether a value that a block computes is not zero.
-    Block(Block, V),
+    Block(Block, ValueId),
 }
 
 /// A statement.

@@ -100,7 +100,7 @@ impl StopPoint {
     }
 
     /// The number of successive runs that have begun.
-    pub fn ways(&self) -> usize {
+    pub fn directions(&self) -> usize {
         self.ways
     }
 

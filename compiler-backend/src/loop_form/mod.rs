@@ -29,7 +29,7 @@ mod statement;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::LiftConfig;
 use pendula_codegen::loops as form;
 use pendula_codegen::ops::Kernel;
 use pendula_isa::Env;
@@ -235,7 +235,7 @@ impl Builder<'_> {
         Env { format: self.program.format, ieee: false }
     }
 
-    fn setting(ad_mode: AdMode) -> Setting {
-        Setting { ad_mode, checks: true, trap_overflow: true, ieee: false, narrow: None }
+    fn setting(ad_mode: AdMode) -> LiftConfig {
+        LiftConfig { ad_mode, checks: true, trap_overflow: true, ieee: false, narrow: None }
     }
 }

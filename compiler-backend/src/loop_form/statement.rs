@@ -1,9 +1,9 @@
 //! Statements.
 
-use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::LiftConfig;
 use pendula_codegen::lift::symbolic::{self, Operand as Word};
 use pendula_codegen::loops::{self, Block, Bound, Count, Freed, Slot, Stmt as Out, Test as OutTest};
-use pendula_codegen::ops::{Body, Kernel, Op, V};
+use pendula_codegen::ops::{Body, Kernel, Op, ValueId};
 use pendula_isa::Env;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::{Ty, types::Cond};
@@ -124,7 +124,7 @@ impl FunctionBuilder<'_, '_> {
         s: &LocatedStmt,
         operands: &[(Operand, Ty)],
         shares: bool,
-        record: impl Fn((Env, Setting), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
+        record: impl Fn((Env, LiftConfig), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
     ) -> Done {
         for (n, (operand, _)) in operands.iter().enumerate() {
             self.inside(s, n, *operand);
@@ -148,7 +148,7 @@ impl FunctionBuilder<'_, '_> {
     fn operations(
         &mut self,
         operands: &[(Operand, Ty)],
-        record: &impl Fn((Env, Setting), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
+        record: &impl Fn((Env, LiftConfig), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
     ) -> Done {
         let mut words = Vec::new();
         let mut slots: Vec<Option<Slot>> = vec![None];
@@ -297,7 +297,7 @@ impl FunctionBuilder<'_, '_> {
         let found = symbolic::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
         let (body, v) = found.ok_or(Refused::Operation)?;
         let block = Block::new(&body, slots, false, Some(v));
-        let (block, v): (Block, Option<V>) = block.ok_or(Refused::Operation)?;
+        let (block, v): (Block, Option<ValueId>) = block.ok_or(Refused::Operation)?;
         Ok(OutTest::Block(block, v.ok_or(Refused::Operation)?))
     }
 

@@ -4,8 +4,8 @@
 //! operation: constants, shifts by constants and the joining of disjoint bits are wiring, operations on doubles and kernels have
 //! circuits of their own. Some functions enter the target directly ([`Lifted::is_fused`]).
 
-use pendula_codegen::lift::{Narrow, Setting, symbolic};
-use pendula_codegen::ops::{Bin, Kernel, Op, V};
+use pendula_codegen::lift::{LiftConfig, Narrow, symbolic};
+use pendula_codegen::ops::{BinaryOp, Kernel, Op, ValueId};
 use pendula_isa::Env;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::circuit::{Builder, Role, Word};
@@ -21,7 +21,7 @@ use super::synthesis::Synthesis;
 pub(crate) struct Lifted {
     pub(super) ops: Vec<Op>,
     pub(super) kernels: Vec<Kernel>,
-    value: V,
+    value: ValueId,
     pub(super) formats: Formats,
     arity: usize,
     /// How many live operations and checks use each value.
@@ -36,8 +36,13 @@ impl Lifted {
         let width = formats.width();
         let exponent = formats.float.exponent as u32;
         let narrow = Narrow { bits: formats.fixed.width, frac: formats.fixed.frac, exponent };
-        let setting =
-            Setting { ad_mode: AdMode::Plain, checks: true, trap_overflow: false, ieee: false, narrow: Some(narrow) };
+        let setting = LiftConfig {
+            ad_mode: AdMode::Plain,
+            checks: true,
+            trap_overflow: false,
+            ieee: false,
+            narrow: Some(narrow),
+        };
         let mut kernels = Vec::new();
         let lifted = symbolic::function((Env::default(), setting), &mut kernels, func);
         let (body, value) = lifted.expect("functions of the table have operations");
@@ -67,20 +72,20 @@ impl Lifted {
             if bits == 0 {
                 continue;
             }
-            let constant = |v: V| self.constant(v).map(|k| k as usize);
+            let constant = |v: ValueId| self.constant(v).map(|k| k as usize);
             match op {
-                Op::Bin(Bin::Shl, a, by) => match constant(by) {
+                Op::BinaryOp(BinaryOp::Shl, a, by) => match constant(by) {
                     Some(k) => self.need(a, bits.saturating_sub(k)),
                     None => self.need_all(&[(a, bits), (by, width)]),
                 },
-                Op::Bin(Bin::Shr | Bin::Sar, a, by) => match constant(by) {
+                Op::BinaryOp(BinaryOp::Shr | BinaryOp::Sar, a, by) => match constant(by) {
                     Some(k) => self.need(a, width.min(bits + k)),
                     None => self.need_all(&[(a, width), (by, width)]),
                 },
-                Op::Bin(Bin::Add | Bin::Sub | Bin::Mul | Bin::Or | Bin::Xor, a, b) => {
+                Op::BinaryOp(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Or | BinaryOp::Xor, a, b) => {
                     self.need_all(&[(a, bits), (b, bits)])
                 }
-                Op::Bin(Bin::And, a, b) => {
+                Op::BinaryOp(BinaryOp::And, a, b) => {
                     let mask = constant(b).map_or(bits, |k| (usize::BITS - k.leading_zeros()) as usize);
                     self.need_all(&[(a, bits.min(mask)), (b, bits)]);
                 }
@@ -91,35 +96,35 @@ impl Lifted {
         }
     }
 
-    fn need(&mut self, v: V, bits: usize) {
+    fn need(&mut self, v: ValueId, bits: usize) {
         self.uses[v.0 as usize] += 1;
         let demanded = &mut self.demanded[v.0 as usize];
         *demanded = (*demanded).max(bits);
     }
 
-    fn need_all(&mut self, values: &[(V, usize)]) {
+    fn need_all(&mut self, values: &[(ValueId, usize)]) {
         for &(v, bits) in values {
             self.need(v, bits);
         }
     }
 
-    pub(super) fn op(&self, v: V) -> Op {
+    pub(super) fn op(&self, v: ValueId) -> Op {
         self.ops[v.0 as usize]
     }
 
-    pub(super) fn constant(&self, v: V) -> Option<u64> {
+    pub(super) fn constant(&self, v: ValueId) -> Option<u64> {
         match self.op(v) {
             Op::Const(k) => Some(k),
             _ => None,
         }
     }
 
-    fn is_operand(&self, v: V) -> bool {
+    fn is_operand(&self, v: ValueId) -> bool {
         matches!(self.op(v), Op::Get(..))
     }
 
     /// The logarithmic numbers that the value is the order of.
-    pub(super) fn order(&self, v: V) -> Option<[V; 2]> {
+    pub(super) fn order(&self, v: ValueId) -> Option<[ValueId; 2]> {
         match self.op(v) {
             Op::Kernel(n, [a, b, ..])
                 if self.kernels[n as usize].name == pendula_isa::kernels::log::Order::INFO.name =>
@@ -155,7 +160,9 @@ impl Lifted {
     /// Whether it shifts by a variable amount, which is taken modulo the width.
     pub(crate) fn shifts(&self) -> bool {
         let amount = |op: &Op| match op {
-            Op::Bin(Bin::Shl | Bin::Shr | Bin::Sar | Bin::Rol | Bin::Ror, _, by) => self.constant(*by).is_none(),
+            Op::BinaryOp(BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar | BinaryOp::Rol | BinaryOp::Ror, _, by) => {
+                self.constant(*by).is_none()
+            }
             _ => false,
         };
         self.ops.iter().any(amount)
@@ -181,16 +188,19 @@ impl Lifted {
     /// comparisons and selections of operands. With addition, they are sums and differences, whose words are added one
     /// after the other, and the product, whose rows are added in place.
     pub(crate) fn is_fused(&self, accumulator: Accumulator) -> bool {
-        let operands = |v: &[V]| v.iter().all(|v| self.is_operand(*v));
+        let operands = |v: &[ValueId]| v.iter().all(|v| self.is_operand(*v));
         match (accumulator, self.op(self.value)) {
-            (Accumulator::Xor, Op::Bin(Bin::And | Bin::Or, a, b) | Op::Compare(_, a, b)) => {
+            (Accumulator::Xor, Op::BinaryOp(BinaryOp::And | BinaryOp::Or, a, b) | Op::Compare(_, a, b)) => {
                 operands(&[a, b]) || self.order(a).is_some()
             }
             (Accumulator::Xor, Op::CompareFloat(_, a, b) | Op::Select(_, a, b)) => operands(&[a, b]),
-            (Accumulator::Xor, Op::Not(a)) => matches!(self.op(a), Op::Bin(Bin::Or, a, b) if operands(&[a, b])),
-            (Accumulator::Add | Accumulator::AddOrSubtract, Op::Bin(Bin::Add | Bin::Sub | Bin::Mul, a, b)) => {
-                operands(&[a, b])
+            (Accumulator::Xor, Op::Not(a)) => {
+                matches!(self.op(a), Op::BinaryOp(BinaryOp::Or, a, b) if operands(&[a, b]))
             }
+            (
+                Accumulator::Add | Accumulator::AddOrSubtract,
+                Op::BinaryOp(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, a, b),
+            ) => operands(&[a, b]),
             _ => false,
         }
     }
@@ -216,18 +226,18 @@ impl Lifted {
 
     fn accumulate_directly(&self, b: &mut Builder, accumulator: Accumulator, operands: &[Word], width: usize) {
         let y = b.register("y", Role::Target, width);
-        let word = |v: V| match self.op(v) {
+        let word = |v: ValueId| match self.op(v) {
             Op::Get(_, n) => operands[usize::from(n) - 1].clone(),
             _ => Word::default(),
         };
         match self.op(self.value) {
-            Op::Bin(Bin::And, x, z) => b.xor_and(&word(x), &word(z), &y),
-            Op::Bin(Bin::Or, x, z) => {
+            Op::BinaryOp(BinaryOp::And, x, z) => b.xor_and(&word(x), &word(z), &y),
+            Op::BinaryOp(BinaryOp::Or, x, z) => {
                 b.xor_nor(&word(x), &word(z), &y);
                 b.complement(&y);
             }
             Op::Not(or) => {
-                if let Op::Bin(_, x, z) = self.op(or) {
+                if let Op::BinaryOp(_, x, z) = self.op(or) {
                     b.xor_nor(&word(x), &word(z), &y);
                 }
             }
@@ -243,7 +253,7 @@ impl Lifted {
                 },
                 |b, c| b.xor_select(*c, &word(x), &word(z), &y),
             ),
-            Op::Bin(op, x, z) => {
+            Op::BinaryOp(op, x, z) => {
                 let direction =
                     (accumulator == Accumulator::AddOrSubtract).then(|| b.register("direction", Role::Control, 1)[0]);
                 // A difference is a sum between complements.
@@ -251,8 +261,8 @@ impl Lifted {
                     b.complement_if(direction, &y);
                 }
                 match op {
-                    Bin::Mul => b.multiply_add(&word(x), &word(z), &y),
-                    Bin::Sub => {
+                    BinaryOp::Mul => b.multiply_add(&word(x), &word(z), &y),
+                    BinaryOp::Sub => {
                         b.add(&word(x), &y);
                         b.subtract(&word(z), &y);
                     }

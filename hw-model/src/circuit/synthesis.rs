@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pendula_codegen::ops::{Bin, Float, Op, V};
+use pendula_codegen::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::Cond;
 use pendula_isa::circuit::{Bit, Builder, Word};
 use pendula_isa::kernels::circuits::{self, Outcome, ValueCircuit, compare, log};
@@ -35,7 +35,7 @@ impl Synthesis<'_> {
     }
 
     /// The value of an operation.
-    pub(super) fn value(&mut self, b: &mut Builder, v: V) -> Word {
+    pub(super) fn value(&mut self, b: &mut Builder, v: ValueId) -> Word {
         if let Some(word) = self.values.get(&v.0) {
             return word.clone();
         }
@@ -44,13 +44,13 @@ impl Synthesis<'_> {
         word
     }
 
-    fn compute(&mut self, b: &mut Builder, v: V) -> Word {
+    fn compute(&mut self, b: &mut Builder, v: ValueId) -> Word {
         let width = self.width;
         let bits = self.function.demanded[v.0 as usize].clamp(1, width);
         match self.function.op(v) {
             Op::Const(k) => Word::constant(u128::from(k), width),
             Op::Get(_, n) => self.operands[usize::from(n) - 1].clone(),
-            Op::Bin(op, x, z) => self.binary(b, op, x, z, bits),
+            Op::BinaryOp(op, x, z) => self.binary(b, op, x, z, bits),
             Op::Not(x) => {
                 let word = self.own(b, x);
                 b.complement(&word);
@@ -75,48 +75,48 @@ impl Synthesis<'_> {
     }
 
     /// The value on wires that nothing else uses.
-    fn own(&mut self, b: &mut Builder, v: V) -> Word {
+    fn own(&mut self, b: &mut Builder, v: ValueId) -> Word {
         let word = self.value(b, v);
         let wires = word.iter().all(|bit| bit.wire().is_some());
         // An operand, too, is restored when the value is computed backward.
         if self.function.uses[v.0 as usize] == 1 && wires { word } else { b.copy(&word) }
     }
 
-    fn binary(&mut self, b: &mut Builder, op: Bin, x: V, z: V, bits: usize) -> Word {
+    fn binary(&mut self, b: &mut Builder, op: BinaryOp, x: ValueId, z: ValueId, bits: usize) -> Word {
         let width = self.width;
         match op {
-            Bin::Add | Bin::Sub => {
-                if op == Bin::Sub && self.function.constant(x) == Some(0) {
+            BinaryOp::Add | BinaryOp::Sub => {
+                if op == BinaryOp::Sub && self.function.constant(x) == Some(0) {
                     let word = self.own(b, z);
                     b.negate(&word);
                     return word;
                 }
                 let (target, other) = (self.own(b, x), self.value(b, z));
                 let (target_low, other) = (&target[..bits], &other[..bits]);
-                if op == Bin::Add {
+                if op == BinaryOp::Add {
                     b.add(other, target_low)
                 } else {
                     b.subtract(other, target_low)
                 }
                 target
             }
-            Bin::Mul | Bin::MulHigh => self.product(b, op, x, z, bits),
-            Bin::And => self.bitwise(b, x, z, |b, x, z| match (x, z) {
+            BinaryOp::Mul | BinaryOp::MulHigh => self.product(b, op, x, z, bits),
+            BinaryOp::And => self.bitwise(b, x, z, |b, x, z| match (x, z) {
                 (Bit::ZERO, _) | (_, Bit::ZERO) => Bit::ZERO,
                 (Bit::ONE, bit) | (bit, Bit::ONE) => bit,
                 _ => b.and(x, z),
             }),
-            Bin::Or => self.bitwise(b, x, z, |b, x, z| match (x, z) {
+            BinaryOp::Or => self.bitwise(b, x, z, |b, x, z| match (x, z) {
                 (Bit::ONE, _) | (_, Bit::ONE) => Bit::ONE,
                 (Bit::ZERO, bit) | (bit, Bit::ZERO) => bit,
                 _ => b.or(x, z),
             }),
-            Bin::Xor => {
+            BinaryOp::Xor => {
                 let (target, other) = (self.own(b, x), self.value(b, z));
                 b.xor(&other, &target);
                 target
             }
-            Bin::Shl | Bin::Shr | Bin::Sar | Bin::Rol | Bin::Ror => {
+            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar | BinaryOp::Rol | BinaryOp::Ror => {
                 let (word, amount) = (self.value(b, x), self.value(b, z));
                 match self.function.constant(z) {
                     Some(k) => shifted(op, &word, k as usize % width),
@@ -126,19 +126,19 @@ impl Synthesis<'_> {
         }
     }
 
-    fn bitwise(&mut self, b: &mut Builder, x: V, z: V, f: impl Fn(&mut Builder, Bit, Bit) -> Bit) -> Word {
+    fn bitwise(&mut self, b: &mut Builder, x: ValueId, z: ValueId, f: impl Fn(&mut Builder, Bit, Bit) -> Bit) -> Word {
         let (x, z) = (self.value(b, x), self.value(b, z));
         x.iter().zip(&*z).map(|(x, z)| if x == z { *x } else { f(b, *x, *z) }).collect()
     }
 
     /// A word of a product. If both are used, they are computed at once.
-    fn product(&mut self, b: &mut Builder, op: Bin, x: V, z: V, bits: usize) -> Word {
+    fn product(&mut self, b: &mut Builder, op: BinaryOp, x: ValueId, z: ValueId, bits: usize) -> Word {
         let width = self.width;
-        let index = |op: Bin| {
-            let same = |(n, o): (usize, &Op)| (*o == Op::Bin(op, x, z) && self.function.uses[n] > 0).then_some(n);
+        let index = |op: BinaryOp| {
+            let same = |(n, o): (usize, &Op)| (*o == Op::BinaryOp(op, x, z) && self.function.uses[n] > 0).then_some(n);
             self.function.ops.iter().enumerate().find_map(same)
         };
-        let (low, high) = (index(Bin::Mul), index(Bin::MulHigh));
+        let (low, high) = (index(BinaryOp::Mul), index(BinaryOp::MulHigh));
         let (first, second) = (self.value(b, x), self.value(b, z));
         if let Some(high) = high {
             let product = b.mul_signed(&first, &second);
@@ -147,16 +147,16 @@ impl Synthesis<'_> {
             if let Some(low) = low {
                 self.values.insert(low as u32, Word::from(low_word));
             }
-            return Word::from(if op == Bin::Mul { low_word } else { high_word });
+            return Word::from(if op == BinaryOp::Mul { low_word } else { high_word });
         }
         let word = b.word(bits);
         b.multiply_add(&first, &second, &word);
         word.unsigned(width)
     }
 
-    fn select(&mut self, b: &mut Builder, c: V, x: V, z: V) -> Word {
+    fn select(&mut self, b: &mut Builder, c: ValueId, x: ValueId, z: ValueId) -> Word {
         // The opposite of a word or the word itself.
-        if matches!(self.function.op(x), Op::Bin(Bin::Sub, zero, a) if a == z && self.function.constant(zero) == Some(0))
+        if matches!(self.function.op(x), Op::BinaryOp(BinaryOp::Sub, zero, a) if a == z && self.function.constant(zero) == Some(0))
         {
             let (word, negative) = (self.value(b, z), self.truth(b, c));
             return b.negated_if(negative, &word);
@@ -173,7 +173,7 @@ impl Synthesis<'_> {
         b.select(c, &first, &second)
     }
 
-    fn float(&mut self, b: &mut Builder, op: Float, x: V, z: V) -> Word {
+    fn float(&mut self, b: &mut Builder, op: Float, x: ValueId, z: ValueId) -> Word {
         match (op, self.function.op(x)) {
             (Float::Mul, Op::FromInt(a)) if self.function.constant(z).is_some() => {
                 // A fixed-point number as a double.
@@ -191,7 +191,7 @@ impl Synthesis<'_> {
         }
     }
 
-    fn circuit(&mut self, b: &mut Builder, circuit: &ValueCircuit, x: &[V]) -> Word {
+    fn circuit(&mut self, b: &mut Builder, circuit: &ValueCircuit, x: &[ValueId]) -> Word {
         let x: Vec<Word> = x.iter().map(|v| self.value(b, *v)).collect();
         self.outcome(circuit.value(b, &self.function.formats, &x))
     }
@@ -202,7 +202,7 @@ impl Synthesis<'_> {
     }
 
     /// Whether a word is not zero.
-    pub(super) fn truth(&mut self, b: &mut Builder, v: V) -> Bit {
+    pub(super) fn truth(&mut self, b: &mut Builder, v: ValueId) -> Bit {
         match self.function.op(v) {
             Op::Compare(cond, x, z) => self.compare(b, cond, x, z),
             Op::CompareFloat(cond, x, z) => {
@@ -218,9 +218,9 @@ impl Synthesis<'_> {
     }
 
     /// Whether a word is zero.
-    fn untruth(&mut self, b: &mut Builder, v: V) -> Bit {
+    fn untruth(&mut self, b: &mut Builder, v: ValueId) -> Bit {
         match self.function.op(v) {
-            Op::Bin(Bin::Xor, c, one) if self.function.constant(one) == Some(1) => self.truth(b, c),
+            Op::BinaryOp(BinaryOp::Xor, c, one) if self.function.constant(one) == Some(1) => self.truth(b, c),
             Op::Compare(cond, x, z) if cond.negated() != Cond::Always => self.compare(b, cond.negated(), x, z),
             _ => {
                 let truth = self.truth(b, v);
@@ -229,7 +229,7 @@ impl Synthesis<'_> {
         }
     }
 
-    fn compare(&mut self, b: &mut Builder, cond: Cond, x: V, z: V) -> Bit {
+    fn compare(&mut self, b: &mut Builder, cond: Cond, x: ValueId, z: ValueId) -> Bit {
         if let Some([x, z]) = self.function.order(x) {
             let (x, z) = (self.value(b, x), self.value(b, z));
             return self.outcome(log::COMPARISON.value(b, cond, &x, &z))[0];
@@ -251,30 +251,30 @@ impl Synthesis<'_> {
 }
 
 /// A word shifted by a constant: wiring.
-fn shifted(op: Bin, word: &Word, by: usize) -> Word {
+fn shifted(op: BinaryOp, word: &Word, by: usize) -> Word {
     let width = word.len();
     match op {
-        Bin::Shl => word.shifted_left(by).unsigned(width),
-        Bin::Shr => Word::from(&word[by..]).unsigned(width),
-        Bin::Sar => Word::from(&word[by..]).signed(width),
-        Bin::Rol => word.rotated_left(by),
+        BinaryOp::Shl => word.shifted_left(by).unsigned(width),
+        BinaryOp::Shr => Word::from(&word[by..]).unsigned(width),
+        BinaryOp::Sar => Word::from(&word[by..]).signed(width),
+        BinaryOp::Rol => word.rotated_left(by),
         _ => word.rotated_left(width - by),
     }
 }
 
 /// A word shifted by a variable amount modulo the width. Only the low `bits` bits of the result matter.
-fn shifted_by(b: &mut Builder, op: Bin, word: &Word, amount: &Word, bits: usize) -> Word {
+fn shifted_by(b: &mut Builder, op: BinaryOp, word: &Word, amount: &Word, bits: usize) -> Word {
     let width = word.len();
     let known = amount.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |top| top + 1);
     let amount = &amount[..known.min(width.ilog2() as usize)];
     match op {
-        Bin::Shl => Word::from(&b.shift_left(&word[..bits], amount)[..bits]).unsigned(width),
-        Bin::Shr => {
+        BinaryOp::Shl => Word::from(&b.shift_left(&word[..bits], amount)[..bits]).unsigned(width),
+        BinaryOp::Shr => {
             let length = word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(1, |top| top + 1);
             let fraction = (1 << amount.len()) - 1;
             Word::from(&b.shift_right(&word[..length], amount)[fraction..]).unsigned(width)
         }
-        Bin::Sar => {
+        BinaryOp::Sar => {
             // Without the copies of the sign at the top.
             let copies = word.iter().rev().take_while(|bit| **bit == word.sign()).count();
             let length = width + 1 - copies;
@@ -284,7 +284,7 @@ fn shifted_by(b: &mut Builder, op: Bin, word: &Word, amount: &Word, bits: usize)
         _ => {
             let rotated = b.copy(word);
             match op {
-                Bin::Ror => b.inverted(|b| b.rotate_left(amount, &rotated)),
+                BinaryOp::Ror => b.inverted(|b| b.rotate_left(amount, &rotated)),
                 _ => b.rotate_left(amount, &rotated),
             }
             rotated

@@ -5,7 +5,7 @@ use pendula_isa::counts::Counts;
 use pendula_isa::module::Module;
 use pendula_isa::table::Row;
 
-use crate::work::Work;
+use crate::work::CircuitUsage;
 
 /// A part of what the host has a machine do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,7 +52,7 @@ pub struct Activity {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Uses of circuits.
-    pub work: Work,
+    pub work: CircuitUsage,
     /// Instructions executed.
     pub instructions: u64,
     /// Bits brought from the host.
@@ -91,13 +91,14 @@ pub(super) struct TapeWords {
 }
 
 /// The work of each instruction, and the number of words that it exchanged with the host's tapes.
-pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(Work, TapeWords)> {
-    let mut out: Vec<(Work, TapeWords)> = vec![(Work::default(), TapeWords::default()); module.code.len()];
+pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(CircuitUsage, TapeWords)> {
+    let mut out: Vec<(CircuitUsage, TapeWords)> =
+        vec![(CircuitUsage::default(), TapeWords::default()); module.code.len()];
     for mode in &counts.modes {
         for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
             if n > 0 {
                 let (work, tapes) = &mut out[at];
-                work.add_times(&Work::of(&module.code[at], mode.mode), n);
+                work.add_times(&CircuitUsage::of(&module.code[at], mode.mode), n);
                 // A printed text is not a word of the program.
                 match module.code[at].kind {
                     Kind::Row { row: Row::Read, .. } => tapes.read += n,

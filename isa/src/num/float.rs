@@ -37,7 +37,7 @@ pub fn is_finite(a: u64) -> bool {
 /// # Errors
 /// [`Fault::NotFinite`] when the result is not finite and `env.ieee` is not set.
 #[inline]
-pub fn settle(env: Env, result: f64) -> Word {
+pub fn finite(env: Env, result: f64) -> Word {
     if result.is_finite() {
         Ok(result.to_bits())
     } else if !env.ieee {
@@ -73,7 +73,7 @@ pub fn from_scaled(a: u64, frac: u32) -> u64 {
 #[inline]
 pub fn add(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    settle(env, x + y)
+    finite(env, x + y)
 }
 
 /// a − b.
@@ -83,7 +83,7 @@ pub fn add(env: Env, a: u64, b: u64) -> Word {
 #[inline]
 pub fn sub(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    settle(env, x - y)
+    finite(env, x - y)
 }
 
 /// a · b.
@@ -93,7 +93,7 @@ pub fn sub(env: Env, a: u64, b: u64) -> Word {
 #[inline]
 pub fn mul(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    settle(env, x * y)
+    finite(env, x * y)
 }
 
 /// a / b.
@@ -107,7 +107,7 @@ pub fn div(env: Env, a: u64, b: u64) -> Word {
     if y == 0.0 && !env.ieee {
         return Err(Fault::DivideByZero);
     }
-    settle(env, x / y)
+    finite(env, x / y)
 }
 
 /// −a: the sign bit flipped, whatever the word.

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
         let line = |file: u16, line: u32| sources.line(file, line).map(|(_, text)| text.to_string());
         disasm::listing(&program.module, line)
     });
-    let told = (&program.warnings[..], &program.sources);
+    let reported = (&program.warnings[..], &program.sources);
     let mut rest = Map::new();
     if !args.json {
         reporter.diagnostics(&program.warnings, &program.sources);
@@ -39,11 +39,11 @@ pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
             print(&listing)?;
         }
         if output.is_none() {
-            return if args.json { output::answer_diagnostics(told.0, told.1, rest, reporter) } else { Ok(()) }
+            return if args.json { output::answer_diagnostics(reported.0, reported.1, rest, reporter) } else { Ok(()) }
                 .map(|()| Status::Done);
         }
     }
     let bytes = object::write(&program.module).context("cannot make the object")?;
-    output_object((file, output), &bytes, told, rest, (args.json, reporter))?;
+    output_object((file, output), &bytes, reported, rest, (args.json, reporter))?;
     Ok(Status::Done)
 }

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
     if !args.json {
         reporter.diagnostics(&program.warnings, &program.sources);
     }
-    let told = (&program.warnings[..], &program.sources);
+    let reported = (&program.warnings[..], &program.sources);
     let file = &args.source.file;
     let place = (file.as_str(), args.output.as_deref());
     let Some(nil) = &program.compiled else {
@@ -109,10 +109,10 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         Emit::Rasm => disasm::disassemble(&program.module),
         Emit::Obj => {
             let bytes = object::write(&program.module).context("cannot make the object")?;
-            output_object(place, &bytes, told, Map::new(), (args.json, reporter))?;
+            output_object(place, &bytes, reported, Map::new(), (args.json, reporter))?;
             return Ok(Status::Done);
         }
     };
-    output_text(place, text, told, args.json, reporter)?;
+    output_text(place, text, reported, args.json, reporter)?;
     Ok(Status::Done)
 }

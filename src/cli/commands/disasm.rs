@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> 
         (_, true) => disasm::listing(module, |_, _| None),
         _ => disasm::disassemble(module),
     };
-    let told = (&program.warnings[..], &program.sources);
-    output_text((&args.source.file, args.output.as_deref()), text, told, args.json, reporter)?;
+    let reported = (&program.warnings[..], &program.sources);
+    output_text((&args.source.file, args.output.as_deref()), text, reported, args.json, reporter)?;
     Ok(Status::Done)
 }

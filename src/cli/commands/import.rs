@@ -27,8 +27,8 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
         report(&imported.diagnostics, &imported.sources, args.json, reporter)?;
         return Ok(Status::Fault);
     };
-    let told = (&imported.diagnostics[..], &imported.sources);
-    output_text((file, args.output.as_deref()), translation, told, args.json, reporter)?;
+    let reported = (&imported.diagnostics[..], &imported.sources);
+    output_text((file, args.output.as_deref()), translation, reported, args.json, reporter)?;
     if !args.json {
         report(&imported.diagnostics, &imported.sources, false, reporter)?;
     }

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    let told = (&program.warnings[..], &program.sources);
+    let reported = (&program.warnings[..], &program.sources);
     let place = (args.source.file.as_str(), args.output.as_deref());
     if let Some(janus) = program.compiled.as_ref().and_then(|nil| nil.janus.as_ref()) {
         anyhow::ensure!(
@@ -24,12 +24,12 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
             args.source.file
         );
         let inverse = janus::print::print(&janus::invert::program(&janus.tree));
-        output_text(place, inverse, told, args.json, reporter)?;
+        output_text(place, inverse, reported, args.json, reporter)?;
         return Ok(Status::Done);
     }
     match invert::invert_named(&program.module, &program.named) {
         Ok((inverse, named)) => {
-            output_text(place, disasm::disassemble_named(&inverse, &named), told, args.json, reporter)?;
+            output_text(place, disasm::disassemble_named(&inverse, &named), reported, args.json, reporter)?;
             Ok(Status::Done)
         }
         Err(error) => {

@@ -234,20 +234,20 @@ fn cheapest(
     let mut out = undone;
     let some = (!names.is_empty()).then_some(Erase::Some(names));
     for erase in some.into_iter().chain([Erase::Always]) {
-        let told = format!("{erase:?}");
+        let reported = format!("{erase:?}");
         let Loaded { module: Some(module), diagnostics, sources, named, compiled } = with(erase)? else { continue };
         let variables = compiled.as_ref().and_then(|n| n.variables());
         let price = measured(module.clone(), variables, run, |machine, _| Ok(uncompute::price(machine, &technology)?));
         match price {
             Ok(joules) => {
-                tracing::info!(target: "pendula::cmd", "erased: {told}: {joules:e} J; the least so far: {least:e} J");
+                tracing::info!(target: "pendula::cmd", "erased: {reported}: {joules:e} J; the least so far: {least:e} J");
                 if joules < least {
                     least = joules;
                     out = Loaded { module: Some(module), diagnostics, sources, named, compiled };
                 }
             }
             // A program that does not end is not a candidate.
-            Err(error) => tracing::info!(target: "pendula::cmd", "erased: {told}: {error:#}"),
+            Err(error) => tracing::info!(target: "pendula::cmd", "erased: {reported}: {error:#}"),
         }
     }
     Ok(out)

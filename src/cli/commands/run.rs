@@ -115,8 +115,8 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         saving.finish(&words)?;
     }
     let there = [direction, Direction::Backward];
-    let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
-    let stop_report = in_source(&outcome, &machine, &loaded, given, (ways, &[]));
+    let directions = if args.round_trip && finished { &there[..] } else { &there[..1] };
+    let stop_report = in_source(&outcome, &machine, &loaded, given, (directions, &[]));
     let at_stop = at_stop(&outcome, &machine, &loaded, given, (&before, &wanted, stop_report.as_ref()))?;
     let events = events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default();
     let technology = technology.unwrap_or_else(Technology::default_technology);

@@ -213,14 +213,14 @@ pub(crate) fn trace(
     machine: &Machine<'_>,
     loaded: &program::Program,
     conditions: &Conditions,
-    ways: &[Direction],
+    directions: &[Direction],
 ) -> anyhow::Result<()> {
     let Some((nil, source)) = loaded.compiled.as_ref().and_then(|nil| Some((nil, nil.source.as_ref()?))) else {
         return Ok(());
     };
     let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
     let memory = machine.memory().len().min(data.len() + diagnosis::ROOM);
-    let (limited, mut moment) = limit(machine, loaded, conditions, ways, &data)?;
+    let (limited, mut moment) = limit(machine, loaded, conditions, directions, &data)?;
     // If the moment of the limit is unknown, this many statements are shown.
     let max_steps = conditions.max_steps.filter(|_| limited && moment.is_none()).unwrap_or(u64::MAX);
     let trap_overflow = session::config(conditions).trap_overflow;
@@ -235,7 +235,7 @@ pub(crate) fn trace(
         }
     };
     let ended =
-        replay::trace(source, &nil.arguments, &evaluated(ways), data, &mut listener, (moment.as_mut(), &config));
+        replay::trace(source, &nil.arguments, &evaluated(directions), data, &mut listener, (moment.as_mut(), &config));
     written?;
     match ended {
         Some(eval::EvalError::Visited { .. }) => writeln!(out, "… the run ends here: --max-steps")?,
@@ -256,19 +256,19 @@ fn limit(
     machine: &Machine<'_>,
     loaded: &program::Program,
     conditions: &Conditions,
-    ways: &[Direction],
+    directions: &[Direction],
     data: &[u64],
 ) -> anyhow::Result<(bool, Option<eval::StopPoint>)> {
     let (Some(steps), Some(nil)) = (conditions.max_steps, &loaded.compiled) else { return Ok((false, None)) };
     let mut once = session::machine(machine.program(), conditions, loaded.variables())?;
     once.allow_whole(false);
-    for (n, way) in ways.iter().enumerate() {
+    for (n, way) in directions.iter().enumerate() {
         once.begin(*way);
         match once.run(Some(steps.saturating_sub(once.executed()))) {
             Outcome::Finished => {}
             Outcome::Limit => {
                 let until = Instant::now() + diagnosis::AGAIN;
-                let again = Rerun { data: data.to_vec(), ways: &ways[..=n], seeds: &[], until };
+                let again = Rerun { data: data.to_vec(), directions: &directions[..=n], seeds: &[], until };
                 return Ok((true, diagnosis::moment(&once, nil, &again)));
             }
             Outcome::Trap(_) | Outcome::NoCode(_) => break,

@@ -1,13 +1,13 @@
 //! Address checks at the beginning of a block: which checks can be moved there, and which can be combined.
 
-use pendula_codegen::ops::{Bin, Body, Op, V};
+use pendula_codegen::ops::{BinaryOp, Body, Op, ValueId};
 
 /// Addresses that differ by constants and are checked together: the least one plus `spread` must be below the memory's length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
-    base: Option<V>,
+    base: Option<ValueId>,
     /// The least address.
-    pub(crate) at: V,
+    pub(crate) at: ValueId,
     low: u64,
     high: u64,
 }
@@ -48,10 +48,10 @@ pub(crate) fn groups(body: &Body, data: u64) -> (Vec<usize>, Vec<Group>) {
 }
 
 /// Splits an address into a value and a constant.
-pub(crate) fn split(body: &Body, at: V) -> (Option<V>, u64) {
+pub(crate) fn split(body: &Body, at: ValueId) -> (Option<ValueId>, u64) {
     match body.ops[at.0 as usize] {
         Op::Const(k) => (None, k),
-        Op::Bin(Bin::Add, a, b) => match body.ops[b.0 as usize] {
+        Op::BinaryOp(BinaryOp::Add, a, b) => match body.ops[b.0 as usize] {
             Op::Const(k) => (Some(a), k),
             _ => (Some(at), 0),
         },
@@ -71,7 +71,7 @@ fn early(body: &Body) -> Vec<bool> {
             Op::Interpret => break,
             _ => {}
         }
-        let simple = matches!(op, Op::Const(_) | Op::Get(..) | Op::Bin(..) | Op::Bound(_));
+        let simple = matches!(op, Op::Const(_) | Op::Get(..) | Op::BinaryOp(..) | Op::Bound(_));
         early[n] = depth == 0 && simple && op.uses().all(|v| early[v.0 as usize]);
     }
     early

@@ -9,7 +9,7 @@ use super::{Mode, Table};
 use crate::config::Config;
 use crate::machine::{Machine, Outcome, Position, StepOutcome};
 use crate::run::{After, Stop, finish_block};
-use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::LiftConfig;
 
 /// The state of a machine for running compiled code.
 pub(crate) struct Local {
@@ -47,7 +47,7 @@ impl Local {
 impl Machine<'_> {
     fn mode(&self, metered: bool) -> Mode {
         let core = &self.core;
-        let setting = Setting {
+        let setting = LiftConfig {
             ad_mode: core.ad_mode,
             checks: core.checks,
             trap_overflow: core.trap_overflow,
@@ -80,7 +80,7 @@ impl Machine<'_> {
         let before = self.local.side_exits;
         let outcome = self.alternate(plan, limit.is_some(), budget);
         tracing::debug!(side_exits = self.local.side_exits - before, "compiled code was run");
-        self.settle(plan);
+        self.add_counts(plan);
         outcome
     }
 
@@ -235,7 +235,7 @@ impl Machine<'_> {
     }
 
     /// Adds the counts of compiled code to the executions of blocks.
-    fn settle(&mut self, plan: &Plan) {
+    fn add_counts(&mut self, plan: &Plan) {
         for (ad_mode, counters) in self.local.counters.iter_mut().enumerate() {
             if counters.is_empty() {
                 continue;
@@ -244,7 +244,7 @@ impl Machine<'_> {
             tally.executions.clear();
             tally.executions.resize(self.program.decoded.code.len(), 0);
             for unit in &plan.units {
-                unit.settle(counters, tally);
+                unit.add_block_executions(counters, tally);
             }
             let counts = &tally.executions;
             let lens = self.program.decoded.code.iter().map(|c| u64::from(c.len));

@@ -8,9 +8,9 @@ use pendula_isa::{Env, Inst};
 use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
-use pendula_codegen::lift::{Condition, Lifter, Setting};
+use pendula_codegen::lift::{Condition, LiftConfig, Lifter};
 use pendula_codegen::loops::remove_implied_checks;
-use pendula_codegen::ops::{Body, Kernel, Op, Part, Test, V};
+use pendula_codegen::ops::{Body, InstructionOps, Kernel, Op, Test, ValueId};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
@@ -20,7 +20,7 @@ pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) unit: &'a Unit,
     pub(crate) decoded: &'a Decoded,
-    pub(crate) setting: Setting,
+    pub(crate) setting: LiftConfig,
     pub(crate) env: Env,
     /// Whether code checks the budget before each block.
     pub(crate) metered: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Job<'a> {
     pub(crate) bodies: Vec<Body>,
     /// The operations of each instruction; the parts of the body merge several of them.
     #[cfg(feature = "native")]
-    pub(crate) instructions: Vec<Vec<Part>>,
+    pub(crate) instructions: Vec<Vec<InstructionOps>>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) module: &'a Module,
 }
@@ -124,7 +124,7 @@ pub(crate) fn tail(code: &Code) -> u32 {
 /// Merges instructions into groups with side exits before the first instruction only: in each group, everything before the last possible side
 /// exit only affects registers. `most` is the maximum number of register writes in a group.
 fn merge_parts(body: &mut Body, most: usize) {
-    let mut merged: Vec<Part> = Vec::with_capacity(body.parts.len());
+    let mut merged: Vec<InstructionOps> = Vec::with_capacity(body.parts.len());
     // For the last group: its register writes, whether it has another effect, and whether it is closed.
     let (mut writes, mut done, mut closed) = (0, false, true);
     for part in &body.parts {
@@ -257,8 +257,9 @@ impl Facts {
         let mut score = [[0i64; Reg::COUNT]; LANES];
         for (body, depth) in job.bodies.iter().zip(&job.unit.depth) {
             let weight = 8i64.pow((*depth).min(6));
-            let is_double = |v: V| matches!(body.ops[v.0 as usize], Op::Float(..) | Op::Sqrt(_) | Op::Abs(_));
-            let is_word = |v: V| matches!(body.ops[v.0 as usize], Op::Bin(..) | Op::Not(_) | Op::Compare(..));
+            let is_double = |v: ValueId| matches!(body.ops[v.0 as usize], Op::Float(..) | Op::Sqrt(_) | Op::Abs(_));
+            let is_word =
+                |v: ValueId| matches!(body.ops[v.0 as usize], Op::BinaryOp(..) | Op::Not(_) | Op::Compare(..));
             // Whether operations use a value as a double or as a word, apart from writes of registers.
             let mut demanded = vec![(false, false); body.ops.len()];
             for op in &body.ops {
@@ -267,7 +268,7 @@ impl Facts {
                         Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::CompareFloat(..) | Op::Finite(_) => {
                             demanded[v.0 as usize].0 = true;
                         }
-                        Op::Bin(..) | Op::Not(_) | Op::Compare(..) | Op::Load(..) | Op::Bound(_) => {
+                        Op::BinaryOp(..) | Op::Not(_) | Op::Compare(..) | Op::Load(..) | Op::Bound(_) => {
                             demanded[v.0 as usize].1 = true;
                         }
                         _ => {}

@@ -61,7 +61,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use drive::Local;
-use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::LiftConfig;
 use plan::Plan;
 
 use crate::config::Engine;
@@ -104,7 +104,7 @@ fn baseline_unit(_: &job::Job<'_>) -> Option<Vec<u8>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Mode {
     engine: Engine,
-    setting: Setting,
+    setting: LiftConfig,
     /// Whether code checks the budget before each block.
     metered: bool,
 }

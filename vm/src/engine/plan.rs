@@ -95,7 +95,7 @@ impl Unit {
     }
 
     /// Adds the executions of blocks that follow from the counters, and clears the counters.
-    pub(crate) fn settle(&self, counters: &mut [u64], tally: &mut Tally) {
+    pub(crate) fn add_block_executions(&self, counters: &mut [u64], tally: &mut Tally) {
         if self.edges.iter().all(|e| e.counter == NONE || counters[e.counter as usize] == 0) {
             return;
         }

@@ -5,7 +5,7 @@
 //! (`sqrt`, `floor`, `abs`). Functions that call `libm` are not inlined: otherwise
 //! each of the interpreter's thousands of handlers would have a copy.
 
-use super::{Env, Word, is_finite, operands, settle};
+use super::{Env, Word, finite, is_finite, operands};
 use crate::fault::Fault;
 
 /// The operand, if the environment allows it.
@@ -29,7 +29,7 @@ macro_rules! total {
         /// [`Fault::NotFinite`] when the operand or the result is not finite, unless `env.ieee`.
         #[inline(never)]
         pub fn $name(env: Env, a: u64) -> Word {
-            settle(env, libm::$name(operand(env, a)?))
+            finite(env, libm::$name(operand(env, a)?))
         }
     )* };
 }
@@ -65,7 +65,7 @@ macro_rules! partial {
         pub fn $name(env: Env, a: u64) -> Word {
             let $x = operand(env, a)?;
             require(env, $condition, Fault::Domain)?;
-            settle(env, libm::$name($x))
+            finite(env, libm::$name($x))
         }
     )* };
 }
@@ -100,7 +100,7 @@ pub fn inv(env: Env, a: u64) -> Word {
 pub fn sqrt(env: Env, a: u64) -> Word {
     let x = operand(env, a)?;
     require(env, x >= 0.0, Fault::Domain)?;
-    settle(env, x.sqrt())
+    finite(env, x.sqrt())
 }
 
 /// |a|.
@@ -109,7 +109,7 @@ pub fn sqrt(env: Env, a: u64) -> Word {
 /// [`Fault::NotFinite`] when the operand is not finite, unless `env.ieee`.
 #[inline]
 pub fn abs(env: Env, a: u64) -> Word {
-    settle(env, operand(env, a)?.abs())
+    finite(env, operand(env, a)?.abs())
 }
 
 /// −1, 0 or 1, as the number is less than, equal to or greater than zero; +0 for −0.
@@ -120,7 +120,7 @@ pub fn abs(env: Env, a: u64) -> Word {
 pub fn sign(env: Env, a: u64) -> Word {
     let x = operand(env, a)?;
     // The standard signum has no zero: it gives ±1 for ±0.
-    settle(env, if x == 0.0 { 0.0 } else { x.signum() })
+    finite(env, if x == 0.0 { 0.0 } else { x.signum() })
 }
 
 /// a where it is greater than zero, else +0: also for a NaN, which `env.ieee` allows.
@@ -130,7 +130,7 @@ pub fn sign(env: Env, a: u64) -> Word {
 #[inline]
 pub fn relu(env: Env, a: u64) -> Word {
     let x = operand(env, a)?;
-    settle(env, if x > 0.0 { x } else { 0.0 })
+    finite(env, if x > 0.0 { x } else { 0.0 })
 }
 
 /// The greatest whole number not above a; −0 stays −0.
@@ -139,7 +139,7 @@ pub fn relu(env: Env, a: u64) -> Word {
 /// [`Fault::NotFinite`] when the operand is not finite, unless `env.ieee`.
 #[inline]
 pub fn floor(env: Env, a: u64) -> Word {
-    settle(env, operand(env, a)?.floor())
+    finite(env, operand(env, a)?.floor())
 }
 
 /// The lesser of two numbers, −0 less than +0; NaN when one is NaN.
@@ -151,7 +151,7 @@ pub fn min(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
     // The standard min leaves open which zero it gives, and drops a NaN.
     let first = x.is_nan() || x < y || (x == y && x.is_sign_negative());
-    settle(env, if first { x } else { y })
+    finite(env, if first { x } else { y })
 }
 
 /// The greater of two numbers, +0 greater than −0; NaN when one is NaN.
@@ -162,7 +162,7 @@ pub fn min(env: Env, a: u64, b: u64) -> Word {
 pub fn max(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
     let first = x.is_nan() || x > y || (x == y && x.is_sign_positive());
-    settle(env, if first { x } else { y })
+    finite(env, if first { x } else { y })
 }
 
 /// a^b. 0^0 is 1; a negative base needs a whole exponent, and every double of
@@ -177,7 +177,7 @@ pub fn pow(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
     require(env, x != 0.0 || y >= 0.0, Fault::DivideByZero)?;
     require(env, x >= 0.0 || y.floor() == y, Fault::Domain)?;
-    settle(env, libm::pow(x, y))
+    finite(env, libm::pow(x, y))
 }
 
 /// a^n for a whole n, a 64-bit signed integer. 0^0 is 1.
@@ -195,7 +195,7 @@ pub fn powi(env: Env, a: u64, n: u64) -> Word {
     require(env, x != 0.0 || n >= 0, Fault::DivideByZero)?;
     let magnitude = libm::pow(x.abs(), n as f64);
     // libm cannot decide this: as a double, n loses its lowest bit.
-    settle(env, if x.is_sign_negative() && n & 1 == 1 { -magnitude } else { magnitude })
+    finite(env, if x.is_sign_negative() && n & 1 == 1 { -magnitude } else { magnitude })
 }
 
 /// The angle of the point (b, a), from −π to π: the arc tangent of a/b, in its quadrant.
@@ -206,7 +206,7 @@ pub fn powi(env: Env, a: u64, n: u64) -> Word {
 #[inline(never)]
 pub fn atan2(env: Env, a: u64, b: u64) -> Word {
     let (y, x) = operands(env, a, b)?;
-    settle(env, libm::atan2(y, x))
+    finite(env, libm::atan2(y, x))
 }
 
 /// √(a² + b²), without intermediate overflow.
@@ -216,7 +216,7 @@ pub fn atan2(env: Env, a: u64, b: u64) -> Word {
 #[inline(never)]
 pub fn hypot(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    settle(env, libm::hypot(x, y))
+    finite(env, libm::hypot(x, y))
 }
 
 /// a · b + c, rounded once.
@@ -226,7 +226,7 @@ pub fn hypot(env: Env, a: u64, b: u64) -> Word {
 #[inline(never)]
 pub fn muladd(env: Env, a: u64, b: u64, c: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    settle(env, libm::fma(x, y, operand(env, c)?))
+    finite(env, libm::fma(x, y, operand(env, c)?))
 }
 
 #[cfg(test)]

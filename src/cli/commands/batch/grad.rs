@@ -309,8 +309,8 @@ impl Common<'_> {
                 let outcome = last.as_ref().map_or(Outcome::Limit, |(outcome, _)| outcome.clone());
                 seen.ended(outcome, m.ad_mode(), m)
             });
-            let (outcome, ways) = last?;
-            Some((outcome, (ways, seen.seeds)))
+            let (outcome, directions) = last?;
+            Some((outcome, (directions, seen.seeds)))
         };
         alone.tell(item, run, &self.wanted())
     }

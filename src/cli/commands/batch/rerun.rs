@@ -17,7 +17,7 @@ use crate::cli::program;
 use crate::cli::report::outcome::put_stop;
 use crate::cli::report::state::{State, StateOptions};
 use crate::cli::report::stop_state::{at_stop, put_state};
-use crate::cli::rerun::{Ways, in_source_from};
+use crate::cli::rerun::{Directions, in_source_from};
 use crate::cli::session::{self, part};
 
 /// The program and the settings for such runs.
@@ -63,7 +63,7 @@ impl<'a> ItemRerun<'a> {
     pub(crate) fn tell(
         &mut self,
         (given, item): (&ItemInputs, usize),
-        run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
+        run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Directions)>,
         wanted: &StateOptions<'_>,
     ) -> Option<Found> {
         if self.loaded.compiled.is_none() || interrupt::is_requested() || self.left.is_zero() {
@@ -79,7 +79,7 @@ impl<'a> ItemRerun<'a> {
         &self,
         time: Duration,
         (given, item): (&ItemInputs, usize),
-        run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
+        run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Directions)>,
         wanted: &StateOptions<'_>,
     ) -> Option<Found> {
         let ItemRerun { loaded, conditions, .. } = *self;
@@ -90,11 +90,11 @@ impl<'a> ItemRerun<'a> {
         let before: [u64; Reg::COUNT] = *machine.registers();
         // The explanation requires that steps are counted.
         machine.allow_whole(false);
-        let (outcome, ways) = run(&mut Run { machine: &mut machine, steps: conditions.max_steps, until })?;
+        let (outcome, directions) = run(&mut Run { machine: &mut machine, steps: conditions.max_steps, until })?;
         let time = until.saturating_duration_since(Instant::now());
-        let told = in_source_from(&outcome, &machine, loaded, (data, &ways), time)?;
-        let state = at_stop(&outcome, &machine, loaded, conditions, (&before, wanted, Some(&told))).ok()?;
-        Some((told, state))
+        let reported = in_source_from(&outcome, &machine, loaded, (data, &directions), time)?;
+        let state = at_stop(&outcome, &machine, loaded, conditions, (&before, wanted, Some(&reported))).ok()?;
+        Some((reported, state))
     }
 }
 
@@ -108,28 +108,28 @@ pub(crate) struct Unfinished<'j> {
 /// Records that an item failed. `why` explains a stop further: in the item's JSON if JSON is requested, else in the
 /// report.
 pub(crate) fn failed(
-    told: &mut report::BatchReport,
+    reported: &mut report::BatchReport,
     (item, failure): (usize, &mut Failure),
     json: Option<Unfinished<'_>>,
     why: impl FnOnce() -> Option<Found>,
 ) {
     let Some(Unfinished { json, stopped, results }) = json else {
-        return told.failure(item, failure, || why().map(|(why, _)| why));
+        return reported.failure(item, failure, || why().map(|(why, _)| why));
     };
     if !stopped.is_empty() {
         *json = completed(stopped, why(), results);
     }
-    told.failure(item, failure, || None);
+    reported.failure(item, failure, || None);
 }
 
 /// The JSON of an item that stopped, with the explanation of the stop.
 fn completed(mut object: Map<String, Value>, found: Option<Found>, results: bool) -> String {
-    if let Some((told, state)) = found {
+    if let Some((reported, state)) = found {
         if let Some(outcome) = object.get_mut("outcome") {
-            put_stop(outcome, &told);
+            put_stop(outcome, &reported);
         }
         if let Some(state) = state {
-            put_state(&mut object, state.json, Some(&told), results);
+            put_state(&mut object, state.json, Some(&reported), results);
         }
     }
     Value::Object(object).to_string()

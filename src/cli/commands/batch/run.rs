@@ -384,13 +384,13 @@ impl Common<'_> {
     fn why(&self, alone: &mut ItemRerun<'_>, item: (&ItemInputs, usize), turned: bool) -> Option<rerun::Found> {
         let first = if self.args.reverse { Direction::Backward } else { Direction::Forward };
         let run = |run: &mut rerun::Run<'_, '_>| {
-            let (mut ways, mut outcome) = (vec![first], Outcome::Finished);
-            ways.extend(turned.then_some(Direction::Backward));
-            for way in &ways {
+            let (mut directions, mut outcome) = (vec![first], Outcome::Finished);
+            directions.extend(turned.then_some(Direction::Backward));
+            for way in &directions {
                 run.machine.begin(*way);
                 outcome = rerun::go(run.machine, &mut run.steps, run.until)?;
             }
-            Some((outcome, (ways, Vec::new())))
+            Some((outcome, (directions, Vec::new())))
         };
         alone.tell(item, run, &self.wanted())
     }

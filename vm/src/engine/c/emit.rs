@@ -4,7 +4,7 @@ use std::fmt::{Arguments, Write as _};
 
 use pendula_codegen::c::expr::{Expr, Kind};
 use pendula_codegen::lift::bits;
-use pendula_codegen::ops::{Body, Op, Part, V};
+use pendula_codegen::ops::{Body, InstructionOps, Op, ValueId};
 use pendula_isa::Inst;
 use pendula_isa::adjoint::{LANES, VALUE};
 use pendula_isa::table::Flow;
@@ -39,8 +39,8 @@ pub(super) struct UnitEmitter<'a> {
     pub(super) place: usize,
     pub(super) values: Vec<Value>,
     /// Values whose text has not been emitted, and those in registers.
-    pub(super) waiting: Vec<V>,
-    pub(super) in_machine_registers: Vec<V>,
+    pub(super) waiting: Vec<ValueId>,
+    pub(super) in_machine_registers: Vec<ValueId>,
     /// The number of instructions of the block that have run.
     pub(super) k: u32,
     /// The operations that have been emitted.
@@ -314,7 +314,7 @@ impl UnitEmitter<'_> {
     }
 
     /// Emits a value with everything that it needs.
-    fn demand(&mut self, body: &Body, v: V) {
+    fn demand(&mut self, body: &Body, v: ValueId) {
         if !self.done[v.0 as usize] {
             for used in body.ops[v.0 as usize].uses() {
                 self.demand(body, used);
@@ -323,7 +323,7 @@ impl UnitEmitter<'_> {
         }
     }
 
-    pub(super) fn part(&mut self, body: &Body, part: &Part) {
+    pub(super) fn part(&mut self, body: &Body, part: &InstructionOps) {
         self.k = part.k;
         // Registers keep their values before the group until no more side exits are possible.
         let (mut depth, mut inner, mut last) = (0, false, None);
@@ -350,7 +350,7 @@ impl UnitEmitter<'_> {
                 Op::Set(lane, reg, v) if last.is_some() => {
                     // A later instruction of the group may overwrite the write of an earlier one.
                     if let Some(at) = sets.iter().position(|&(l, r, _)| (l, r) == (lane, reg)) {
-                        let (.., over): (u8, u8, V) = sets.remove(at);
+                        let (.., over): (u8, u8, ValueId) = sets.remove(at);
                         self.drop_use(over);
                     }
                     sets.push((lane, reg, v));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::mem::offset_of;
 
-use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::LiftConfig;
 use pendula_isa::num::float;
 
 use super::emit;
@@ -105,7 +105,7 @@ pub(super) fn file(program: &Program, plan: &Plan, mode: Mode, units: &[u32]) ->
 }
 
 fn head(mode: Mode) -> String {
-    let Mode { setting: Setting { ad_mode, checks, trap_overflow, ieee, narrow: _ }, metered, .. } = mode;
+    let Mode { setting: LiftConfig { ad_mode, checks, trap_overflow, ieee, narrow: _ }, metered, .. } = mode;
     let flags = [("checks", checks), ("trap overflow", trap_overflow), ("ieee", ieee), ("metered", metered)];
     let flags: String = flags.iter().filter(|(_, on)| *on).map(|(name, _)| format!(", {name}")).collect();
     let mut text = format!("/* A program of Pendula's machine as C ({ad_mode:?}{flags}). */\n\n{HEAD}");

@@ -6,7 +6,7 @@ use pendula_codegen::c::expr::{Expr, Kind};
 use pendula_codegen::emit::{Emit, emit};
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::registers;
-use pendula_codegen::ops::{Bin, Float, Op, V};
+use pendula_codegen::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::types::Cond;
 
@@ -28,7 +28,7 @@ impl UnitEmitter<'_> {
 
     /// Emits an operation, unless that has been done or nothing uses its value.
     pub(super) fn op(&mut self, n: usize) {
-        let v = V(n as u32);
+        let v = ValueId(n as u32);
         let op = self.body().ops[n];
         if self.done[n] || (op.is_idle() && self.values[n].uses_left == 0) {
             return;
@@ -47,71 +47,71 @@ impl UnitEmitter<'_> {
 
 impl Emit for UnitEmitter<'_> {
     /// It is written where it is used.
-    fn constant(&mut self, _: V, _: u64) {}
+    fn constant(&mut self, _: ValueId, _: u64) {}
 
-    fn get(&mut self, v: V, lane: u8, reg: u8) {
-        self.settle(v, lane, reg);
+    fn get(&mut self, v: ValueId, lane: u8, reg: u8) {
+        self.keep_in_register(v, lane, reg);
     }
 
-    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+    fn bin(&mut self, v: ValueId, op: BinaryOp, a: ValueId, b: ValueId) {
         let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
         self.make(v, WORDS.bin(op, &a, &b));
     }
 
-    fn not(&mut self, v: V, a: V) {
+    fn not(&mut self, v: ValueId, a: ValueId) {
         let a = self.take(a, Kind::Word);
         self.make(v, a.not());
     }
 
-    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
         self.make(v, WORDS.compare(cond, &a, &b));
     }
 
-    fn select(&mut self, v: V, c: V, a: V, b: V) {
+    fn select(&mut self, v: ValueId, c: ValueId, a: ValueId, b: ValueId) {
         let kind = self.kind_of(v);
         let c = self.take(c, Kind::Truth);
         let (a, b) = (self.take(a, kind), self.take(b, kind));
         self.make(v, WORDS.select(&c, &a, &b, kind));
     }
 
-    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+    fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
         let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
         self.make(v, Expr::float(op, &a, &b));
     }
 
-    fn sqrt(&mut self, v: V, a: V) {
+    fn sqrt(&mut self, v: ValueId, a: ValueId) {
         let a = self.take(a, Kind::Double);
         self.make(v, a.sqrt());
     }
 
-    fn abs(&mut self, v: V, a: V) {
+    fn abs(&mut self, v: ValueId, a: ValueId) {
         let a = self.take(a, Kind::Double);
         self.make(v, a.abs());
     }
 
-    fn int_to_float(&mut self, v: V, a: V) {
+    fn int_to_float(&mut self, v: ValueId, a: ValueId) {
         let a = self.take(a, Kind::Word);
         self.make(v, WORDS.from_int(&a));
     }
 
-    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare_float(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
         self.make(v, Expr::compare_floats(cond, &a, &b));
     }
 
-    fn canonical(&mut self, v: V, a: V) {
+    fn canonical(&mut self, v: ValueId, a: ValueId) {
         let a = self.take(a, Kind::Double);
         self.make(v, a.canonical());
     }
 
-    fn load(&mut self, v: V, lane: u8, at: V) {
+    fn load(&mut self, v: ValueId, lane: u8, at: ValueId) {
         let at = self.take(at, Kind::Word);
         self.make(v, load(lane, &at));
     }
 
     /// Calls a kernel, with a side exit for faults.
-    fn kernel(&mut self, v: V, number: u32, args: [V; 4]) {
+    fn kernel(&mut self, v: ValueId, number: u32, args: [ValueId; 4]) {
         let kernel = self.job.kernels[number as usize];
         let name = self.names.kernel(&kernel);
         let args: Vec<String> = args[..kernel.arity].iter().map(|a| self.take(*a, Kind::Word).text).collect();
@@ -130,33 +130,33 @@ impl Emit for UnitEmitter<'_> {
         }
     }
 
-    fn second(&mut self, v: V, _: V) {
+    fn second(&mut self, v: ValueId, _: ValueId) {
         // Before another kernel writes its result there.
         self.make(v, Expr::atom("f->out[1]", Kind::Word));
         self.name(v);
     }
 
     /// Declared where its conditional begins.
-    fn phi(&mut self, _: V, _: V, _: V) {}
+    fn phi(&mut self, _: ValueId, _: ValueId, _: ValueId) {}
 
-    fn set(&mut self, lane: u8, reg: u8, value: V) {
+    fn set(&mut self, lane: u8, reg: u8, value: ValueId) {
         self.assign(lane, reg, value);
     }
 
-    fn store(&mut self, lane: u8, at: V, value: V) {
+    fn store(&mut self, lane: u8, at: ValueId, value: ValueId) {
         self.check();
         let (at, value) = (self.take(at, Kind::Word), self.take(value, Kind::Word));
         self.name_loads();
         self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
     }
 
-    fn bound(&mut self, at: V) {
+    fn bound(&mut self, at: ValueId) {
         let inside = below(&self.take(at, Kind::Word), "len");
         self.need(format_args!("{}", inside.text));
     }
 
     /// Adds a pending check that a double is finite.
-    fn finite(&mut self, a: V) {
+    fn finite(&mut self, a: ValueId) {
         let finite = Expr::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
         self.finite = Some(match self.finite.take() {
             None => finite,
@@ -165,19 +165,19 @@ impl Emit for UnitEmitter<'_> {
         self.check_inside();
     }
 
-    fn ordered(&mut self, a: V, b: V) {
+    fn ordered(&mut self, a: ValueId, b: ValueId) {
         let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
         let ordered = Expr::call("ordered", &[&a, &b], Kind::Truth);
         self.need(format_args!("{}", ordered.text));
     }
 
-    fn require(&mut self, c: V) {
+    fn require(&mut self, c: ValueId) {
         let c = self.take(c, Kind::Truth);
         self.need(format_args!("{}", c.text));
     }
 
     /// Adds a pending overflow check.
-    fn overflow(&mut self, c: V) {
+    fn overflow(&mut self, c: ValueId) {
         let wrapped = self.take(c, Kind::Truth);
         self.wrapped = Some(match self.wrapped.take() {
             None => wrapped,
@@ -187,7 +187,7 @@ impl Emit for UnitEmitter<'_> {
     }
 
     /// Emits a conditional with its phis.
-    fn begin(&mut self, at: V, c: V) {
+    fn begin(&mut self, at: ValueId, c: ValueId) {
         let (job, n) = (self.job, at.0 as usize);
         let body = &job.bodies[self.place];
         let mut depth = 0;
@@ -207,7 +207,7 @@ impl Emit for UnitEmitter<'_> {
         let mut next = end + 1;
         let mut differ = Vec::new();
         while let Some(op) = body.ops.get(next) {
-            let v = V(next as u32);
+            let v = ValueId(next as u32);
             match *op {
                 Op::Get(..) => self.op(next),
                 Op::Phi(then, otherwise) if self.value(v).uses_left > 0 => {
@@ -241,7 +241,7 @@ impl Emit for UnitEmitter<'_> {
     }
 
     /// Emitted where its conditional begins.
-    fn end(&mut self, _: V) {}
+    fn end(&mut self, _: ValueId) {}
 
     /// Calls the interpreter to run the instruction.
     fn interpret(&mut self) {
@@ -257,7 +257,7 @@ impl Emit for UnitEmitter<'_> {
         self.need(format_args!("interpret(f, {number}) == 0"));
     }
 
-    fn reload(&mut self, v: V, lane: u8, reg: u8) {
+    fn reload(&mut self, v: ValueId, lane: u8, reg: u8) {
         self.reload_register(lane, reg, Some(v));
     }
 }

@@ -3,7 +3,7 @@
 //! Expr stays pending until something uses it, or until something that it reads is about to change. Then it is assigned to a name.
 
 use pendula_codegen::c::expr::{Expr, Kind};
-use pendula_codegen::ops::{Body, Kernel, Op, Test, V};
+use pendula_codegen::ops::{Body, Kernel, Op, Test, ValueId};
 use pendula_isa::adjoint::LANES;
 
 use super::emit::UnitEmitter;
@@ -45,16 +45,16 @@ pub(super) fn values(body: &Body, kernels: &[Kernel]) -> Vec<Value> {
 }
 
 impl UnitEmitter<'_> {
-    pub(super) fn value(&mut self, v: V) -> &mut Value {
+    pub(super) fn value(&mut self, v: ValueId) -> &mut Value {
         &mut self.values[v.0 as usize]
     }
 
-    pub(super) fn uses(&self, v: V) -> Use {
+    pub(super) fn uses(&self, v: ValueId) -> Use {
         self.facts.uses[self.place][v.0 as usize]
     }
 
     /// The constant value, if it is one.
-    pub(super) fn constant(&self, v: V) -> Option<u64> {
+    pub(super) fn constant(&self, v: ValueId) -> Option<u64> {
         match self.body().ops[v.0 as usize] {
             Op::Const(k) => Some(k),
             _ => None,
@@ -62,7 +62,7 @@ impl UnitEmitter<'_> {
     }
 
     /// Makes a value's text pending.
-    pub(super) fn make(&mut self, v: V, text: Expr) {
+    pub(super) fn make(&mut self, v: ValueId, text: Expr) {
         let long = text.text.len() > MAX_INLINE_LENGTH;
         self.value(v).waiting = Some(text);
         self.waiting.push(v);
@@ -72,7 +72,7 @@ impl UnitEmitter<'_> {
     }
 
     /// Records that the value is in a register's variable.
-    pub(super) fn settle(&mut self, v: V, lane: u8, reg: u8) {
+    pub(super) fn keep_in_register(&mut self, v: ValueId, lane: u8, reg: u8) {
         self.value(v).machine_register = Some((lane, reg));
         if !self.in_machine_registers.contains(&v) {
             self.in_machine_registers.push(v);
@@ -80,13 +80,13 @@ impl UnitEmitter<'_> {
     }
 
     /// Assigns a value to a name, if it has none.
-    pub(super) fn name(&mut self, v: V) {
+    pub(super) fn name(&mut self, v: ValueId) {
         let Some(text) = self.value(v).waiting.take() else { return };
         self.waiting.retain(|w| *w != v);
         self.define(v, text);
     }
 
-    fn define(&mut self, v: V, text: Expr) {
+    fn define(&mut self, v: ValueId, text: Expr) {
         let uses = self.uses(v);
         let kind = match text.kind {
             Kind::Double => Kind::Double,
@@ -119,7 +119,7 @@ impl UnitEmitter<'_> {
     }
 
     /// The text of a value, for a use of it.
-    pub(super) fn take(&mut self, v: V, kind: Kind) -> Expr {
+    pub(super) fn take(&mut self, v: ValueId, kind: Kind) -> Expr {
         if let Some(k) = self.constant(v) {
             return WORDS.convert(WORDS.constant(k, if kind == Kind::Truth { Kind::Word } else { kind }), kind);
         }
@@ -149,12 +149,12 @@ impl UnitEmitter<'_> {
     }
 
     /// Records that the value is in its own variable.
-    pub(super) fn variable(&mut self, v: V, kind: Kind) {
+    pub(super) fn variable(&mut self, v: ValueId, kind: Kind) {
         self.value(v).named = Some(kind);
     }
 
     /// Drops one use that is not emitted.
-    pub(super) fn drop_use(&mut self, v: V) {
+    pub(super) fn drop_use(&mut self, v: ValueId) {
         let value = self.value(v);
         value.uses_left = value.uses_left.saturating_sub(1);
         if value.uses_left == 0 {
@@ -164,7 +164,7 @@ impl UnitEmitter<'_> {
     }
 
     /// The best type for a value's variable.
-    pub(super) fn kind_of(&self, v: V) -> Kind {
+    pub(super) fn kind_of(&self, v: ValueId) -> Kind {
         let uses = self.uses(v);
         match self.body().ops[v.0 as usize] {
             Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::FromInt(_) | Op::Canonical(_) => Kind::Double,
@@ -180,7 +180,7 @@ impl UnitEmitter<'_> {
     }
 
     /// Before a register's variable is assigned: names the values that read it, or that are in it and used later.
-    fn vacate(&mut self, lane: u8, reg: u8, but: V) {
+    fn vacate(&mut self, lane: u8, reg: u8, but: ValueId) {
         for v in self.in_machine_registers.clone() {
             if self.value(v).machine_register != Some((lane, reg)) || v == but {
                 continue;
@@ -200,7 +200,7 @@ impl UnitEmitter<'_> {
     }
 
     /// Writes a register's variable.
-    pub(super) fn assign(&mut self, lane: u8, reg: u8, v: V) {
+    pub(super) fn assign(&mut self, lane: u8, reg: u8, v: ValueId) {
         let kind = self.register_kind(lane, reg);
         let text = match self.constant(v) {
             Some(k) => WORDS.constant(k, kind),
@@ -225,18 +225,18 @@ impl UnitEmitter<'_> {
             self.line(format_args!("{name} = {};", text.text));
         }
         if self.constant(v).is_none() && self.value(v).uses_left > 0 {
-            self.settle(v, lane, reg);
+            self.keep_in_register(v, lane, reg);
         }
     }
 
     /// Reloads a register's variable.
-    pub(super) fn reload_register(&mut self, lane: u8, reg: u8, v: Option<V>) {
-        self.vacate(lane, reg, V(u32::MAX));
+    pub(super) fn reload_register(&mut self, lane: u8, reg: u8, v: Option<ValueId>) {
+        self.vacate(lane, reg, ValueId(u32::MAX));
         let name = register(lane, reg);
         let word = Expr::atom(format!("{}regs[{reg}]", super::text::PREFIX[usize::from(lane)]), Kind::Word);
         self.line(format_args!("{name} = {};", WORDS.convert(word, self.register_kind(lane, reg)).text));
         if let Some(v) = v {
-            self.settle(v, lane, reg);
+            self.keep_in_register(v, lane, reg);
         }
     }
 

@@ -10,11 +10,11 @@ use super::emit::UnitEmitter;
 use super::values::View;
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::registers;
-use pendula_codegen::ops::V;
+use pendula_codegen::ops::ValueId;
 
 impl UnitEmitter<'_, '_> {
     /// Calls a kernel, with a side exit for faults.
-    pub(super) fn call_kernel(&mut self, v: V, n: u32, args: [V; 4]) {
+    pub(super) fn call_kernel(&mut self, v: ValueId, n: u32, args: [ValueId; 4]) {
         let kernel = self.job.kernels[n as usize];
         let signature = match self.kernels[kernel.arity] {
             Some(signature) => signature,

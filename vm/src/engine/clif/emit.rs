@@ -20,7 +20,7 @@ use super::values::View;
 use super::write_back_plan::WriteBackPlan;
 use crate::decode::Code;
 use pendula_codegen::lift::bits;
-use pendula_codegen::ops::{Body, Op, Part, V};
+use pendula_codegen::ops::{Body, InstructionOps, Op, ValueId};
 
 pub(super) struct UnitEmitter<'a, 'f> {
     pub(super) job: &'a Job<'a>,
@@ -59,12 +59,12 @@ pub(super) struct UnitEmitter<'a, 'f> {
     pub(super) eager: bool,
     pub(super) stubs: Vec<Stub>,
     /// Pending checks: doubles that must be finite, and a word that is not zero if a fixed-point number has wrapped.
-    pub(super) finite: Vec<V>,
+    pub(super) finite: Vec<ValueId>,
     pub(super) wrapped: Option<Value>,
     /// The operations that have been emitted.
     pub(super) written: Vec<bool>,
     /// For each enclosing conditional: the values that got new forms on the current side, with their views before.
-    pub(super) inside: Vec<Vec<(V, View)>>,
+    pub(super) inside: Vec<Vec<(ValueId, View)>>,
     /// For each enclosing conditional: the block of its other side, and the join block.
     pub(super) other: Vec<(Block, Block)>,
 }
@@ -272,7 +272,7 @@ impl UnitEmitter<'_, '_> {
         self.need(enough);
     }
 
-    pub(super) fn part(&mut self, body: &Body, part: &Part) {
+    pub(super) fn part(&mut self, body: &Body, part: &InstructionOps) {
         if part.k != self.k {
             (self.k, self.side_exit) = (part.k, None);
         }

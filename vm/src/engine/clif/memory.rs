@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::bounds::{groups, split};
 use super::emit::UnitEmitter;
-use pendula_codegen::ops::{Body, V};
+use pendula_codegen::ops::{Body, ValueId};
 
 impl UnitEmitter<'_, '_> {
     /// Checks addresses at the beginning of the block, if they can be computed there.
@@ -31,7 +31,7 @@ impl UnitEmitter<'_, '_> {
     }
 
     /// Emits a value with everything that it needs.
-    pub(super) fn demand(&mut self, body: &Body, v: V) {
+    pub(super) fn demand(&mut self, body: &Body, v: ValueId) {
         if !self.written[v.0 as usize] {
             for used in body.ops[v.0 as usize].uses() {
                 self.demand(body, used);
@@ -41,7 +41,7 @@ impl UnitEmitter<'_, '_> {
     }
 
     /// The address of a memory word in a lane, as a value and an offset in bytes.
-    pub(super) fn address(&mut self, body: &Body, lane: usize, at: V) -> (Value, i32) {
+    pub(super) fn address(&mut self, body: &Body, lane: usize, at: ValueId) -> (Value, i32) {
         let base = self.mem[lane].unwrap_or(self.frame);
         let (v, words) = split(body, at);
         let offset = words.cast_signed().checked_mul(8).and_then(|bytes| i32::try_from(bytes).ok());

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 use pendula_codegen::emit::{Emit, emit};
-use pendula_codegen::ops::{Bin, Body, Float, Op, V};
+use pendula_codegen::ops::{BinaryOp, Body, Float, Op, ValueId};
 use pendula_isa::num::float;
 use pendula_isa::types::Cond;
 
@@ -21,7 +21,7 @@ impl<'a> UnitEmitter<'a, '_> {
 
     /// Emits an operation, unless that has been done or nothing uses its value.
     pub(super) fn op(&mut self, n: usize) {
-        let (v, body) = (V(n as u32), self.body());
+        let (v, body) = (ValueId(n as u32), self.body());
         let uses = &self.facts.uses[self.place];
         if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
             return;
@@ -32,7 +32,7 @@ impl<'a> UnitEmitter<'a, '_> {
 }
 
 impl Emit for UnitEmitter<'_, '_> {
-    fn constant(&mut self, v: V, k: u64) {
+    fn constant(&mut self, v: ValueId, k: u64) {
         let uses = &self.facts.uses[self.place][v.0 as usize];
         if uses.double {
             let value = self.b.ins().f64const(f64::from_bits(k));
@@ -44,44 +44,44 @@ impl Emit for UnitEmitter<'_, '_> {
         }
     }
 
-    fn get(&mut self, v: V, lane: u8, reg: u8) {
+    fn get(&mut self, v: ValueId, lane: u8, reg: u8) {
         // It is the value at the beginning of the block, valid on every side of a conditional.
         self.views[v.0 as usize] = self.register(usize::from(lane), reg);
     }
 
-    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+    fn bin(&mut self, v: ValueId, op: BinaryOp, a: ValueId, b: ValueId) {
         let (a, b) = (self.int(a), self.int(b));
         let ins = self.b.ins();
         let value = match op {
-            Bin::Add => ins.iadd(a, b),
-            Bin::Sub => ins.isub(a, b),
-            Bin::Mul => ins.imul(a, b),
-            Bin::MulHigh => ins.smulhi(a, b),
-            Bin::And => ins.band(a, b),
-            Bin::Or => ins.bor(a, b),
-            Bin::Xor => ins.bxor(a, b),
-            Bin::Shl => ins.ishl(a, b),
-            Bin::Shr => ins.ushr(a, b),
-            Bin::Sar => ins.sshr(a, b),
-            Bin::Rol => ins.rotl(a, b),
-            Bin::Ror => ins.rotr(a, b),
+            BinaryOp::Add => ins.iadd(a, b),
+            BinaryOp::Sub => ins.isub(a, b),
+            BinaryOp::Mul => ins.imul(a, b),
+            BinaryOp::MulHigh => ins.smulhi(a, b),
+            BinaryOp::And => ins.band(a, b),
+            BinaryOp::Or => ins.bor(a, b),
+            BinaryOp::Xor => ins.bxor(a, b),
+            BinaryOp::Shl => ins.ishl(a, b),
+            BinaryOp::Shr => ins.ushr(a, b),
+            BinaryOp::Sar => ins.sshr(a, b),
+            BinaryOp::Rol => ins.rotl(a, b),
+            BinaryOp::Ror => ins.rotr(a, b),
         };
         self.form(v, |view| view.word = Some(value));
     }
 
-    fn not(&mut self, v: V, a: V) {
+    fn not(&mut self, v: ValueId, a: ValueId) {
         let a = self.int(a);
         let value = self.b.ins().bnot(a);
         self.form(v, |view| view.word = Some(value));
     }
 
-    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         let (a, b) = (self.int(a), self.int(b));
         let value = self.b.ins().icmp(int_condition(cond), a, b);
         self.form(v, |view| view.truth = Some(value));
     }
 
-    fn select(&mut self, v: V, c: V, a: V, b: V) {
+    fn select(&mut self, v: ValueId, c: ValueId, a: ValueId, b: ValueId) {
         let uses = &self.facts.uses[self.place][v.0 as usize];
         let c = self.truth(c);
         if uses.double && !uses.word {
@@ -95,7 +95,7 @@ impl Emit for UnitEmitter<'_, '_> {
         }
     }
 
-    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+    fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
         let (a, b) = (self.double(a), self.double(b));
         let ins = self.b.ins();
         let value = match op {
@@ -107,32 +107,32 @@ impl Emit for UnitEmitter<'_, '_> {
         self.form(v, |view| view.double = Some(value));
     }
 
-    fn sqrt(&mut self, v: V, a: V) {
+    fn sqrt(&mut self, v: ValueId, a: ValueId) {
         let a = self.double(a);
         let value = self.b.ins().sqrt(a);
         self.form(v, |view| view.double = Some(value));
     }
 
-    fn abs(&mut self, v: V, a: V) {
+    fn abs(&mut self, v: ValueId, a: ValueId) {
         let a = self.double(a);
         let value = self.b.ins().fabs(a);
         self.form(v, |view| view.double = Some(value));
     }
 
-    fn int_to_float(&mut self, v: V, a: V) {
+    fn int_to_float(&mut self, v: ValueId, a: ValueId) {
         let a = self.int(a);
         let value = self.b.ins().fcvt_from_sint(types::F64, a);
         self.form(v, |view| view.double = Some(value));
     }
 
-    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare_float(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         let (a, b) = (self.double(a), self.double(b));
         let value = self.b.ins().fcmp(float_condition(cond), a, b);
         self.form(v, |view| view.truth = Some(value));
     }
 
     /// The double itself, or the canonical NaN.
-    fn canonical(&mut self, v: V, a: V) {
+    fn canonical(&mut self, v: ValueId, a: ValueId) {
         let a = self.double(a);
         let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
         let nan = self.b.ins().f64const(f64::from_bits(float::NAN));
@@ -140,7 +140,7 @@ impl Emit for UnitEmitter<'_, '_> {
         self.form(v, |view| view.double = Some(value));
     }
 
-    fn load(&mut self, v: V, lane: u8, at: V) {
+    fn load(&mut self, v: ValueId, lane: u8, at: ValueId) {
         let (body, lane) = (self.body(), usize::from(lane));
         let uses = &self.facts.uses[self.place][v.0 as usize];
         let (address, offset) = self.address(body, lane, at);
@@ -150,19 +150,19 @@ impl Emit for UnitEmitter<'_, '_> {
         self.form(v, |view| *view = View::of(ty, value));
     }
 
-    fn kernel(&mut self, v: V, kernel: u32, args: [V; 4]) {
+    fn kernel(&mut self, v: ValueId, kernel: u32, args: [ValueId; 4]) {
         self.call_kernel(v, kernel, args);
     }
 
-    fn second(&mut self, v: V, _: V) {
+    fn second(&mut self, v: ValueId, _: ValueId) {
         let value = self.field(offset_of!(Frame, out) + 8);
         self.form(v, |view| view.word = Some(value));
     }
 
     /// Emitted at the end of its conditional.
-    fn phi(&mut self, _: V, _: V, _: V) {}
+    fn phi(&mut self, _: ValueId, _: ValueId, _: ValueId) {}
 
-    fn set(&mut self, lane: u8, reg: u8, value: V) {
+    fn set(&mut self, lane: u8, reg: u8, value: ValueId) {
         // Convert once to the form of the register's variable.
         match self.register_type(usize::from(lane), reg) {
             types::F64 => self.double(value),
@@ -172,7 +172,7 @@ impl Emit for UnitEmitter<'_, '_> {
         self.set_register(usize::from(lane), reg, view);
     }
 
-    fn store(&mut self, lane: u8, at: V, value: V) {
+    fn store(&mut self, lane: u8, at: ValueId, value: ValueId) {
         let (body, lane) = (self.body(), usize::from(lane));
         self.check();
         let (address, offset) = self.address(body, lane, at);
@@ -184,32 +184,32 @@ impl Emit for UnitEmitter<'_, '_> {
         self.b.ins().store(flags, value, address, offset);
     }
 
-    fn bound(&mut self, at: V) {
+    fn bound(&mut self, at: ValueId) {
         let at = self.int(at);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
         self.need(inside);
     }
 
-    fn finite(&mut self, a: V) {
+    fn finite(&mut self, a: ValueId) {
         self.finite.push(a);
         if !self.inside.is_empty() {
             self.check();
         }
     }
 
-    fn ordered(&mut self, a: V, b: V) {
+    fn ordered(&mut self, a: ValueId, b: ValueId) {
         let (a, b) = (self.double(a), self.double(b));
         let ordered = self.b.ins().fcmp(FloatCC::Ordered, a, b);
         self.need(ordered);
     }
 
-    fn require(&mut self, c: V) {
+    fn require(&mut self, c: ValueId) {
         let c = self.truth(c);
         self.need(c);
     }
 
     /// Adds a pending overflow check; within a conditional the check is emitted at once.
-    fn overflow(&mut self, c: V) {
+    fn overflow(&mut self, c: ValueId) {
         let c = self.truth(c);
         if !self.inside.is_empty() {
             self.leave_on_overflow(c);
@@ -226,7 +226,7 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 
     /// Begins a conditional, on its first side.
-    fn begin(&mut self, _: V, c: V) {
+    fn begin(&mut self, _: ValueId, c: ValueId) {
         let c = self.truth(c);
         // Pending checks apply to both sides.
         self.check();
@@ -240,7 +240,7 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 
     /// Ends a conditional: joins its sides with block parameters for the phis.
-    fn end(&mut self, at: V) {
+    fn end(&mut self, at: ValueId) {
         let body = self.body();
         let Some((other, join)) = self.other.pop() else { return };
         let mut next = at.0 as usize + 1;
@@ -286,7 +286,7 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 
     /// Reloads a register from the machine after the interpreter has written it.
-    fn reload(&mut self, v: V, lane: u8, reg: u8) {
+    fn reload(&mut self, v: ValueId, lane: u8, reg: u8) {
         let lane = usize::from(lane);
         let base = self.registers(lane);
         let ty = self.register_type(lane, reg);

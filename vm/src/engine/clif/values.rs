@@ -5,7 +5,7 @@ use pendula_isa::adjoint::LANES;
 
 use super::emit::UnitEmitter;
 use pendula_codegen::lift::bits;
-use pendula_codegen::ops::V;
+use pendula_codegen::ops::ValueId;
 
 /// A value in the forms computed so far: a word, a double, a truth value.
 #[derive(Clone, Copy, Default)]
@@ -28,12 +28,12 @@ impl View {
 }
 
 impl UnitEmitter<'_, '_> {
-    pub(super) fn view(&self, v: V) -> View {
+    pub(super) fn view(&self, v: ValueId) -> View {
         self.views[v.0 as usize]
     }
 
     /// Records a form of a value. A form made within a conditional is not available after it.
-    pub(super) fn form(&mut self, v: V, f: impl FnOnce(&mut View)) {
+    pub(super) fn form(&mut self, v: ValueId, f: impl FnOnce(&mut View)) {
         if let Some(inside) = self.inside.last_mut() {
             inside.push((v, self.views[v.0 as usize]));
         }
@@ -64,7 +64,7 @@ impl UnitEmitter<'_, '_> {
         self.b.ins().bitcast(types::F64, MemFlagsData::new(), word)
     }
 
-    pub(super) fn int(&mut self, v: V) -> Value {
+    pub(super) fn int(&mut self, v: ValueId) -> Value {
         let view = self.view(v);
         let value = self.word_of(view);
         if view.word.is_none() {
@@ -73,7 +73,7 @@ impl UnitEmitter<'_, '_> {
         value
     }
 
-    pub(super) fn double(&mut self, v: V) -> Value {
+    pub(super) fn double(&mut self, v: ValueId) -> Value {
         let view = self.view(v);
         let value = self.double_of(view);
         if view.double.is_none() {
@@ -83,7 +83,7 @@ impl UnitEmitter<'_, '_> {
     }
 
     /// A value that a branch treats as true if the word is not zero.
-    pub(super) fn truth(&mut self, v: V) -> Value {
+    pub(super) fn truth(&mut self, v: ValueId) -> Value {
         match self.view(v).truth {
             Some(value) => value,
             None => self.int(v),

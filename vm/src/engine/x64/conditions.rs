@@ -1,6 +1,6 @@
 //! Comparisons, conditions, and conditionals.
 
-use pendula_codegen::ops::{Op, V};
+use pendula_codegen::ops::{Op, ValueId};
 use pendula_isa::types::Cond;
 
 use super::asm::{Alu, Flag, Gpr};
@@ -74,7 +74,7 @@ impl Baseline<'_> {
     }
 
     /// Tests whether a word is not zero; returns the condition for that. Counts as a use of the value.
-    pub(super) fn condition(&mut self, v: V) -> Flag {
+    pub(super) fn condition(&mut self, v: ValueId) -> Flag {
         if self.values.fused[v.0 as usize] {
             let op = self.job.bodies[self.place].ops[v.0 as usize];
             let flag = match op {
@@ -113,15 +113,15 @@ impl Baseline<'_> {
     }
 
     /// Ends a conditional: joins the values that differ between its sides.
-    pub(super) fn join(&mut self, v: V) {
+    pub(super) fn join(&mut self, v: ValueId) {
         let body = &self.job.bodies[self.place];
         let Some(other) = self.conditionals.pop() else { return };
         let mut phis = Vec::new();
         for (n, op) in body.ops.iter().enumerate().skip(v.0 as usize + 1) {
             match *op {
-                Op::Get(lane, reg) => self.values.set_machine_register(V(n as u32), lane, reg),
-                Op::Phi(then, otherwise) if self.values.uses_left(V(n as u32)) > 0 => {
-                    phis.push((V(n as u32), then, otherwise))
+                Op::Get(lane, reg) => self.values.set_machine_register(ValueId(n as u32), lane, reg),
+                Op::Phi(then, otherwise) if self.values.uses_left(ValueId(n as u32)) > 0 => {
+                    phis.push((ValueId(n as u32), then, otherwise))
                 }
                 Op::Phi(..) => {}
                 _ => break,

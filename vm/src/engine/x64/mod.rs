@@ -17,7 +17,7 @@ mod values;
 use std::mem::offset_of;
 
 use pendula_codegen::emit::emit;
-use pendula_codegen::ops::{Op, Part};
+use pendula_codegen::ops::{InstructionOps, Op};
 use pendula_isa::adjoint::VALUE;
 
 use super::frame::{Frame, SideExit};
@@ -203,14 +203,14 @@ impl Baseline<'_> {
         self.exit(body);
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &InstructionOps) {
         let body = &self.job.bodies[self.place];
         if part.k != self.k {
             (self.k, self.side_exit) = (part.k, None);
         }
         for n in part.range() {
             let op = &body.ops[n];
-            let v = pendula_codegen::ops::V(n as u32);
+            let v = pendula_codegen::ops::ValueId(n as u32);
             if !(op.is_idle() && self.values.uses_left(v) == 0 || matches!(op, Op::Phi(..))) {
                 emit(self, v, *op);
                 self.unpin();

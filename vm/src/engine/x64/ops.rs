@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use pendula_codegen::emit::Emit;
 use pendula_codegen::kernel::pack;
 use pendula_codegen::lift::{bits, registers};
-use pendula_codegen::ops::{Bin, Float, Op, V};
+use pendula_codegen::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::num::float;
 use pendula_isa::types::Cond;
@@ -20,7 +20,7 @@ const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr
 
 impl Baseline<'_> {
     /// A comparison, unless what uses it makes it.
-    fn comparison(&mut self, v: V, op: &Op) {
+    fn comparison(&mut self, v: ValueId, op: &Op) {
         if !self.values.fused[v.0 as usize] {
             let r = self.truth(op);
             self.define(v, r);
@@ -28,7 +28,7 @@ impl Baseline<'_> {
     }
 
     /// The address of a memory word in a lane; it must be used at once.
-    fn address(&mut self, lane: usize, at: V) -> Mem {
+    fn address(&mut self, lane: usize, at: ValueId) -> Mem {
         let offset = self.values.constant(at).and_then(|k| i32::try_from(k.checked_mul(8)?).ok());
         match offset {
             Some(offset) => Mem { base: self.memory(lane), index: None, offset },
@@ -41,29 +41,29 @@ impl Baseline<'_> {
 }
 
 impl Emit for Baseline<'_> {
-    fn constant(&mut self, v: V, word: u64) {
+    fn constant(&mut self, v: ValueId, word: u64) {
         self.values.set_constant(v, word);
     }
 
-    fn get(&mut self, v: V, lane: u8, reg: u8) {
+    fn get(&mut self, v: ValueId, lane: u8, reg: u8) {
         self.values.set_machine_register(v, lane, reg);
     }
 
-    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+    fn bin(&mut self, v: ValueId, op: BinaryOp, a: ValueId, b: ValueId) {
         let alu = match op {
-            Bin::Add => Some(Alu::Add),
-            Bin::Sub => Some(Alu::Sub),
-            Bin::And => Some(Alu::And),
-            Bin::Or => Some(Alu::Or),
-            Bin::Xor => Some(Alu::Xor),
+            BinaryOp::Add => Some(Alu::Add),
+            BinaryOp::Sub => Some(Alu::Sub),
+            BinaryOp::And => Some(Alu::And),
+            BinaryOp::Or => Some(Alu::Or),
+            BinaryOp::Xor => Some(Alu::Xor),
             _ => None,
         };
         let shift = match op {
-            Bin::Shl => Some(Shift::Shl),
-            Bin::Shr => Some(Shift::Shr),
-            Bin::Sar => Some(Shift::Sar),
-            Bin::Rol => Some(Shift::Rol),
-            Bin::Ror => Some(Shift::Ror),
+            BinaryOp::Shl => Some(Shift::Shl),
+            BinaryOp::Shr => Some(Shift::Shr),
+            BinaryOp::Sar => Some(Shift::Sar),
+            BinaryOp::Rol => Some(Shift::Rol),
+            BinaryOp::Ror => Some(Shift::Ror),
             _ => None,
         };
         let r = if let Some(alu) = alu {
@@ -89,7 +89,7 @@ impl Emit for Baseline<'_> {
                 self.asm.shift(shift, r, None);
                 r
             }
-        } else if op == Bin::Mul {
+        } else if op == BinaryOp::Mul {
             let r = self.consume(a);
             let operand = self.operand(b);
             self.asm.mul(r, operand);
@@ -107,18 +107,18 @@ impl Emit for Baseline<'_> {
         self.define(v, r);
     }
 
-    fn not(&mut self, v: V, a: V) {
+    fn not(&mut self, v: ValueId, a: ValueId) {
         let r = self.consume(a);
         self.asm.not(r);
         self.used(a);
         self.define(v, r);
     }
 
-    fn compare(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         self.comparison(v, &Op::Compare(cond, a, b));
     }
 
-    fn select(&mut self, v: V, c: V, a: V, b: V) {
+    fn select(&mut self, v: ValueId, c: ValueId, a: ValueId, b: ValueId) {
         let flag = self.condition(c);
         // Moves keep the flags; constants are not loaded by clearing.
         let r = self.consume(b);
@@ -129,7 +129,7 @@ impl Emit for Baseline<'_> {
         self.define(v, r);
     }
 
-    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+    fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
         let code = match op {
             Float::Add => 0x58,
             Float::Mul => 0x59,
@@ -144,7 +144,7 @@ impl Emit for Baseline<'_> {
         self.define_double(v, r);
     }
 
-    fn sqrt(&mut self, v: V, a: V) {
+    fn sqrt(&mut self, v: ValueId, a: ValueId) {
         let a_double = self.double(a);
         let r = self.take_vector();
         self.asm.float(0x51, r, a_double);
@@ -152,14 +152,14 @@ impl Emit for Baseline<'_> {
         self.define_double(v, r);
     }
 
-    fn abs(&mut self, v: V, a: V) {
+    fn abs(&mut self, v: ValueId, a: ValueId) {
         let r = self.consume(a);
         self.asm.clear_sign(r);
         self.used(a);
         self.define(v, r);
     }
 
-    fn int_to_float(&mut self, v: V, a: V) {
+    fn int_to_float(&mut self, v: ValueId, a: ValueId) {
         let r = self.take_vector();
         self.asm.clear_double(r);
         let operand = self.operand(a);
@@ -168,12 +168,12 @@ impl Emit for Baseline<'_> {
         self.define_double(v, r);
     }
 
-    fn compare_float(&mut self, v: V, cond: Cond, a: V, b: V) {
+    fn compare_float(&mut self, v: ValueId, cond: Cond, a: ValueId, b: ValueId) {
         self.comparison(v, &Op::CompareFloat(cond, a, b));
     }
 
     /// The double itself, or the canonical NaN.
-    fn canonical(&mut self, v: V, a: V) {
+    fn canonical(&mut self, v: ValueId, a: ValueId) {
         let r = self.consume_double(a);
         let on = self.asm.label();
         self.asm.compare_doubles(r, r);
@@ -185,7 +185,7 @@ impl Emit for Baseline<'_> {
         self.define_double(v, r);
     }
 
-    fn load(&mut self, v: V, lane: u8, at: V) {
+    fn load(&mut self, v: ValueId, lane: u8, at: ValueId) {
         let lane = usize::from(lane);
         if self.values.doubles[v.0 as usize] {
             let r = self.take_vector();
@@ -202,7 +202,7 @@ impl Emit for Baseline<'_> {
         }
     }
 
-    fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {
+    fn kernel(&mut self, v: ValueId, n: u32, args: [ValueId; 4]) {
         let kernel = self.job.kernels[n as usize];
         // The operation counts as a use of all four arguments; unused ones repeat the first.
         self.flush();
@@ -231,7 +231,7 @@ impl Emit for Baseline<'_> {
         }
     }
 
-    fn second(&mut self, v: V, of: V) {
+    fn second(&mut self, v: ValueId, of: ValueId) {
         let r = self.take();
         self.asm.mov(r, field(offset_of!(Frame, out) + 8));
         self.used(of);
@@ -239,13 +239,13 @@ impl Emit for Baseline<'_> {
     }
 
     /// Emitted at the end of its conditional.
-    fn phi(&mut self, _: V, _: V, _: V) {}
+    fn phi(&mut self, _: ValueId, _: ValueId, _: ValueId) {}
 
-    fn set(&mut self, lane: u8, reg: u8, value: V) {
+    fn set(&mut self, lane: u8, reg: u8, value: ValueId) {
         self.write(lane, reg, value);
     }
 
-    fn store(&mut self, lane: u8, at: V, value: V) {
+    fn store(&mut self, lane: u8, at: ValueId, value: ValueId) {
         let lane = usize::from(lane);
         if self.values.is_vector(value) {
             let r = self.double(value);
@@ -263,7 +263,7 @@ impl Emit for Baseline<'_> {
         self.used(value);
     }
 
-    fn bound(&mut self, at: V) {
+    fn bound(&mut self, at: ValueId) {
         let r = self.word(at);
         self.asm.alu(Alu::Cmp, r, LENGTH);
         self.exit_if(Flag::AboveOrEqual);
@@ -271,7 +271,7 @@ impl Emit for Baseline<'_> {
     }
 
     /// Takes a side exit unless the double is finite.
-    fn finite(&mut self, a: V) {
+    fn finite(&mut self, a: ValueId) {
         if self.values.is_vector(a) {
             let r = self.double(a);
             self.asm.double_to_word(SCRATCH, r);
@@ -286,7 +286,7 @@ impl Emit for Baseline<'_> {
         self.used(a);
     }
 
-    fn ordered(&mut self, a: V, b: V) {
+    fn ordered(&mut self, a: ValueId, b: ValueId) {
         let r = self.double(a);
         let operand = self.double_operand(b);
         self.asm.compare_doubles(r, operand);
@@ -295,22 +295,22 @@ impl Emit for Baseline<'_> {
         self.used(b);
     }
 
-    fn require(&mut self, c: V) {
+    fn require(&mut self, c: ValueId) {
         let flag = self.condition(c);
         self.exit_if(flag.not());
     }
 
-    fn overflow(&mut self, c: V) {
+    fn overflow(&mut self, c: ValueId) {
         let flag = self.condition(c);
         self.wrapped(flag);
     }
 
-    fn begin(&mut self, _: V, c: V) {
+    fn begin(&mut self, _: ValueId, c: ValueId) {
         let flag = self.condition(c);
         self.conditional(flag);
     }
 
-    fn end(&mut self, at: V) {
+    fn end(&mut self, at: ValueId) {
         self.join(at);
     }
 
@@ -334,7 +334,7 @@ impl Emit for Baseline<'_> {
         self.exit_if(Flag::NotEqual);
     }
 
-    fn reload(&mut self, v: V, lane: u8, reg: u8) {
+    fn reload(&mut self, v: ValueId, lane: u8, reg: u8) {
         self.values.set_machine_register(v, lane, reg);
     }
 }

@@ -1,6 +1,6 @@
 //! Allocation of the host's registers to values.
 
-use pendula_codegen::ops::V;
+use pendula_codegen::ops::ValueId;
 
 use super::Baseline;
 use super::asm::{Gpr, Mem, Rm, Xmm};
@@ -12,7 +12,7 @@ const GENERAL: [u8; 8] = [0, 1, 2, 6, 7, 8, 9, 10];
 const VECTOR: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 impl Baseline<'_> {
     /// Spills a value that is only in registers of the host to a slot.
-    pub(super) fn save(&mut self, v: V) {
+    pub(super) fn save(&mut self, v: ValueId) {
         let n = v.0 as usize;
         let at = self.values.at[n];
         if self.values.uses_left[n] == 0 || at.slot != NO_SLOT || at.machine_register.is_some() || at.constant.is_some()
@@ -127,7 +127,7 @@ impl Baseline<'_> {
     }
 
     /// Loads a word into a register, from any location.
-    pub(super) fn load(&mut self, to: Gpr, v: V) {
+    pub(super) fn load(&mut self, to: Gpr, v: ValueId) {
         let at = self.values.at[v.0 as usize];
         if at.general != NONE {
             if at.general != to.0 {
@@ -148,7 +148,7 @@ impl Baseline<'_> {
     }
 
     /// A value in a general register.
-    pub(super) fn word(&mut self, v: V) -> Gpr {
+    pub(super) fn word(&mut self, v: ValueId) -> Gpr {
         let r = self.values.at[v.0 as usize].general;
         if r != NONE {
             self.values.pinned.0 |= 1 << r;
@@ -162,7 +162,7 @@ impl Baseline<'_> {
     }
 
     /// A value in a vector register.
-    pub(super) fn double(&mut self, v: V) -> Xmm {
+    pub(super) fn double(&mut self, v: ValueId) -> Xmm {
         let at = self.values.at[v.0 as usize];
         if at.vector != NONE {
             self.values.pinned.1 |= 1 << at.vector;
@@ -175,7 +175,7 @@ impl Baseline<'_> {
         r
     }
 
-    pub(super) fn load_double(&mut self, to: Xmm, v: V) {
+    pub(super) fn load_double(&mut self, to: Xmm, v: ValueId) {
         let at = self.values.at[v.0 as usize];
         if at.vector != NONE {
             self.asm.copy_double(to, Xmm(at.vector));
@@ -197,7 +197,7 @@ impl Baseline<'_> {
     }
 
     /// The memory location of a value that need not be in a register.
-    fn in_memory(&mut self, v: V) -> Option<Mem> {
+    fn in_memory(&mut self, v: ValueId) -> Option<Mem> {
         let at = self.values.at[v.0 as usize];
         let lies = at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.uses_left(v) == 1;
         if !lies {
@@ -210,7 +210,7 @@ impl Baseline<'_> {
     }
 
     /// A word as a second operand, in memory if it need not be in a register. It must be used at once.
-    pub(super) fn operand(&mut self, v: V) -> Rm {
+    pub(super) fn operand(&mut self, v: ValueId) -> Rm {
         match self.in_memory(v) {
             Some(mem) => mem.into(),
             None => self.word(v).into(),
@@ -218,7 +218,7 @@ impl Baseline<'_> {
     }
 
     /// A double as a second operand, likewise.
-    pub(super) fn double_operand(&mut self, v: V) -> Rm {
+    pub(super) fn double_operand(&mut self, v: ValueId) -> Rm {
         match self.in_memory(v) {
             Some(mem) => mem.into(),
             None => self.double(v).into(),
@@ -226,7 +226,7 @@ impl Baseline<'_> {
     }
 
     /// A register that holds the word and may be overwritten.
-    pub(super) fn consume(&mut self, v: V) -> Gpr {
+    pub(super) fn consume(&mut self, v: ValueId) -> Gpr {
         let at = self.values.at[v.0 as usize];
         if at.general != NONE && self.values.uses_left(v) == 1 {
             self.values.general[usize::from(at.general)] = None;
@@ -239,7 +239,7 @@ impl Baseline<'_> {
         r
     }
 
-    pub(super) fn consume_double(&mut self, v: V) -> Xmm {
+    pub(super) fn consume_double(&mut self, v: ValueId) -> Xmm {
         let at = self.values.at[v.0 as usize];
         if at.vector != NONE && self.values.uses_left(v) == 1 {
             self.values.vector[usize::from(at.vector)] = None;

@@ -1,7 +1,7 @@
 //! The locations of a block's values: registers of the host, slots of its stack, the machine's registers, or constants.
 //! [`registers`](super::registers) allocates the host's registers.
 
-use pendula_codegen::ops::{Body, Op, Test, V};
+use pendula_codegen::ops::{Body, Op, Test, ValueId};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::types::Reg;
 
@@ -26,7 +26,7 @@ pub(super) struct At {
     /// A lane's register of the machine.
     pub(super) machine_register: Option<(u8, u8)>,
     /// Another value in the same register of the machine.
-    next_in_register: Option<V>,
+    next_in_register: Option<ValueId>,
     pub(super) constant: Option<u64>,
 }
 
@@ -42,12 +42,12 @@ pub(super) struct Values {
     pub(super) doubles: Vec<bool>,
     /// Whether each value is a comparison that is fused with the branch or check that uses it.
     pub(super) fused: Vec<bool>,
-    pub(super) general: [Option<V>; 16],
-    pub(super) vector: [Option<V>; 16],
+    pub(super) general: [Option<ValueId>; 16],
+    pub(super) vector: [Option<ValueId>; 16],
     /// Registers that the current operation needs.
     pub(super) pinned: (u16, u16),
     pub(super) next_victim: usize,
-    machine_registers: [[Option<V>; Reg::COUNT]; LANES],
+    machine_registers: [[Option<ValueId>; Reg::COUNT]; LANES],
     free: Vec<u16>,
     /// The number of slots; more than [`SLOTS`] if they do not suffice.
     pub(super) slots: u16,
@@ -113,30 +113,30 @@ impl Values {
         }
     }
 
-    pub(super) fn uses_left(&self, v: V) -> u32 {
+    pub(super) fn uses_left(&self, v: ValueId) -> u32 {
         self.uses_left[v.0 as usize]
     }
 
-    pub(super) fn constant(&self, v: V) -> Option<u64> {
+    pub(super) fn constant(&self, v: ValueId) -> Option<u64> {
         self.at[v.0 as usize].constant
     }
 
     /// A constant that fits an immediate operand.
-    pub(super) fn small(&self, v: V) -> Option<i32> {
+    pub(super) fn small(&self, v: ValueId) -> Option<i32> {
         self.constant(v).and_then(|k| i32::try_from(k.cast_signed()).ok())
     }
 
-    pub(super) fn set_constant(&mut self, v: V, k: u64) {
+    pub(super) fn set_constant(&mut self, v: ValueId, k: u64) {
         self.at[v.0 as usize].constant = Some(k);
     }
 
-    pub(super) fn is_vector(&self, v: V) -> bool {
+    pub(super) fn is_vector(&self, v: ValueId) -> bool {
         let at = &self.at[v.0 as usize];
         at.vector != NONE && at.general == NONE
     }
 
     /// Records that the machine's register holds the value.
-    pub(super) fn set_machine_register(&mut self, v: V, lane: u8, reg: u8) {
+    pub(super) fn set_machine_register(&mut self, v: ValueId, lane: u8, reg: u8) {
         let machine_register = &mut self.machine_registers[usize::from(lane)][usize::from(reg)];
         let at = &mut self.at[v.0 as usize];
         if at.machine_register.is_none() {
@@ -153,7 +153,7 @@ impl Values {
         })
     }
 
-    pub(super) fn is_in_machine_register(&self, v: V, lane: u8, reg: u8) -> bool {
+    pub(super) fn is_in_machine_register(&self, v: ValueId, lane: u8, reg: u8) -> bool {
         self.at[v.0 as usize].machine_register == Some((lane, reg))
     }
 }
@@ -170,14 +170,14 @@ impl Baseline<'_> {
     }
 
     /// Records that the register holds the value.
-    pub(super) fn define(&mut self, v: V, r: Gpr) {
+    pub(super) fn define(&mut self, v: ValueId, r: Gpr) {
         if self.values.uses_left(v) > 0 {
             self.values.general[usize::from(r.0)] = Some(v);
             self.values.at[v.0 as usize].general = r.0;
         }
     }
 
-    pub(super) fn define_double(&mut self, v: V, r: Xmm) {
+    pub(super) fn define_double(&mut self, v: ValueId, r: Xmm) {
         if self.values.uses_left(v) > 0 {
             self.values.vector[usize::from(r.0)] = Some(v);
             self.values.at[v.0 as usize].vector = r.0;
@@ -185,7 +185,7 @@ impl Baseline<'_> {
     }
 
     /// Counts one use of the value.
-    pub(super) fn used(&mut self, v: V) {
+    pub(super) fn used(&mut self, v: ValueId) {
         let n = v.0 as usize;
         self.values.uses_left[n] -= 1;
         if self.values.uses_left[n] > 0 {
@@ -207,12 +207,12 @@ impl Baseline<'_> {
     }
 
     /// Reserves a slot for the value, for [`Self::fill`].
-    pub(super) fn reserve(&mut self, v: V) {
+    pub(super) fn reserve(&mut self, v: ValueId) {
         self.values.at[v.0 as usize].slot = self.values.free_slot();
     }
 
     /// Copies one value into another's slot.
-    pub(super) fn fill(&mut self, to: V, from: V) {
+    pub(super) fn fill(&mut self, to: ValueId, from: ValueId) {
         let slot = Self::slot(self.values.at[to.0 as usize].slot);
         let at = self.values.at[from.0 as usize];
         if at.general == NONE && at.vector != NONE {
@@ -247,7 +247,7 @@ impl Baseline<'_> {
     }
 
     /// Writes a register of the machine.
-    pub(super) fn write(&mut self, lane: u8, reg: u8, v: V) {
+    pub(super) fn write(&mut self, lane: u8, reg: u8, v: ValueId) {
         if !self.values.is_in_machine_register(v, lane, reg) {
             self.spill_from_machine_register(lane, reg, false);
             if self.values.is_vector(v) {
