@@ -7,7 +7,7 @@
 //! runs the instruction or traps at it.
 
 use pendula_isa::kernels::Faults;
-use pendula_isa::kernels::circuits::ValueCircuit;
+use pendula_isa::kernels::circuits::{InPlaceCircuit, ValueCircuit};
 use pendula_isa::types::Cond;
 
 /// A value: the index of the operation that defines it.
@@ -287,4 +287,6 @@ pub struct Kernel {
     pub faults: Faults,
     /// Its circuits.
     pub circuits: &'static [ValueCircuit],
+    /// Its circuit that replaces the first arguments by the results.
+    pub in_place: Option<InPlaceCircuit>,
 }

@@ -6,6 +6,7 @@
 
 mod lifted;
 pub mod part;
+mod row;
 mod synthesis;
 
 pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};

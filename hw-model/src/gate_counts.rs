@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
-use pendula_isa::table::{Row, TableFn};
-use pendula_isa::types::{Acc, Cond, Ty};
+use pendula_isa::GateClass;
+use pendula_isa::operand::OperandKind;
+use pendula_isa::table::{By, Flow, Row, TableFn, Variant};
+use pendula_isa::types::{Acc, Ty};
 
 use crate::circuit::GateCounts;
 use crate::circuit::kernels::{self, ValueCircuit};
-use crate::circuit::part::{self, Accumulator, CircuitFn, Half, InPlace, Part, generate, shares};
+use crate::circuit::part::{self, Accumulator, CircuitFn, Half, Part, generate, shares};
 use crate::work::CircuitKind;
 
 /// The parameters of a circuit.
@@ -61,10 +63,6 @@ fn part(part: Part, shape: Shape) -> GateCounts {
     generate(part, shape.width as usize).map(|c| c.counts()).unwrap_or_default()
 }
 
-fn narrow(bits: usize, signed: bool, what: InPlace, shape: Shape) -> GateCounts {
-    part(Part::Narrow { bits, signed, what }, shape)
-}
-
 fn kernel(kernel: ValueCircuit, shape: Shape) -> GateCounts {
     part(Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel, frac: shape.frac as usize }), shape)
 }
@@ -90,17 +88,7 @@ fn function(func: TableFn, xor: bool, shape: Shape) -> GateCounts {
     own.unwrap_or_default() + others
 }
 
-/// The check of a condition between numbers of a type.
-const fn check(ty: Ty, cond: Cond) -> Part {
-    match ty {
-        Ty::Int | Ty::Q => Part::Check(cond),
-        Ty::L => Part::CheckLog(cond),
-        Ty::F => Part::CheckFloat(cond),
-    }
-}
-
 fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
-    let nothing = GateCounts::default();
     match unit {
         CircuitKind::Function { func, xor } => function(func, xor, shape),
         CircuitKind::Accumulator(acc, ty) => match (acc, ty) {
@@ -113,58 +101,38 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
             (Acc::Add, Ty::F) => kernel(kernels::FLOAT_ADD, shape) * 2 + part(Part::Swap, shape),
             (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::Wire), shape),
         },
-        CircuitKind::Row { row, ty, cond, form, inverse } => match row {
-            Row::Swap | Row::Gswap => part(Part::Swap, shape),
-            // The access to memory itself exchanges.
-            Row::Exch | Row::Exch32 => nothing,
-            // The stack pointer moves, and the new top of the stack is clear.
-            Row::Push => part(Part::Increment, shape) + part(Part::CheckZero, shape),
-            Row::Neg => match ty {
-                Ty::Int | Ty::Q => part(Part::Negate, shape),
-                Ty::L => part(Part::NegateLog, shape),
-                Ty::F => GateCounts { not: 1, ..nothing },
-            },
-            Row::Not => part(Part::Not, shape),
-            Row::Rol => part(if form { Part::RotateBy(1) } else { Part::Rotate }, shape),
-            Row::Inc => part(Part::Increment, shape),
-            Row::Add8 => narrow(8, true, InPlace::Add, shape),
-            Row::Add16 => narrow(16, true, InPlace::Add, shape),
-            Row::Add32 => narrow(32, true, InPlace::Add, shape),
-            Row::Addu8 => narrow(8, false, InPlace::Add, shape),
-            Row::Addu16 => narrow(16, false, InPlace::Add, shape),
-            Row::Addu32 => narrow(32, false, InPlace::Add, shape),
-            Row::Neg32 => narrow(32, true, InPlace::Negate, shape),
-            Row::Rol32 => narrow(32, true, if form { InPlace::RotateBy(1) } else { InPlace::Rotate }, shape),
-            Row::Rmul => part(Part::Scale, shape),
-            Row::Assert => part(check(ty, cond), shape),
-            Row::Zero => part(Part::CheckZero, shape),
-            // |x| ≤ tolerance, as a comparison of two words.
-            Row::ZeroWithin => part(Part::Check(Cond::Le), shape),
-            Row::Emit | Row::Read | Row::Show => part(Part::Host, shape),
-            Row::Print | Row::Erase | Row::Start => nothing,
-            Row::Rot => match ty {
-                Ty::Q => part(Part::Rotation { frac: shape.frac as usize }, shape),
-                Ty::Int | Ty::L | Ty::F => {
-                    // Sine and cosine, four products, two sums, and the same again to clear the old coordinates.
-                    let product = value(kernels::FLOAT_MULTIPLY, shape) * 4;
-                    let sum = value(kernels::FLOAT_ADD, shape) * 2;
-                    let angle = value(kernels::FLOAT_SIN, shape) + value(kernels::FLOAT_COS, shape);
-                    angle + (product + sum + part(Part::Swap, shape)) * 2
-                }
-            },
-            Row::Jmp => {
-                let half = if inverse { Half::From } else { Half::Jump };
-                // A branch compares integers.
-                part(Part::Branch(half, cond), shape) + part(check(ty, cond), shape) - part(Part::Check(cond), shape)
-            }
-            Row::Proc | Row::Call | Row::Callr | Row::Gcall => part(Part::Call, shape),
-            Row::Bra => part(Part::BranchRegister(cond), shape),
-            Row::Rbra => part(Part::BranchTurn, shape),
-            Row::Swapbr => part(Part::BranchSwap, shape),
-            // Control never reaches it.
-            Row::Cell => nothing,
-        },
+        CircuitKind::Row { row, ty, cond, form, inverse } => {
+            instruction(row, Variant { ty, cond, form }, inverse, shape)
+        }
         CircuitKind::Memory => memory(shape),
+    }
+}
+
+/// An instruction that is no accumulate, without its access to memory.
+fn instruction(row: Row, variant: Variant, inverse: bool, shape: Shape) -> GateCounts {
+    let info = row.info();
+    match info.flow {
+        Flow::Straight if info.class == GateClass::Host => {
+            let words = info.operands.iter().filter(|kind| **kind != OperandKind::Text).count();
+            part(Part::Host, shape) * words as u64
+        }
+        // The new top of the stack is clear.
+        Flow::Straight if info.moves_sp => part(Part::Increment, shape) + part(Part::CheckZero, shape),
+        Flow::Straight => {
+            let frac = shape.frac as usize;
+            let others: GateCounts =
+                part::row_stand_ins(row, variant, shape.width as usize, frac).iter().map(|c| value(*c, shape)).sum();
+            part(Part::Row { row, variant, frac }, shape) + others
+        }
+        Flow::Run | Flow::Cell => GateCounts::default(),
+        Flow::Jump => {
+            let half = if inverse { Half::From } else { Half::Jump };
+            part(Part::Branch(half, variant.ty, variant.cond), shape)
+        }
+        Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => part(Part::Call, shape),
+        Flow::Branch(By::Distance) => part(Part::BranchRegister(variant.cond), shape),
+        Flow::Branch(By::Turn) => part(Part::BranchTurn, shape),
+        Flow::Branch(By::Register) => part(Part::BranchSwap, shape),
     }
 }
 

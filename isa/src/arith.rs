@@ -97,6 +97,12 @@ pub trait Arith {
     /// The results of a kernel, by a call of its function on words. A kernel with one result gives it twice.
     fn call<K: Kernel>(&mut self, x: [Self::V; 4]) -> Result<[Self::V; 2], Self::Stop>;
 
+    /// Whether a kernel with a circuit [in place](crate::kernels::KernelInfo::in_place) is kept as a [call](Arith::call) though it has a body.
+    #[inline(always)]
+    fn keeps_kernels(&self) -> bool {
+        false
+    }
+
     /// A kernel of one argument.
     #[inline(always)]
     fn kernel1<K: Kernel>(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>

@@ -19,7 +19,7 @@ use crate::calculus::{Calculus, Constant};
 use crate::class::GateClass;
 use crate::domain::Domain;
 use crate::fault::Fault;
-use crate::kernels::{convert, fixed, float, int, log};
+use crate::kernels::{Kernel, convert, fixed, float, int, log};
 use crate::operand::OperandKind;
 use crate::types::{Acc, Cond, Profile, Ty};
 
@@ -219,7 +219,7 @@ impl Adjoint {
 }
 
 /// What a body may know of its instruction beside the operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The number type.
     pub ty: Ty,
@@ -575,11 +575,11 @@ table! {
             /// 1 if `a` = `b` as floating-point numbers, else 0: -0.0 equals 0.0. A NaN traps; where the run lets it through, the result is 0.
             27 EqF "eq" (a, b) from F class Equal |d| { d.compare(Cond::Eq, Ty::F, a, b) }
             /// `a` shifted left by `b` modulo 32, as a word of 32 bits: its sign bit is copied into the upper half.
-            29 Shl32 "shl32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let r = d.shl(a, n); Ok(signed(d, 32, r)) }
+            29 Shl32 "shl32" (a, b) class Shift in Both |d| { let n = int::amount32(d, b); let r = d.shl(a, n); Ok(int::signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, filled with zeros, as a word of 32 bits.
-            30 Shr32 "shr32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = unsigned(d, 32, a); let r = d.shr(low, n); Ok(signed(d, 32, r)) }
+            30 Shr32 "shr32" (a, b) class Shift in Both |d| { let n = int::amount32(d, b); let low = int::unsigned(d, 32, a); let r = d.shr(low, n); Ok(int::signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, copies of their sign bit coming in.
-            31 Sar32 "sar32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = signed(d, 32, a); Ok(d.sar(low, n)) }
+            31 Sar32 "sar32" (a, b) class Shift in Both |d| { let n = int::amount32(d, b); let low = int::signed(d, 32, a); Ok(d.sar(low, n)) }
             /// The quotient of unsigned integers. Division by zero traps.
             32 Udiv "udiv" (a, b) class Divide |d| { d.kernel2::<int::Udiv>(a, b) }
             /// The remainder that belongs to `udiv`. Division by zero traps.
@@ -966,49 +966,52 @@ table! {
         }
         /// Adds to a signed integer of 8 bits (`sub8`: subtracts), modulo 2^8. The word holds it sign-extended; other bits above it are kept.
         18 Add8 "add8" / "sub8" (a: Target, b: Value) on [Int] class Add |d, v| {
-            narrow_add(d, false, signed, 8)
+            update::<D, int::Add8>(d)
         } undo {
-            narrow_add(d, true, signed, 8)
+            narrow_subtract(d, int::signed, 8)
         }
         /// Adds to a signed integer of 16 bits (`sub16`: subtracts), modulo 2^16. The word holds it sign-extended; other bits above it are kept.
         19 Add16 "add16" / "sub16" (a: Target, b: Value) on [Int] class Add |d, v| {
-            narrow_add(d, false, signed, 16)
+            update::<D, int::Add16>(d)
         } undo {
-            narrow_add(d, true, signed, 16)
+            narrow_subtract(d, int::signed, 16)
         }
         /// Adds to a signed integer of 32 bits (`sub32`: subtracts), modulo 2^32. The word holds it sign-extended; other bits above it are kept.
         20 Add32 "add32" / "sub32" (a: Target, b: Value) on [Int] class Add in Both |d, v| {
-            narrow_add(d, false, signed, 32)
+            update::<D, int::Add32>(d)
         } undo {
-            narrow_add(d, true, signed, 32)
+            narrow_subtract(d, int::signed, 32)
         }
         /// Adds to an unsigned integer of 8 bits (`subu8`: subtracts), modulo 2^8. The word holds it zero-extended; other bits above it are kept.
         21 Addu8 "addu8" / "subu8" (a: Target, b: Value) on [Int] class Add |d, v| {
-            narrow_add(d, false, unsigned, 8)
+            update::<D, int::Addu8>(d)
         } undo {
-            narrow_add(d, true, unsigned, 8)
+            narrow_subtract(d, int::unsigned, 8)
         }
         /// Adds to an unsigned integer of 16 bits (`subu16`: subtracts), modulo 2^16. The word holds it zero-extended; other bits above it are kept.
         22 Addu16 "addu16" / "subu16" (a: Target, b: Value) on [Int] class Add |d, v| {
-            narrow_add(d, false, unsigned, 16)
+            update::<D, int::Addu16>(d)
         } undo {
-            narrow_add(d, true, unsigned, 16)
+            narrow_subtract(d, int::unsigned, 16)
         }
         /// Adds to an unsigned integer of 32 bits (`subu32`: subtracts), modulo 2^32. The word holds it zero-extended; other bits above it are kept.
         23 Addu32 "addu32" / "subu32" (a: Target, b: Value) on [Int] class Add |d, v| {
-            narrow_add(d, false, unsigned, 32)
+            update::<D, int::Addu32>(d)
         } undo {
-            narrow_add(d, true, unsigned, 32)
+            narrow_subtract(d, int::unsigned, 32)
         }
         /// Changes the sign of a signed integer of 32 bits, modulo 2^32. What stands above its bits stays with them.
         24 Neg32 "neg32" (a: Target) on [Int] class Increment in Both |d, v| {
-            let (a, zero) = (d.operand(0)?, d.word(0));
-            let n = d.sub(zero, a);
-            let n = narrow(d, signed, 32, a, n);
+            let a = d.operand(0)?;
+            let n = d.kernel1::<int::Neg32>(a)?;
             d.set(0, n)
         }
         /// Rotates the bits of a word of 32 bits to the left (`ror32`: to the right) by an amount modulo 32. What stands above them stays.
-        25 Rol32 "rol32" / "ror32" (a: Target, n: Amount) on [Int] class Rotate in Both |d, v| { rotate32(d, false) } undo { rotate32(d, true) }
+        25 Rol32 "rol32" / "ror32" (a: Target, n: Amount) on [Int] class Rotate in Both |d, v| { update::<D, int::Rol32>(d) } undo {
+            let (a, n) = (d.operand(0)?, d.operand(1)?);
+            let r = int::rotate32(d, true, [a, n])?;
+            d.set(0, r)
+        }
         /// Exchanges a register with the cell at the address in another. There are 2^32 cells, in which instructions lie, too: exchanging one traps.
         26 Exch32 "exch32" (a: Target, address: Source) on [Int] class Swap in Pisa |d, v| {
             let (a, address) = (d.operand(0)?, d.operand(1)?);
@@ -1091,69 +1094,20 @@ pub(crate) fn rotate<D: Domain>(d: &mut D, ty: Ty, back: bool, [a, b, angle]: [D
     }
 }
 
-/// The word whose low bits these are, zero-extended.
+/// Makes the first operand what a kernel makes of the first two.
 #[inline(always)]
-fn unsigned<D: Domain>(d: &mut D, bits: u32, a: D::V) -> D::V {
-    let low = d.word((1 << bits) - 1);
-    d.and(a, low)
-}
-
-/// The word whose low bits these are, sign-extended.
-#[inline(always)]
-fn signed<D: Domain>(d: &mut D, bits: u32, a: D::V) -> D::V {
-    let above = d.word(u64::from(d.bits().saturating_sub(bits)));
-    let up = d.shl(a, above);
-    d.sar(up, above)
-}
-
-/// An amount of shifting modulo 32.
-#[inline(always)]
-fn amount32<D: Domain>(d: &mut D, n: D::V) -> D::V {
-    let low = d.word(31);
-    d.and(n, low)
-}
-
-/// What becomes of word `a` when the narrow integer that its low bits are becomes `new`: nothing that stands above them is lost, so that every
-/// word comes back, not only extended ones.
-#[inline(always)]
-fn narrow<D: Domain>(d: &mut D, extended: fn(&mut D, u32, D::V) -> D::V, bits: u32, a: D::V, new: D::V) -> D::V {
-    let (old, new) = (extended(d, bits, a), extended(d, bits, new));
-    let rest = d.xor(a, old);
-    d.xor(rest, new)
-}
-
-/// The sum (`back`: the difference) of a narrow integer and a word.
-#[inline(always)]
-fn narrow_add<D: Domain>(
-    d: &mut D,
-    back: bool,
-    extended: fn(&mut D, u32, D::V) -> D::V,
-    bits: u32,
-) -> Result<(), D::Stop> {
+fn update<D: Domain, K: Kernel>(d: &mut D) -> Result<(), D::Stop> {
     let (a, b) = (d.operand(0)?, d.operand(1)?);
-    let sum = if back { d.sub(a, b) } else { d.add(a, b) };
-    let sum = narrow(d, extended, bits, a, sum);
-    d.set(0, sum)
+    let new = d.kernel2::<K>(a, b)?;
+    d.set(0, new)
 }
 
-/// A word whose low 32 bits are rotated to the left (`back`: to the right).
+/// Subtracts a word from a narrow integer.
 #[inline(always)]
-fn rotate32<D: Domain>(d: &mut D, back: bool) -> Result<(), D::Stop> {
-    let (a, n) = (d.operand(0)?, d.operand(1)?);
-    // Two copies of the bits: one gives what comes in at the end of the other.
-    let n = amount32(d, n);
-    let low = unsigned(d, 32, a);
-    let half = d.word(32);
-    let high = d.shl(low, half);
-    let both = d.or(high, low);
-    let turned = if back {
-        d.shr(both, n)
-    } else {
-        let turned = d.rol(both, n);
-        d.shr(turned, half)
-    };
-    let r = narrow(d, signed, 32, a, turned);
-    d.set(0, r)
+fn narrow_subtract<D: Domain>(d: &mut D, extended: fn(&mut D, u32, D::V) -> D::V, bits: u32) -> Result<(), D::Stop> {
+    let (a, b) = (d.operand(0)?, d.operand(1)?);
+    let difference = int::narrow_sum(d, true, extended, bits, [a, b])?;
+    d.set(0, difference)
 }
 
 /// `rmul`'s meaning; `rdiv`'s with the factors exchanged.

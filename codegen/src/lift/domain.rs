@@ -11,6 +11,7 @@ use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
+use super::symbolic::CELL;
 use super::{Lifted, Lifter, Unsupported};
 use crate::ops::{BinaryOp, Float, Op, ValueId};
 
@@ -31,6 +32,10 @@ impl Arith for Lifter<'_> {
 
     fn env(&self) -> Env {
         self.env
+    }
+
+    fn keeps_kernels(&self) -> bool {
+        self.setting.narrow.is_some()
     }
 
     fn bits(&self) -> u32 {
@@ -220,12 +225,16 @@ impl Domain for Lifter<'_> {
         Ok(())
     }
 
-    fn gradient(&mut self, _: usize) -> Lifted {
-        Err(Unsupported)
+    // In a circuit, a gradient word is a word like others, and so is a cell.
+    fn gradient(&mut self, n: usize) -> Lifted {
+        self.setting.narrow.ok_or(Unsupported)?;
+        Ok(self.operand_in(self.lane + 1, n))
     }
 
-    fn set_gradient(&mut self, _: usize, _: ValueId) -> Result<(), Unsupported> {
-        Err(Unsupported)
+    fn set_gradient(&mut self, n: usize, v: ValueId) -> Result<(), Unsupported> {
+        self.setting.narrow.ok_or(Unsupported)?;
+        self.set_operand_in(self.lane + 1, n, v);
+        Ok(())
     }
 
     fn sp(&mut self) -> ValueId {
@@ -258,19 +267,22 @@ impl Domain for Lifter<'_> {
     }
 
     fn lose(&mut self, _: ValueId) {
-        self.unsupported = true;
+        self.unsupported |= self.setting.narrow.is_none();
     }
 
-    fn lose_inexact(&mut self, _: ValueId) {
-        self.unsupported = true;
+    fn lose_inexact(&mut self, v: ValueId) {
+        self.lose(v);
     }
 
     fn cell(&mut self, _: ValueId) -> Lifted {
-        Err(Unsupported)
+        self.setting.narrow.ok_or(Unsupported)?;
+        Ok(self.register(self.lane, CELL))
     }
 
-    fn set_cell(&mut self, _: ValueId, _: ValueId) -> Result<(), Unsupported> {
-        Err(Unsupported)
+    fn set_cell(&mut self, _: ValueId, v: ValueId) -> Result<(), Unsupported> {
+        self.setting.narrow.ok_or(Unsupported)?;
+        self.set_register(self.lane, CELL, v);
+        Ok(())
     }
 
     fn emit(&mut self, _: ValueId) -> Lifted {

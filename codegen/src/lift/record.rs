@@ -171,9 +171,9 @@ impl Lifter<'_> {
     /// The first result of a call of a kernel.
     pub(super) fn call_kernel<K: Kernel>(&mut self, x: [ValueId; 4]) -> ValueId {
         let Entry { address, result } = K::visit_form(EntryOf);
-        let KernelInfo { name, arity, wraps, faults, circuits, .. } = K::INFO;
+        let KernelInfo { name, arity, wraps, faults, circuits, in_place, .. } = K::INFO;
         let n = self.kernels.iter().position(|k| k.name == name).unwrap_or_else(|| {
-            self.kernels.push(ops::Kernel { name, address, result, arity, wraps, faults, circuits });
+            self.kernels.push(ops::Kernel { name, address, result, arity, wraps, faults, circuits, in_place });
             self.kernels.len() - 1
         });
         let mut args = [x[0]; 4];

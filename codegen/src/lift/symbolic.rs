@@ -4,7 +4,7 @@
 use pendula_isa::Env;
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::operand::Slot;
-use pendula_isa::table::{Function, FunctionVisitor, Row, TableFn, Variant};
+use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use super::{Condition, LiftAccumulate, LiftConfig, LiftRow, Lifter, Unsupported};
@@ -12,6 +12,9 @@ use crate::ops::{Body, Kernel, Test, ValueId};
 
 /// The most operands that an instruction has.
 pub const MOST_OPERANDS: usize = 4;
+
+/// The number by which operations for circuits name the cell of an instruction.
+pub const CELL: u8 = Reg::COUNT as u8 - 1;
 
 /// A symbolic operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,6 +80,18 @@ pub fn row(
     let mut lifter = lifter(env, setting, kernels, operands);
     let variant = Variant { ty, cond: Cond::Always, form: false };
     let done = row.visit(LiftRow { lifter: &mut lifter, back: inverse, variant }).unwrap_or(Err(Unsupported));
+    lifter.finish_statement(done)
+}
+
+/// The operations of a variant of an instruction, or with `inverse` of its inverse; `None` if it cannot be lifted.
+pub fn instruction<I: Instruction>(
+    (env, setting): (Env, LiftConfig),
+    kernels: &mut Vec<Kernel>,
+    (inverse, variant): (bool, Variant),
+    operands: &[Operand],
+) -> Option<Body> {
+    let mut lifter = lifter(env, setting, kernels, operands);
+    let done = LiftRow { lifter: &mut lifter, back: inverse, variant }.visit::<I>();
     lifter.finish_statement(done)
 }
 

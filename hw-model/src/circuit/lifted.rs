@@ -10,20 +10,42 @@ use pendula_isa::Env;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::circuit::{Builder, Role, Word};
 use pendula_isa::kernels::Kernel as _;
+use pendula_isa::kernels::circuits::in_place::Widths;
 use pendula_isa::kernels::circuits::{Formats, Outcome, ValueCircuit, compare, log};
 use pendula_isa::table::TableFn;
 
 use super::part::Accumulator;
+use super::row::word_index;
 use super::synthesis::Synthesis;
 
-/// A function of the table as operations on words of some width.
+/// How bodies are lifted for words of these formats.
+pub(super) fn lift_config(formats: Formats) -> LiftConfig {
+    let exponent = formats.float.exponent as u32;
+    let narrow = Narrow { bits: formats.fixed.width, frac: formats.fixed.frac, exponent };
+    LiftConfig { ad_mode: AdMode::Plain, checks: true, trap_overflow: false, ieee: false, narrow: Some(narrow) }
+}
+
+/// What is wrong with a width for kernels that depend on the formats of numbers.
+pub(super) fn width_of_kernels(width: usize, frac: usize) -> Option<&'static str> {
+    let format =
+        "a kernel's words have 8 to 64 bits, of which 1 to 48, and no more than the width less 2, are fraction";
+    (!(8..=64).contains(&width) || !(1..=48.min(width - 2)).contains(&frac)).then_some(format)
+}
+
+/// What is wrong with a width for floating-point numbers.
+pub(super) fn width_of_floats(width: usize) -> Option<&'static str> {
+    (!(8..=64).contains(&width)).then_some("a floating-point number has 8 to 64 bits")
+}
+
+/// Operations on words of some width: the body of a function or of an instruction.
 #[derive(Debug)]
 pub(crate) struct Lifted {
     pub(super) ops: Vec<Op>,
     pub(super) kernels: Vec<Kernel>,
-    value: ValueId,
+    /// The values that it computes.
+    roots: Vec<ValueId>,
     pub(super) formats: Formats,
-    arity: usize,
+    pub(super) arity: usize,
     /// How many live operations and checks use each value.
     pub(super) uses: Vec<u32>,
     /// How many low bits of each value matter.
@@ -33,35 +55,30 @@ pub(crate) struct Lifted {
 impl Lifted {
     /// Lifts a function for words of these formats.
     pub(crate) fn new(func: TableFn, formats: Formats) -> Lifted {
-        let width = formats.width();
-        let exponent = formats.float.exponent as u32;
-        let narrow = Narrow { bits: formats.fixed.width, frac: formats.fixed.frac, exponent };
-        let setting = LiftConfig {
-            ad_mode: AdMode::Plain,
-            checks: true,
-            trap_overflow: false,
-            ieee: false,
-            narrow: Some(narrow),
-        };
         let mut kernels = Vec::new();
-        let lifted = symbolic::function((Env::default(), setting), &mut kernels, func);
+        let lifted = symbolic::function((Env::default(), lift_config(formats)), &mut kernels, func);
         let (body, value) = lifted.expect("functions of the table have operations");
-        let mut lifted = Lifted {
-            uses: vec![0; body.ops.len()],
-            demanded: vec![0; body.ops.len()],
-            ops: body.ops,
-            kernels,
-            value,
-            formats,
-            arity: func.info().args.len(),
-        };
-        lifted.mark_live(width);
+        Lifted::of(body.ops, kernels, vec![value], (formats, func.info().args.len()))
+    }
+
+    /// Operations that compute values from this number of operands.
+    pub(super) fn of(
+        ops: Vec<Op>,
+        kernels: Vec<Kernel>,
+        roots: Vec<ValueId>,
+        (formats, arity): (Formats, usize),
+    ) -> Lifted {
+        let (uses, demanded) = (vec![0; ops.len()], vec![0; ops.len()]);
+        let mut lifted = Lifted { ops, kernels, roots, formats, arity, uses, demanded };
+        lifted.mark_live(formats.width());
         lifted
     }
 
     /// Finds the operations that the value and the checks need, and of how many bits.
     fn mark_live(&mut self, width: usize) {
-        self.need(self.value, width);
+        for n in 0..self.roots.len() {
+            self.need(self.roots[n], width);
+        }
         for n in (0..self.ops.len()).rev() {
             let op = self.ops[n];
             let bits = match op {
@@ -119,8 +136,40 @@ impl Lifted {
         }
     }
 
+    /// The index of the word that the value is before the operations.
+    pub(super) fn operand(&self, v: ValueId) -> Option<usize> {
+        match self.op(v) {
+            Op::Get(lane, n) => Some(word_index(lane, n, self.arity)),
+            _ => None,
+        }
+    }
+
     fn is_operand(&self, v: ValueId) -> bool {
-        matches!(self.op(v), Op::Get(..))
+        self.operand(v).is_some()
+    }
+
+    /// Whether the values depend on a word.
+    pub(super) fn reads(&self, at: usize) -> bool {
+        self.live_values().any(|v| self.operand(v) == Some(at))
+    }
+
+    fn live_values(&self) -> impl Iterator<Item = ValueId> {
+        (0..self.ops.len()).filter(|n| self.uses[*n] > 0).map(|n| ValueId(n as u32))
+    }
+
+    /// What is wrong with the width, if there is no circuit of it.
+    pub(super) fn width_problem(&self) -> Option<&'static str> {
+        let (width, frac) = (self.formats.width(), self.formats.fixed.frac as usize);
+        if self.has_formats() {
+            return width_of_kernels(width, frac);
+        }
+        if self.compares_doubles() {
+            return width_of_floats(width);
+        }
+        if self.has_kernels() && width < 4 {
+            return Some("a kernel's words have 4 bits or more");
+        }
+        (self.shifts() && !width.is_power_of_two()).then_some("the width must be a power of two")
     }
 
     /// The logarithmic numbers that the value is the order of.
@@ -140,28 +189,35 @@ impl Lifted {
     }
 
     /// Whether it has circuits that depend on the formats of numbers.
-    pub(crate) fn has_formats(&self) -> bool {
+    fn has_formats(&self) -> bool {
         self.live().any(|op| match op {
-            Op::Kernel(n, _) => self.kernels[*n as usize].circuits.iter().any(|circuit| circuit.formats),
+            Op::Kernel(n, _) => {
+                let kernel = &self.kernels[*n as usize];
+                kernel.circuits.iter().any(|circuit| circuit.formats)
+                    || kernel.in_place.is_some_and(|circuit| circuit.widths == Widths::Formats)
+            }
             op => matches!(op, Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::FromInt(_)),
         })
     }
 
     /// Whether it compares doubles.
-    pub(crate) fn compares_doubles(&self) -> bool {
+    fn compares_doubles(&self) -> bool {
         self.live().any(|op| matches!(op, Op::CompareFloat(..)))
     }
 
     /// Whether it has kernels.
-    pub(crate) fn has_kernels(&self) -> bool {
+    fn has_kernels(&self) -> bool {
         self.live().any(|op| matches!(op, Op::Kernel(..)))
     }
 
-    /// Whether it shifts by a variable amount, which is taken modulo the width.
-    pub(crate) fn shifts(&self) -> bool {
+    /// Whether it shifts by a variable amount, which is taken modulo the width, or may do so in a kernel.
+    fn shifts(&self) -> bool {
         let amount = |op: &Op| match op {
             Op::BinaryOp(BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar | BinaryOp::Rol | BinaryOp::Ror, _, by) => {
                 self.constant(*by).is_none()
+            }
+            Op::Kernel(n, _) => {
+                self.kernels[*n as usize].in_place.is_some_and(|circuit| circuit.widths == Widths::PowersOfTwo)
             }
             _ => false,
         };
@@ -189,7 +245,7 @@ impl Lifted {
     /// after the other, and the product, whose rows are added in place.
     pub(crate) fn is_fused(&self, accumulator: Accumulator) -> bool {
         let operands = |v: &[ValueId]| v.iter().all(|v| self.is_operand(*v));
-        match (accumulator, self.op(self.value)) {
+        match (accumulator, self.op(self.roots[0])) {
             (Accumulator::Xor, Op::BinaryOp(BinaryOp::And | BinaryOp::Or, a, b) | Op::Compare(_, a, b)) => {
                 operands(&[a, b]) || self.order(a).is_some()
             }
@@ -219,18 +275,15 @@ impl Lifted {
     /// The value of the function on new wires or on those of an operand. The operands are unchanged when it is computed backward.
     pub(crate) fn value(&self, b: &mut Builder, operands: &[Word]) -> Outcome {
         let mut synthesis = Synthesis::new(self, operands);
-        let word = synthesis.value(b, self.value);
+        let word = synthesis.value(b, self.roots[0]);
         synthesis.checks(b);
         Outcome { word, faults: synthesis.faults }
     }
 
     fn accumulate_directly(&self, b: &mut Builder, accumulator: Accumulator, operands: &[Word], width: usize) {
         let y = b.register("y", Role::Target, width);
-        let word = |v: ValueId| match self.op(v) {
-            Op::Get(_, n) => operands[usize::from(n) - 1].clone(),
-            _ => Word::default(),
-        };
-        match self.op(self.value) {
+        let word = |v: ValueId| self.operand(v).map(|at| operands[at].clone()).unwrap_or_default();
+        match self.op(self.roots[0]) {
             Op::BinaryOp(BinaryOp::And, x, z) => b.xor_and(&word(x), &word(z), &y),
             Op::BinaryOp(BinaryOp::Or, x, z) => {
                 b.xor_nor(&word(x), &word(z), &y);

@@ -3,24 +3,22 @@
 //! | instruction | parts |
 //! |---|---|
 //! | an accumulate | [`Part::Accumulate`] of a [`CircuitFn`] by an [`Accumulator`] |
-//! | one that exchanges, complements, counts, rotates, scales, calls, talks to the host or erases | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
-//! | `rol`, `rot` | [`Part::Rotate`], [`Part::RotateBy`]; [`Part::Rotation`], whose shears alone are [`Part::Shears`] |
-//! | sums, negations, rotations of integers of fewer bits than a word | [`Part::Narrow`] |
-//! | a jump, a check | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
+//! | another straight-line instruction | [`Part::Row`]; one that moves the stack pointer, [`Part::Increment`] and [`Part::CheckZero`] |
+//! | an access to memory, to the host | [`Part::Memory`], [`Part::Host`] |
+//! | a jump, a call | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Call`] |
 //!
-//! The circuits of functions come from the table (see `lifted.rs`). Every value enters its target by [`accumulate`].
+//! The circuits of functions and of straight-line instructions come from the table (see `lifted.rs` and `row.rs`). Every value enters its target by [`accumulate`].
 
-use pendula_isa::table::TableFn;
+use pendula_isa::table::{Row, TableFn, Test, Variant};
 use pendula_isa::{Cond, Ty};
 
-use super::kernels::{self, Formats, Outcome, ValueCircuit, compare, log};
-use super::lifted::Lifted;
+use super::kernels::{Formats, Outcome, ValueCircuit, log};
+use super::lifted::{Lifted, width_of_floats, width_of_kernels};
+use super::row::LiftedRow;
 use super::{Bit, Builder, Circuit, GateCounts, Role, Word};
 
 mod control;
-mod fixed;
 mod function;
-mod integer;
 
 pub use function::CircuitFn;
 
@@ -46,19 +44,6 @@ pub enum Half {
     From,
 }
 
-/// An operation on a narrow integer in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum InPlace {
-    /// `y += a`, or `y -= a` if `direction` is 1.
-    Add,
-    /// `y = -y`.
-    Negate,
-    /// Rotates `y` to the left by the amount in `a`. Backward, to the right.
-    Rotate,
-    /// Rotates `y` to the left by a constant.
-    RotateBy(usize),
-}
-
 /// A part of an instruction that has its own circuit.
 ///
 /// For an accumulate, `y ⊕= f(x…)`, the part is the whole instruction except for its access to memory: the function is
@@ -68,49 +53,27 @@ pub enum InPlace {
 pub enum Part {
     /// `y ⊕= f(a[, b[, c]])`.
     Accumulate(Accumulator, CircuitFn),
-    /// Complements every bit of `y`.
-    Not,
-    /// `y += 1`, or `y -= 1` if `direction` is 1.
-    Increment,
-    /// `y = -y`.
-    Negate,
-    /// Changes the sign of a logarithmic number `y`, unless it is zero. Traps if the word is not a number.
-    NegateLog,
-    /// Exchanges `x` and `y`.
-    Swap,
-    /// Rotates `y` to the left by the amount in `a`, modulo the width. Backward, to the right.
-    Rotate,
-    /// Rotates `y` to the left by a constant: wiring.
-    RotateBy(usize),
-    /// An operation on the integer in the low bits of `y`, or in the whole word if that has fewer bits. If the integer
-    /// is signed, the bits above take up its old sign and its new one.
-    Narrow {
-        /// The number of bits of the integer.
-        bits: usize,
-        /// Whether it is signed.
-        signed: bool,
-        /// The operation.
-        what: InPlace,
-    },
-    /// Multiplies `x` by `num`/`den` with the information buffer `buf`, all signed; backward it divides. Traps if a
-    /// factor is not positive or a result does not fit.
-    Scale,
-    /// Adds to each of `x` and `y` a multiple of the other, three times, after quarter turns. These are the shears of a
-    /// rotation, whose coefficients are operands.
-    Shears,
-    /// Rotates the point (`x`, `y`) of fixed-point numbers by `angle`. The sine of the angle and the tangent of its
-    /// half are computed, used in quarter turns and shears, and computed backward. Backward it rotates back.
-    Rotation {
-        /// Fraction bits.
+    /// A straight-line instruction that is no accumulate, or its inverse, except for its access to memory. The registers have the names of the
+    /// operands.
+    Row {
+        /// The instruction.
+        row: Row,
+        /// Its type, condition and form.
+        variant: Variant,
+        /// Fraction bits of fixed-point numbers.
         frac: usize,
     },
+    /// `y += 1`, or `y -= 1` if `direction` is 1.
+    Increment,
+    /// Exchanges `x` and `y`.
+    Swap,
     /// Exchanges `r` with one of this many words of memory, by the address in `a`. Traps if there is no such word.
     Memory {
         /// Words of memory.
         words: usize,
     },
-    /// One half of a pair of jumps, which compares `a` and `b`.
-    Branch(Half, Cond),
+    /// One half of a pair of jumps, which compares the numbers `a` and `b`.
+    Branch(Half, Ty, Cond),
     /// A jump that compares `a` and `b`, and the `from` at its target, which compares `c` and `d`. Traps if they do not
     /// agree.
     BranchPair(Cond, Cond),
@@ -123,18 +86,10 @@ pub enum Part {
     /// Enters the procedure `to`: exchanges `pc` with `link`, which becomes the address after the call. Traps unless
     /// `link` is clear. Backward it returns.
     Call,
-    /// Traps unless the condition holds between `a` and `b`.
-    Check(Cond),
-    /// As [`Part::Check`], for logarithmic numbers. Also traps for words that are not numbers.
-    CheckLog(Cond),
-    /// As [`Part::Check`], for floating-point numbers of the width's format. Also traps for NaN.
-    CheckFloat(Cond),
     /// Traps unless `a` is zero.
     CheckZero,
     /// Copies a word onto the lines of a link to the host.
     Host,
-    /// Erases a word. There is no circuit: each of its bits is information lost.
-    Erase,
 }
 
 /// Why a part has no circuit of some width.
@@ -165,48 +120,24 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
     let mut b = Builder::new(&part.name());
     match part {
         Part::Accumulate(accumulator, function) => accumulate_function(&mut b, accumulator, function, width),
-        Part::Not => {
-            let y = b.register("y", Role::Target, width);
-            b.complement(&y);
-        }
+        Part::Row { row, variant, frac } => LiftedRow::new(row, variant, Formats::new(width, frac)).build(&mut b),
         Part::Increment => {
             let y = b.register("y", Role::Target, width);
             let direction = b.register("direction", Role::Control, 1);
             b.add_or_subtract(direction[0], &[Bit::ONE], &y);
         }
-        Part::Negate => {
-            let y = b.register("y", Role::Target, width);
-            b.negate(&y);
-        }
-        Part::NegateLog => log::negate(&mut b, width),
         Part::Swap => {
             let x = b.register("x", Role::Target, width);
             let y = b.register("y", Role::Target, width);
             b.swap(&x, &y);
         }
-        Part::Rotate => {
-            let a = b.register("a", Role::Operand, width);
-            let y = b.register("y", Role::Target, width);
-            b.rotate_left(&a, &y);
-        }
-        Part::RotateBy(amount) => {
-            let y = b.register("y", Role::Target, width);
-            b.ends_at("y", &y.rotated_left(amount));
-        }
-        Part::Narrow { bits, signed, what } => integer::narrow(&mut b, bits, signed, what, width),
-        Part::Scale => integer::scale(&mut b, width),
-        Part::Shears => fixed::shears(&mut b, width),
-        Part::Rotation { frac } => kernels::rotation(&mut b, Formats::new(width, frac).fixed),
         Part::Memory { words } => control::memory(&mut b, words, width),
-        Part::Branch(half, cond) => control::branch(&mut b, half, cond, width),
+        Part::Branch(half, ty, cond) => control::branch(&mut b, half, (ty, cond), width),
         Part::BranchPair(jump, from) => control::branch_pair(&mut b, jump, from, width),
         Part::BranchRegister(cond) => control::branch_register(&mut b, cond, width),
         Part::BranchTurn => control::branch_turn(&mut b, width),
         Part::BranchSwap => control::branch_swap(&mut b, width),
         Part::Call => control::call(&mut b, width),
-        Part::Check(cond) => control::check(&mut b, cond, width),
-        Part::CheckLog(cond) => log::COMPARISON.check(&mut b, cond, width),
-        Part::CheckFloat(cond) => compare::COMPARISON.check(&mut b, cond, width),
         Part::CheckZero => {
             let a = b.register("a", Role::Operand, width);
             let trap = b.register("trap", Role::Trap, 1);
@@ -218,50 +149,31 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
             let link = b.register("link", Role::Target, width);
             b.xor(&a, &link);
         }
-        Part::Erase => {
-            b.register("a", Role::Lost, width);
-        }
     }
     Ok(b.finish())
 }
 
 /// The reason why a width is not supported, if there is one.
 fn width_problem(part: Part, width: usize) -> Option<&'static str> {
-    let power = (!width.is_power_of_two()).then_some("the width must be a power of two");
     let least = |n, requirement| (width < n).then_some(requirement);
     let fraction = |frac: usize| (frac >= width).then_some("the fraction must be shorter than the word");
     let logarithm = || least(4, "a logarithmic number has 4 bits or more");
-    let float = || (!(8..=64).contains(&width)).then_some("a floating-point number has 8 to 64 bits");
-    let kernel = |frac: usize| {
-        let format =
-            "a kernel's words have 8 to 64 bits, of which 1 to 48, and no more than the width less 2, are fraction";
-        (!(8..=64).contains(&width) || !(1..=48.min(width - 2)).contains(&frac)).then_some(format)
-    };
     let special = match part {
-        Part::Accumulate(_, CircuitFn::Kernel { frac, .. }) | Part::Rotation { frac } => kernel(frac),
+        Part::Accumulate(_, CircuitFn::Kernel { frac, .. }) => width_of_kernels(width, frac),
         Part::Accumulate(_, CircuitFn::Table { func, frac }) => {
             let fixed = [func.info().ty, func.info().from].contains(&Ty::Q);
-            let valid = frac < width && (1..=64).contains(&width) && !(fixed && frac == 0);
-            let lifted = valid.then(|| Lifted::new(func, Formats::new(width, frac)));
-            match lifted {
-                None if fixed && frac == 0 => Some("a fixed-point number has fraction bits"),
-                None => fraction(frac).or(float()),
-                Some(lifted) if lifted.has_formats() => kernel(frac),
-                Some(lifted) if lifted.compares_doubles() => float(),
-                Some(lifted) if lifted.has_kernels() => least(4, "a kernel's words have 4 bits or more"),
-                Some(lifted) if lifted.shifts() => power,
-                Some(_) => None,
+            match frac < width && (1..=64).contains(&width) && !(fixed && frac == 0) {
+                true => Lifted::new(func, Formats::new(width, frac)).width_problem(),
+                false if fixed && frac == 0 => Some("a fixed-point number has fraction bits"),
+                false => fraction(frac).or(width_of_floats(width)),
             }
         }
-        Part::Rotate => power,
-        Part::Narrow { bits, what: InPlace::Rotate, .. } => {
-            (!bits.min(width).is_power_of_two()).then_some("the integer's bits must be a power of two")
-        }
-        Part::Narrow { bits: 0, .. } => Some("an integer has a bit"),
-        Part::CheckFloat(_) => float(),
-        Part::NegateLog | Part::CheckLog(_) => logarithm(),
-        Part::Accumulate(Accumulator::MultiplyLog, _) => logarithm(),
-        Part::Scale => least(2, "signed words have 2 bits or more"),
+        Part::Row { row, variant, frac } => match frac < width && (1..=64).contains(&width) {
+            true => LiftedRow::new(row, variant, Formats::new(width, frac)).operations().width_problem(),
+            false => fraction(frac).or(Some("a word has 1 to 64 bits")),
+        },
+        Part::Branch(_, Ty::F, _) => width_of_floats(width),
+        Part::Branch(_, Ty::L, _) | Part::Accumulate(Accumulator::MultiplyLog, _) => logarithm(),
         Part::Memory { words } => {
             let many = words.checked_next_power_of_two().is_none_or(|n| n.ilog2() as usize > width);
             (words == 0 || many).then_some("an address must be able to say each word of memory")
@@ -274,7 +186,14 @@ fn width_problem(part: Part, width: usize) -> Option<&'static str> {
 impl Part {
     /// The circuit's name, an identifier.
     fn name(self) -> String {
-        let text = format!("{self:?}");
+        let text = match self {
+            Part::Row { row, variant: Variant { ty, cond, form }, .. } => {
+                let info = row.info();
+                let cond = if info.test == Test::None { String::new() } else { format!("{cond:?}") };
+                format!("{} {cond} {ty:?} {}", info.mnemonic, if form { "constant" } else { "" })
+            }
+            other => format!("{other:?}"),
+        };
         let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
         words.collect::<Vec<_>>().join("_").to_lowercase()
     }
@@ -328,6 +247,11 @@ pub fn stand_ins(func: TableFn, width: usize, frac: usize) -> Vec<ValueCircuit> 
     Lifted::new(func, Formats::new(width, frac)).stand_ins()
 }
 
+/// As [`stand_ins`], for kernels of a straight-line instruction and of its inverse.
+pub fn row_stand_ins(row: Row, variant: Variant, width: usize, frac: usize) -> Vec<ValueCircuit> {
+    LiftedRow::new(row, variant, Formats::new(width, frac)).stand_ins()
+}
+
 /// The circuit of `y ⊕= f(a[, b[, c]])` for a function of the table, on words of any formats.
 pub fn function_circuit(func: TableFn, accumulator: Accumulator, formats: Formats) -> Circuit {
     let mut b = Builder::new(func.info().name);
@@ -353,8 +277,13 @@ fn accumulate_function(b: &mut Builder, accumulator: Accumulator, function: Circ
     }
 }
 
-/// The names of trap bits, in the order of a function's faults.
-const TRAPS: [&str; 8] = ["trap", "trap_2", "trap_3", "trap_4", "trap_5", "trap_6", "trap_7", "trap_8"];
+/// Puts faults into trap bits.
+pub(super) fn add_traps(b: &mut Builder, faults: &[Bit]) {
+    for fault in faults {
+        let trap = b.trap();
+        b.cnot(*fault, trap);
+    }
+}
 
 /// Declares the target and the other registers of the accumulator, and puts a value into the target.
 ///
@@ -372,11 +301,7 @@ pub fn accumulate(
         Accumulator::AddOrSubtract | Accumulator::MultiplyLog => b.register("direction", Role::Control, 1),
     };
     b.with(value, |b, value| {
-        assert!(value.faults.len() <= TRAPS.len(), "more faults than trap bits have names");
-        for (name, bit) in TRAPS.iter().zip(&value.faults) {
-            let trap = b.register(name, Role::Trap, 1);
-            b.cnot(*bit, trap[0]);
-        }
+        add_traps(b, &value.faults);
         match accumulator {
             Accumulator::Xor => b.xor(&value.word, &y),
             Accumulator::Add => b.add(&value.word, &y),

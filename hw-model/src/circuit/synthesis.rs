@@ -8,6 +8,7 @@ use pendula_isa::circuit::{Bit, Builder, Word};
 use pendula_isa::kernels::circuits::{self, Outcome, ValueCircuit, compare, log};
 
 use super::lifted::Lifted;
+use super::row::word_index;
 
 /// The computation of values in a circuit.
 pub(super) struct Synthesis<'a> {
@@ -20,8 +21,16 @@ pub(super) struct Synthesis<'a> {
 
 impl Synthesis<'_> {
     pub(super) fn new<'a>(function: &'a Lifted, operands: &'a [Word]) -> Synthesis<'a> {
-        let width = function.formats.width();
-        Synthesis { function, operands, width, values: HashMap::new(), faults: Vec::new() }
+        Synthesis::with_values(function, operands, HashMap::new())
+    }
+
+    /// With values that are on wires already.
+    pub(super) fn with_values<'a>(
+        function: &'a Lifted,
+        operands: &'a [Word],
+        values: HashMap<u32, Word>,
+    ) -> Synthesis<'a> {
+        Synthesis { function, operands, width: function.formats.width(), values, faults: Vec::new() }
     }
 
     /// Computes the conditions that the function checks.
@@ -49,7 +58,7 @@ impl Synthesis<'_> {
         let bits = self.function.demanded[v.0 as usize].clamp(1, width);
         match self.function.op(v) {
             Op::Const(k) => Word::constant(u128::from(k), width),
-            Op::Get(_, n) => self.operands[usize::from(n) - 1].clone(),
+            Op::Get(lane, n) => self.operands[word_index(lane, n, self.function.arity)].clone(),
             Op::BinaryOp(op, x, z) => self.binary(b, op, x, z, bits),
             Op::Not(x) => {
                 let word = self.own(b, x);
@@ -199,6 +208,43 @@ impl Synthesis<'_> {
     fn outcome(&mut self, outcome: Outcome) -> Word {
         self.faults.extend(outcome.faults);
         outcome.word
+    }
+
+    /// `target ^= ` whether a word is not zero. Numbers that cannot be compared have trap bits.
+    pub(super) fn xor_truth(mut self, b: &mut Builder, v: ValueId, target: Bit) {
+        let word = |v: ValueId| match self.function.constant(v) {
+            Some(k) => Some(Word::constant(u128::from(k), self.width)),
+            None => Some(self.operands[self.function.operand(v)?].clone()),
+        };
+        let order = |x: ValueId| self.function.order(x).and_then(|[x, z]| Some([word(x)?, word(z)?]));
+        match self.function.op(v) {
+            Op::Compare(cond, x, z) => {
+                if let Some([x, z]) = order(x) {
+                    return log::COMPARISON.xor_into(b, cond, &x, &z, target);
+                }
+                match [word(x), word(z)] {
+                    [Some(x), Some(_)] if cond == Cond::Eq && self.function.constant(z) == Some(0) => {
+                        return b.xor_none(&x, target);
+                    }
+                    [Some(x), Some(z)] => return b.xor_condition(cond, &x, &z, target),
+                    _ => {}
+                }
+            }
+            Op::CompareFloat(cond, x, z) => {
+                if let [Some(x), Some(z)] = [word(x), word(z)] {
+                    return compare::COMPARISON.xor_into(b, cond, &x, &z, target);
+                }
+            }
+            _ => {}
+        }
+        let truth = |b: &mut Builder| {
+            let truth = self.truth(b, v);
+            (truth, self.faults)
+        };
+        b.with(truth, |b, (truth, faults)| {
+            super::part::add_traps(b, faults);
+            b.cnot(*truth, target);
+        });
     }
 
     /// Whether a word is not zero.

@@ -3,9 +3,10 @@
 use pendula_hw_model::circuit::part::table_lookup;
 use pendula_hw_model::circuit::{Accumulator, Half, Part, Role, generate};
 use pendula_isa::num::compare;
+use pendula_isa::table::Row;
 use pendula_isa::{Cond, Env, Ty};
 
-use crate::circuits::harness::{cases, check, mask, signed, some};
+use crate::circuits::harness::{assertion, cases, check, mask, row, signed, some};
 
 const ALL: [Cond; 9] = [Cond::Always, Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge, Cond::Ltu, Cond::Geu];
 
@@ -52,14 +53,16 @@ fn conditions() {
     for width in [1, 2, 5, 8, 16, 32, 64] {
         for cond in ALL {
             let operands = cases(16, 640, &[width, width]);
-            let circuit = generate(Part::Check(cond), width).unwrap();
-            check(&circuit, ["a", "b"], &operands, |[a, b]| holds(cond, a, b, width).then_some([a, b]));
-            let circuit = generate(Part::Branch(Half::From, cond), width).unwrap();
+            if cond != Cond::Always {
+                let circuit = generate(assertion(Ty::Int, cond), width).unwrap();
+                check(&circuit, ["a", "b"], &operands, |[a, b]| holds(cond, a, b, width).then_some([a, b]));
+            }
+            let circuit = generate(Part::Branch(Half::From, Ty::Int, cond), width).unwrap();
             let flagged = cases(17, 640, &[width, width, 1]);
             check(&circuit, ["a", "b", "taken"], &flagged, |[a, b, t]| {
                 Some([a, b, t ^ u128::from(holds(cond, a, b, width))])
             });
-            let circuit = generate(Part::Branch(Half::Jump, cond), width).unwrap();
+            let circuit = generate(Part::Branch(Half::Jump, Ty::Int, cond), width).unwrap();
             let jumps = cases(16, 640, &[width; 4]);
             check(&circuit, ["a", "b", "offset", "pc"], &jumps, |[a, b, offset, pc]| {
                 let pc = if holds(cond, a, b, width) { (pc + offset) & mask(width) } else { pc };
@@ -87,7 +90,7 @@ fn pairs_of_jumps() {
             (holds(from, c, d, width) == taken).then_some([a, b, offset, c, d, pc])
         });
         // Its gates are those of its halves.
-        let half = |half, cond| generate(Part::Branch(half, cond), width).unwrap().counts();
+        let half = |half, cond| generate(Part::Branch(half, Ty::Int, cond), width).unwrap().counts();
         assert_eq!(circuit.counts(), half(Half::Jump, jump) + half(Half::From, from));
     }
 }
@@ -115,7 +118,7 @@ fn traffic() {
         let circuit = generate(Part::Host, width).unwrap();
         let words = cases(16, 640, &[width, width]);
         check(&circuit, ["a", "link"], &words, |[a, link]| Some([a, link ^ a]));
-        let erase = generate(Part::Erase, width).unwrap();
+        let erase = generate(row(Row::Erase), width).unwrap();
         assert_eq!(erase.counts().total(), 0);
         assert_eq!(
             erase.registers().iter().filter(|r| r.role == Role::Lost).map(|r| r.wires.len()).sum::<usize>(),

@@ -1,10 +1,10 @@
 //! Gate counts: the rows of the energy model's table, as formulas in the width.
 
-use super::harness::{fixed, int, log};
+use super::harness::{assertion, fixed, form, int, log, row};
 use pendula_hw_model::circuit::part::{shares, table_lookup};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, GateCounts, Half, Part, generate};
-use pendula_isa::Cond;
-use pendula_isa::table::{int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, int_fn, l_fn, q_fn};
+use pendula_isa::{Cond, Ty};
 
 const WIDTHS: [u64; 8] = [2, 3, 4, 8, 16, 24, 32, 64];
 
@@ -40,7 +40,7 @@ fn bitwise() {
         assert_eq!(counts(accumulate(Xor, int(int_fn::Name::And)), w), gates(0, 0, w, 0));
         assert_eq!(counts(accumulate(Xor, int(int_fn::Name::Or)), w), gates(5 * w, 0, w, 0));
         assert_eq!(counts(accumulate(Xor, int(int_fn::Name::Nor)), w), gates(4 * w, 0, w, 0));
-        assert_eq!(counts(Part::Not, w), gates(w, 0, 0, 0));
+        assert_eq!(counts(row(Row::Not), w), gates(w, 0, 0, 0));
         assert_eq!(counts(Part::Swap, w), gates(0, 3 * w, 0, 0));
         assert_eq!(counts(Part::Host, w), gates(0, w, 0, 0));
         for function in [CircuitFn::Wire, int(int_fn::Name::And), int(int_fn::Name::Or), int(int_fn::Name::Nor)] {
@@ -81,11 +81,11 @@ fn adders() {
 #[test]
 fn rotations() {
     for w in WIDTHS {
-        assert_eq!(counts(Part::RotateBy(1), w), GateCounts::default());
+        assert_eq!(counts(form(Row::Rol), w), GateCounts::default());
         if w.is_power_of_two() {
             let n = w * u64::from(w.ilog2());
-            assert_eq!(counts(Part::Rotate, w), gates(0, 0, 0, n - 1));
-            assert_eq!(circuit(Part::Rotate, w).ancillas(), 0);
+            assert_eq!(counts(row(Row::Rol), w), gates(0, 0, 0, n - 1));
+            assert_eq!(circuit(row(Row::Rol), w).ancillas(), 0);
         }
     }
 }
@@ -108,12 +108,12 @@ fn comparisons() {
     // The comparisons of functions are those of conditions, which complement the bit once more.
     for w in [8, 16, 32, 64] {
         for (function, check) in [
-            (int(int_fn::Name::Lt), Part::Check(Cond::Lt)),
-            (int(int_fn::Name::Eq), Part::Check(Cond::Eq)),
-            (int(int_fn::Name::LtL), Part::CheckLog(Cond::Lt)),
-            (int(int_fn::Name::EqL), Part::CheckLog(Cond::Eq)),
-            (int(int_fn::Name::LtF), Part::CheckFloat(Cond::Lt)),
-            (int(int_fn::Name::EqF), Part::CheckFloat(Cond::Eq)),
+            (int(int_fn::Name::Lt), assertion(Ty::Int, Cond::Lt)),
+            (int(int_fn::Name::Eq), assertion(Ty::Int, Cond::Eq)),
+            (int(int_fn::Name::LtL), assertion(Ty::L, Cond::Lt)),
+            (int(int_fn::Name::EqL), assertion(Ty::L, Cond::Eq)),
+            (int(int_fn::Name::LtF), assertion(Ty::F, Cond::Lt)),
+            (int(int_fn::Name::EqF), assertion(Ty::F, Cond::Eq)),
         ] {
             assert_eq!(counts(accumulate(Xor, function), w) + gates(1, 0, 0, 0), counts(check, w));
         }
@@ -162,9 +162,7 @@ fn divisions() {
         let function = fixed(q_fn::Name::Div, w as usize / 2);
         near(main(accumulate(AddOrSubtract, function), w).0, 18 * w * w, w);
         // Two divisions in place, and two backward: nothing is computed twice.
-        near(main(Part::Scale, w).0, 24 * w * w, w);
-        // Three fixed-point products, each with its undoing; a third more for the coefficients.
-        near(counts(Part::Shears, w).toffoli, 24 * w * w, w);
+        near(main(row(Row::Rmul), w).0, 24 * w * w, w);
     }
 }
 
@@ -184,8 +182,9 @@ fn lookups() {
 fn control() {
     for w in WIDTHS {
         // A pair: two comparisons and one controlled addition to pc.
-        let (less, equal) = (counts(Part::Check(Cond::Ltu), w), counts(Part::Check(Cond::Eq), w));
-        let halves = [(Half::Jump, Cond::Ltu), (Half::From, Cond::Eq)].map(|(h, c)| counts(Part::Branch(h, c), w));
+        let (less, equal) = (counts(assertion(Ty::Int, Cond::Ltu), w), counts(assertion(Ty::Int, Cond::Eq), w));
+        let halves =
+            [(Half::Jump, Cond::Ltu), (Half::From, Cond::Eq)].map(|(h, c)| counts(Part::Branch(h, Ty::Int, c), w));
         let update = gates(0, 4 * w - 2, 4 * w - 2, 0);
         let pair = counts(Part::BranchPair(Cond::Ltu, Cond::Eq), w);
         assert_eq!(pair, halves.into_iter().sum());
@@ -193,7 +192,7 @@ fn control() {
         assert_eq!(pair + gates(2, 0, 0, 0), less + equal + update);
         let call = counts(Part::Call, w);
         assert_eq!((call.toffoli, call.cnot), (2 * (w - 2) + 1 + 2 * (w - 2), 4 * w + w - 1));
-        assert_eq!(counts(Part::Erase, w), GateCounts::default());
+        assert_eq!(counts(row(Row::Erase), w), GateCounts::default());
         for words in [2, 4] {
             assert_eq!(counts(Part::Memory { words }, w).cswap, words as u64 * w);
         }
@@ -206,7 +205,7 @@ fn depths() {
         assert_eq!(circuit(accumulate(Xor, CircuitFn::Wire), w).depth(), 1);
         assert_eq!(circuit(accumulate(Xor, int(int_fn::Name::And)), w).depth(), 1);
         assert_eq!(circuit(Part::Swap, w).depth(), 3);
-        assert_eq!(circuit(Part::RotateBy(1), w).depth(), 0);
+        assert_eq!(circuit(form(Row::Rol), w).depth(), 0);
         let add = circuit(accumulate(Add, CircuitFn::Wire), w);
         assert!(add.depth() <= 5 * w && add.depth() >= 2 * w, "{}", add.depth());
         // The tree of an equality is flat.

@@ -1,12 +1,12 @@
 //! Exports, read back by parsers that share no code with the exporter.
 
-use super::harness::{fixed, int, log};
-use pendula_isa::table::{int_fn, l_fn, q_fn};
+use super::harness::{assertion, fixed, form, int, log, negation, row};
+use pendula_isa::table::{Row, int_fn, l_fn, q_fn};
 use std::collections::HashMap;
 
-use pendula_hw_model::circuit::part::{InPlace, table_lookup};
+use pendula_hw_model::circuit::part::table_lookup;
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Gate, Half, Part, Register, Role, generate};
-use pendula_isa::Cond;
+use pendula_isa::{Cond, Ty};
 
 use crate::circuits::harness::Random;
 
@@ -126,28 +126,27 @@ fn read_real(text: &str) -> Circuit {
 
 fn circuits() -> Vec<Circuit> {
     let mut parts = vec![
-        Part::Not,
+        row(Row::Not),
         Part::Increment,
-        Part::Negate,
+        negation(Ty::Int),
         Part::Swap,
-        Part::Rotate,
-        Part::RotateBy(3),
-        Part::Narrow { bits: 3, signed: true, what: InPlace::Add },
-        Part::Narrow { bits: 2, signed: true, what: InPlace::RotateBy(1) },
-        Part::Scale,
-        Part::Shears,
+        row(Row::Rol),
+        form(Row::Rol),
+        row(Row::Add8),
+        form(Row::Rol32),
+        row(Row::Rmul),
         Part::Memory { words: 3 },
-        Part::Branch(Half::Jump, Cond::Lt),
-        Part::Branch(Half::From, Cond::Eq),
+        Part::Branch(Half::Jump, Ty::Int, Cond::Lt),
+        Part::Branch(Half::From, Ty::Int, Cond::Eq),
         Part::BranchPair(Cond::Ne, Cond::Geu),
         Part::Call,
-        Part::Check(Cond::Le),
+        assertion(Ty::Int, Cond::Le),
         Part::CheckZero,
-        Part::CheckLog(Cond::Gt),
-        Part::CheckFloat(Cond::Le),
-        Part::NegateLog,
+        assertion(Ty::L, Cond::Gt),
+        assertion(Ty::F, Cond::Le),
+        negation(Ty::L),
         Part::Host,
-        Part::Erase,
+        row(Row::Erase),
         Part::Accumulate(Accumulator::MultiplyLog, log(l_fn::Name::Div)),
     ];
     for accumulator in [Accumulator::Xor, Accumulator::Add, Accumulator::AddOrSubtract] {
@@ -260,9 +259,9 @@ f3 a_0 r_0 m1_0
 .end
 "
     );
-    let rotate = generate(Part::RotateBy(1), 4).unwrap();
-    assert!(rotate.qasm().ends_with("let q_y_after = q_y[3:3] ++ q_y[0:2];\n"));
-    assert!(rotate.real().contains(".inputs y_0 y_1 y_2 y_3\n.outputs y_1 y_2 y_3 y_0\n"));
+    let rotate = generate(form(Row::Rol), 4).unwrap();
+    assert!(rotate.qasm().ends_with("let q_a_after = q_a[3:3] ++ q_a[0:2];\n"));
+    assert!(rotate.real().contains(".inputs a_0 a_1 a_2 a_3\n.outputs a_1 a_2 a_3 a_0\n"));
 }
 
 #[test]

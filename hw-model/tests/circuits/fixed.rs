@@ -106,31 +106,3 @@ fn the_formats_of_the_machine() {
         });
     }
 }
-
-/// ±c·n / 2^width to the nearest integer, ties up.
-fn sheared(width: usize, negative: u128, c: u128, n: i128) -> i128 {
-    let product = n * c.cast_signed() * if negative == 1 { -1 } else { 1 };
-    (product + (1 << (width - 1))) >> width
-}
-
-#[test]
-fn shears() {
-    for width in [1, 2, 3, 4, 8, 16, 32, 62] {
-        let circuit = generate(Part::Shears, width).unwrap();
-        let widths = [width, width, width, width, 2, 2];
-        let cases = cases(16, 3200, &widths);
-        let names = ["x", "y", "p", "q", "signs", "quarters"];
-        check(&circuit, names, &cases, |[x, y, p, q, signs, quarters]| {
-            let (mut a, mut b) = (signed(x, width), signed(y, width));
-            for _ in 0..quarters {
-                (a, b) = (-b, a);
-            }
-            let wrap = |n: i128| signed(n.cast_unsigned(), width);
-            (a, b) = (wrap(a), wrap(b));
-            a = wrap(a + sheared(width, signs & 1, p, b));
-            b = wrap(b + sheared(width, signs >> 1, q, a));
-            a = wrap(a + sheared(width, signs & 1, p, b));
-            Some([a.cast_unsigned() & mask(width), b.cast_unsigned() & mask(width), p, q, signs, quarters])
-        });
-    }
-}

@@ -1,7 +1,7 @@
 //! Comparisons of floating-point numbers: narrow words against a model in doubles, words of 32 and 64 bits against the hardware's own numbers.
 
-use super::harness::int;
-use pendula_isa::table::int_fn;
+use super::harness::{assertion, int};
+use pendula_isa::table::{Row, Variant, int_fn};
 use std::cmp::Ordering;
 
 use pendula_hw_model::circuit::kernels::Formats;
@@ -46,11 +46,32 @@ fn functions_of_narrow_words() {
 fn checks_of_narrow_words() {
     for width in [8, 9, 16] {
         let pairs = cases(16, 6400, &[width, width]);
-        for cond in CONDITIONS.into_iter().chain([Cond::Always]) {
-            check(&generate(Part::CheckFloat(cond), width).unwrap(), ["a", "b"], &pairs, |[a, b]| {
+        for cond in CONDITIONS {
+            check(&generate(assertion(Ty::F, cond), width).unwrap(), ["a", "b"], &pairs, |[a, b]| {
                 cond.holds(Some(order(a, b, width)?)).then_some([a, b])
             });
         }
+    }
+}
+
+#[test]
+fn words_near_zero() {
+    for (width, frac) in [(8, 4), (16, 8), (64, 32)] {
+        let part =
+            |form| Part::Row { row: Row::ZeroWithin, variant: Variant { ty: Ty::F, cond: Cond::Always, form }, frac };
+        let magnitude = |n: u128| n & mask(width - 1);
+        let pairs = cases(16, 6400, &[width, width]);
+        let pairs = if width == 64 { special(pairs) } else { pairs };
+        check(&generate(part(true), width).unwrap(), ["r", "tol"], &pairs, |[r, tol]| {
+            let order = match width {
+                64 => f64::from_bits(magnitude(r) as u64).partial_cmp(&f64::from_bits(tol as u64)),
+                _ => order(magnitude(r), tol, width),
+            };
+            let near = order? != Ordering::Greater;
+            near.then_some([r, tol])
+        });
+        let words = cases(16, 640, &[width]);
+        check(&generate(part(false), width).unwrap(), ["r"], &words, |[r]| (magnitude(r) == 0).then_some([r]));
     }
 }
 
@@ -69,7 +90,7 @@ fn wide_words() {
         });
     }
     for cond in CONDITIONS {
-        check(&generate(Part::CheckFloat(cond), 64).unwrap(), ["a", "b"], &pairs, |[a, b]| {
+        check(&generate(assertion(Ty::F, cond), 64).unwrap(), ["a", "b"], &pairs, |[a, b]| {
             compare(Env::default(), cond, Ty::F, a as u64, b as u64).ok()?.then_some([a, b])
         });
     }

@@ -2,7 +2,9 @@
 
 use bitvec::prelude::{BitVec, Lsb0};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, Role, generate};
-use pendula_isa::table::{TableFn, int_fn, l_fn, q_fn};
+use pendula_isa::circuit::{Builder, Word};
+use pendula_isa::table::{Row, TableFn, Variant, int_fn, l_fn, q_fn};
+use pendula_isa::{Cond, Ty};
 
 /// SplitMix64: a fixed sequence, so that failures are reproducible.
 pub(crate) struct Random(u64);
@@ -151,4 +153,43 @@ pub(crate) const fn fixed(name: q_fn::Name, frac: usize) -> CircuitFn {
 /// A function of logarithmic numbers.
 pub(crate) const fn log(name: l_fn::Name) -> CircuitFn {
     CircuitFn::Table { func: TableFn::L(name), frac: 1 }
+}
+
+const fn variant(row: Row, variant: Variant) -> Part {
+    Part::Row { row, variant, frac: 0 }
+}
+
+/// An instruction of integers.
+pub(crate) const fn row(row: Row) -> Part {
+    variant(row, Variant { ty: Ty::Int, cond: Cond::Always, form: false })
+}
+
+/// An instruction of integers with a constant operand.
+pub(crate) const fn form(row: Row) -> Part {
+    variant(row, Variant { ty: Ty::Int, cond: Cond::Always, form: true })
+}
+
+/// A check of a condition.
+pub(crate) const fn assertion(ty: Ty, cond: Cond) -> Part {
+    variant(Row::Assert, Variant { ty, cond, form: false })
+}
+
+/// A negation.
+pub(crate) const fn negation(ty: Ty) -> Part {
+    variant(Row::Neg, Variant { ty, cond: Cond::Always, form: false })
+}
+
+/// A circuit in place on words of any width, of which the first are its targets.
+pub(crate) fn in_place(
+    width: usize,
+    (targets, operands): (&[&str], &[&str]),
+    build: impl FnOnce(&mut Builder, &[Word]) -> Vec<Word>,
+) -> Circuit {
+    let mut b = Builder::new("in_place");
+    let roles = targets.iter().map(|t| (t, Role::Target)).chain(operands.iter().map(|o| (o, Role::Operand)));
+    let words: Vec<Word> = roles.map(|(name, role)| b.register(name, role, width)).collect();
+    for (name, word) in targets.iter().zip(build(&mut b, &words)) {
+        b.ends_at(name, &word);
+    }
+    b.finish()
 }

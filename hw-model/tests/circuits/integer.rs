@@ -1,10 +1,10 @@
 //! Integer parts compared with the instructions' own functions, on operands extended to 64 bits.
 
-use super::harness::{fixed, int, log};
-use pendula_hw_model::circuit::part::InPlace;
+use super::harness::{assertion, fixed, form, in_place, int, log, negation, row};
+use pendula_hw_model::circuit::kernels::in_place::scale;
 use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 use pendula_isa::num::int;
-use pendula_isa::table::TableFn;
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::table::{int_fn, l_fn, q_fn};
 use pendula_isa::{Cond, Env, Ty, scalar};
 
@@ -135,55 +135,61 @@ fn rows_in_place() {
         let m = mask(width);
         let pairs = cases(16, 640, &[width, width]);
         let part = |part| generate(part, width).unwrap();
-        check(&part(Part::Not), ["y"], &pairs, |[y]| Some([!y & m]));
-        check(&part(Part::Negate), ["y"], &pairs, |[y]| Some([y.wrapping_neg() & m]));
+        check(&part(row(Row::Not)), ["a"], &pairs, |[a]| Some([!a & m]));
+        check(&part(negation(Ty::Int)), ["a"], &pairs, |[a]| Some([a.wrapping_neg() & m]));
+        check(&part(negation(Ty::Q)), ["a"], &pairs, |[a]| Some([a.wrapping_neg() & m]));
+        check(&part(negation(Ty::F)), ["a"], &pairs, |[a]| Some([a ^ 1 << (width - 1)]));
         let directed = cases(9, 640, &[width, 1]);
-        check(&part(Part::Increment), ["y", "direction"], &directed, |[y, back]| {
-            Some([if back == 1 { y.wrapping_sub(1) } else { y + 1 } & m, back])
-        });
+        let counted = |y: u128, back: u128| if back == 1 { y.wrapping_sub(1) } else { y + 1 } & m;
+        check(&part(row(Row::Inc)), ["a", "direction"], &directed, |[a, back]| Some([counted(a, back), back]));
+        check(&part(Part::Increment), ["y", "direction"], &directed, |[y, back]| Some([counted(y, back), back]));
+        check(&part(row(Row::Swap)), ["a", "b"], &pairs, |[a, b]| Some([b, a]));
+        check(&part(row(Row::Gswap)), ["r", "gradient_m"], &pairs, |[r, m]| Some([m, r]));
         check(&part(Part::Swap), ["x", "y"], &pairs, |[x, y]| Some([y, x]));
-        let left = |y: u128, by: usize| if by == 0 { y } else { (y << by | y >> (width - by)) & m };
-        for by in [0, 1, width / 2, width - 1] {
-            let rotate = part(Part::RotateBy(by % width));
-            assert_eq!(rotate.counts().total(), 0);
-            check(&rotate, ["y"], &pairs, |[y]| Some([left(y, by % width)]));
-        }
+        check(&part(row(Row::Zero)), ["r"], &pairs, |[r]| (r == 0).then_some([r]));
+        let left = |a: u128, by: usize| if by == 0 { a } else { (a << by | a >> (width - by)) & m };
         if width.is_power_of_two() {
-            let rotate = part(Part::Rotate);
-            let amount = |a: u128| a as usize % width;
-            check(&rotate, ["a", "y"], &pairs, |[a, y]| Some([a, left(y, amount(a))]));
-            check(&rotate.inverse(), ["a", "y"], &pairs, |[a, y]| Some([a, left(y, (width - amount(a)) % width)]));
+            let rotate = part(row(Row::Rol));
+            let amount = |n: u128| n as usize % width;
+            check(&rotate, ["a", "n"], &pairs, |[a, n]| Some([left(a, amount(n)), n]));
+            check(&rotate.inverse(), ["a", "n"], &pairs, |[a, n]| Some([left(a, (width - amount(n)) % width), n]));
+            let rotate = part(form(Row::Rol));
+            assert_eq!(rotate.counts().total(), 0);
+            check(&rotate, ["a"], &pairs, |[a]| Some([left(a, 1 % width)]));
         }
     }
 }
 
 #[test]
 fn narrow_integers_in_words() {
+    let rows = [([Row::Add8, Row::Addu8], 8), ([Row::Add16, Row::Addu16], 16), ([Row::Add32, Row::Addu32], 32)];
     for width in [8usize, 16, 32, 64] {
         let m = mask(width);
-        for (bits, is_signed) in [8, 16, 32].into_iter().flat_map(|bits| [(bits, true), (bits, false)]) {
+        let part = |part| generate(part, width).unwrap();
+        // The effect of an integer's new bits on the word: those above change with the sign.
+        let with = |(bits, is_signed): (usize, bool), y: u128, new: u128| {
             let n = bits.min(width);
-            let part = |what| generate(Part::Narrow { bits, signed: is_signed, what }, width).unwrap();
-            // The effect of an integer's new bits on the word: those above change with the sign.
-            let with = |y: u128, new: u128| {
-                let extended = |k: u128| if is_signed { signed(k & mask(n), n) as u128 } else { k & mask(n) };
-                (y ^ extended(y) ^ extended(new)) & m
-            };
-            let directed = cases(17, 640, &[width, width, 1]);
-            check(&part(InPlace::Add), ["a", "y", "direction"], &directed, |[a, y, back]| {
-                Some([a, with(y, if back == 1 { y.wrapping_sub(a) } else { y + a }), back])
-            });
-            let pairs = cases(16, 640, &[width, width]);
-            check(&part(InPlace::Negate), ["y"], &pairs, |[y]| Some([with(y, y.wrapping_neg())]));
-            let left = |y: u128, by: usize| {
-                let low = y & mask(n);
-                if by == 0 { low } else { low << by | low >> (n - by) }
-            };
-            check(&part(InPlace::Rotate), ["a", "y"], &pairs, |[a, y]| Some([a, with(y, left(y, a as usize % n))]));
-            for by in [0, 1, n - 1] {
-                check(&part(InPlace::RotateBy(by)), ["y"], &pairs, |[y]| Some([with(y, left(y, by))]));
+            let extended = |k: u128| if is_signed { signed(k & mask(n), n) as u128 } else { k & mask(n) };
+            (y ^ extended(y) ^ extended(new)) & m
+        };
+        for (adders, bits) in rows {
+            for (adder, is_signed) in adders.into_iter().zip([true, false]) {
+                let directed = cases(17, 640, &[width, width, 1]);
+                check(&part(row(adder)), ["a", "b", "direction"], &directed, |[a, b, back]| {
+                    Some([with((bits, is_signed), a, if back == 1 { a.wrapping_sub(b) } else { a + b }), b, back])
+                });
             }
         }
+        let n = 32.min(width);
+        let pairs = cases(16, 640, &[width, width]);
+        check(&part(row(Row::Neg32)), ["a"], &pairs, |[a]| Some([with((32, true), a, a.wrapping_neg())]));
+        let left = |a: u128, by: usize| {
+            let low = a & mask(n);
+            if by == 0 { low } else { low << by | low >> (n - by) }
+        };
+        let rotated = |a: u128, by: usize| with((32, true), a, left(a, by));
+        check(&part(row(Row::Rol32)), ["a", "n"], &pairs, |[a, by]| Some([rotated(a, by as usize % n), by]));
+        check(&part(form(Row::Rol32)), ["a"], &pairs, |[a]| Some([rotated(a, 1)]));
     }
 }
 
@@ -202,7 +208,7 @@ fn scaled(width: usize, back: bool, [x, buf, num, den]: [u128; 4]) -> Option<[u1
 #[test]
 fn scaling() {
     for width in [2, 3, 4, 5, 8, 16, 32, 64] {
-        let circuit = generate(Part::Scale, width).unwrap();
+        let circuit = in_place(width, (&["x", "buf"], &["num", "den"]), scale);
         let mut cases = cases(16, 6400, &[width; 4]);
         if width > 4 {
             // Numbers small enough for most results to fit, and positive factors.
@@ -225,9 +231,9 @@ fn scaling() {
 #[test]
 fn invalid_widths() {
     for (part, width) in [
-        (Part::Not, 0),
-        (Part::Rotate, 12),
-        (Part::Scale, 1),
+        (row(Row::Not), 0),
+        (row(Row::Rol), 12),
+        (row(Row::Rmul), 2),
         (Part::Memory { words: 5 }, 2),
         (Part::Memory { words: 0 }, 8),
         (Part::Accumulate(Accumulator::Xor, fixed(q_fn::Name::Mul, 8)), 8),
@@ -235,7 +241,7 @@ fn invalid_widths() {
         (Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::Wire), 3),
         (Part::Accumulate(Accumulator::Xor, int(int_fn::Name::LtL)), 3),
         (Part::Accumulate(Accumulator::Add, int(int_fn::Name::EqF)), 7),
-        (Part::CheckFloat(Cond::Lt), 65),
+        (assertion(Ty::F, Cond::Lt), 65),
     ] {
         let error = generate(part, width).unwrap_err().to_string();
         assert!(error.contains(&format!("{width} bits")), "{error}");

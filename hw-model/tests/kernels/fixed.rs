@@ -1,13 +1,13 @@
 //! Elementary functions, roots, powers and rotations of fixed-point numbers.
 
+use pendula_hw_model::circuit::generate;
 use pendula_hw_model::circuit::kernels::Formats;
-use pendula_hw_model::circuit::{Part, generate};
 use pendula_isa::fault::Fault;
 use pendula_isa::num::Format;
 use pendula_isa::num::elementary::{self, Fixed};
 use pendula_isa::table::{TableFn, q_fn};
 
-use crate::kernels::harness::{Random, all, check, edges, mask, signed, some};
+use crate::kernels::harness::{Random, all, check, edges, mask, rotation, signed, some};
 
 type Unary = fn(Fixed, i64) -> Result<i64, Fault>;
 type Binary = fn(Fixed, i64, i64) -> Result<i64, Fault>;
@@ -141,19 +141,19 @@ fn functions_of_pairs_of_the_machine_s_words() {
 fn rotations() {
     for (width, frac) in [(8, 4), (16, 8), (32, 16), (64, 32), (64, 43), (64, 48)] {
         let t = Fixed { width, frac };
-        let circuit = generate(Part::Rotation { frac: frac as usize }, width as usize).expect("a circuit");
+        let circuit = generate(rotation(frac as usize), width as usize).expect("a circuit");
         let inverse = circuit.inverse();
         let mut cases = words(t, 200);
         cases.extend(some(33, 400, |r| r.sized(width)));
         for chunk in cases.chunks(64) {
             let mut lanes = circuit.lanes();
-            for (i, name) in ["angle", "x", "y"].iter().enumerate() {
+            for (i, name) in ["angle", "a", "b"].iter().enumerate() {
                 let column: Vec<u128> = chunk.iter().map(|x| x[i].into()).collect();
                 circuit.set(&mut lanes, name, &column);
             }
             let before = lanes.clone();
             circuit.run_lanes(&mut lanes).expect("clean ancillas");
-            let (x, y) = (circuit.get(&lanes, "x"), circuit.get(&lanes, "y"));
+            let (x, y) = (circuit.get(&lanes, "a"), circuit.get(&lanes, "b"));
             for (lane, case) in chunk.iter().enumerate() {
                 let [angle, a, b] = case.map(|w| signed(w, width));
                 let found = [x[lane], y[lane]].map(|w| signed(w as u64, width));

@@ -2,9 +2,10 @@
 
 use pendula_hw_model::circuit::kernels::Formats;
 use pendula_hw_model::circuit::part::function_circuit;
-use pendula_hw_model::circuit::{Accumulator, Circuit, Role};
+use pendula_hw_model::circuit::{Accumulator, Circuit, Part, Role};
 use pendula_isa::num::{Env, Format};
-use pendula_isa::table::TableFn;
+use pendula_isa::table::{Row, TableFn, Variant};
+use pendula_isa::{Cond, Ty};
 
 /// The default machine: infinities and NaN trap.
 pub(crate) const ENV: Env = Env { format: Format::Q32_32, ieee: false };
@@ -109,4 +110,9 @@ pub(crate) fn check(
         let expected = expected(*case).map(|word| word & mask(formats.fixed.width));
         assert_eq!(found, expected, "{} of {case:x?} with {formats:?}", kernel.info().name);
     }
+}
+
+/// The rotation of points of fixed-point numbers.
+pub(crate) const fn rotation(frac: usize) -> Part {
+    Part::Row { row: Row::Rot, variant: Variant { ty: Ty::Q, cond: Cond::Always, form: false }, frac }
 }

@@ -1,5 +1,6 @@
 //! The sizes of the circuits.
 
+use crate::kernels::harness::rotation;
 use pendula_hw_model::circuit::part::shares;
 use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 use pendula_isa::table::{TableFn, f_fn, int_fn, q_fn};
@@ -8,7 +9,7 @@ use pendula_isa::table::{TableFn, f_fn, int_fn, q_fn};
 fn the_machine_s_circuits_can_be_held() {
     let part = |func| Part::Accumulate(Accumulator::Xor, CircuitFn::Table { func, frac: 32 });
     let kernels = TableFn::ALL.iter().map(|func| (func.info().name, part(*func)));
-    for (name, part) in kernels.chain([("rotation", Part::Rotation { frac: 32 })]) {
+    for (name, part) in kernels.chain([("rotation", rotation(32))]) {
         let circuit = generate(part, 64).expect("a circuit");
         let n = circuit.counts();
         println!(
@@ -30,7 +31,7 @@ fn invalid_formats() {
         |frac| Part::Accumulate(Accumulator::Xor, CircuitFn::Table { func: TableFn::Q(q_fn::Name::Exp), frac });
     for (width, frac) in [(7, 3), (65, 32), (1, 1), (8, 0), (8, 7), (64, 49)] {
         assert!(generate(kernel(frac), width).is_err(), "{width} bits, {frac} of them fraction");
-        assert!(generate(Part::Rotation { frac }, width).is_err(), "{width} bits, {frac} of them fraction");
+        assert!(generate(rotation(frac), width).is_err(), "{width} bits, {frac} of them fraction");
     }
     for (width, frac) in [(8, 1), (8, 6), (9, 4), (63, 48), (64, 48)] {
         assert!(generate(kernel(frac), width).is_ok(), "{width} bits, {frac} of them fraction");

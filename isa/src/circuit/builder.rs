@@ -98,6 +98,14 @@ impl Builder {
         Bit::Wire(wire)
     }
 
+    /// A register of one trap bit, with a name of its own: `trap`, `trap_2` and so on.
+    pub fn trap(&mut self) -> Bit {
+        let free = |name: &String| self.registers.iter().all(|r| r.name != *name);
+        let numbered = (2..).map(|n| format!("trap_{n}"));
+        let name = std::iter::once("trap".to_string()).chain(numbered).find(free).unwrap_or_default();
+        self.register(&name, Role::Trap, 1)[0]
+    }
+
     /// Ancillas, which are zero.
     pub fn word(&mut self, bits: usize) -> Word {
         (0..bits).map(|_| self.bit()).collect()

@@ -1,6 +1,6 @@
 //! Kernels of fixed-point numbers.
 
-use super::circuits::{self, arc, exponential, logarithm, root, trigonometric};
+use super::circuits::{self, arc, exponential, in_place, logarithm, root, trigonometric};
 use super::int::fit;
 use super::kernels;
 use crate::arith::Arith;
@@ -127,7 +127,8 @@ kernels! {
     Tanh "fixed_tanh" (a) value |env| fixed::tanh(env, a) =>
         (|b, f, x| exponential::tanh(b, f.fixed, &x[0]));
     /// The point (`a`, `b`) turned by an angle; raises the overflow flag where a word wraps.
-    Rot "fixed_rot" (a, b, angle, _none) wrapping_pair |env| fixed::rot(env, a, b, angle) => none;
+    Rot "fixed_rot" (a, b, angle, _none) wrapping_pair |env| fixed::rot(env, a, b, angle) =>
+        in_place (|b, f, x| in_place::rotation(b, f, x));
     /// The point (`a`, `b`) turned back by an angle.
     Irot "fixed_irot" (a, b, angle, _none) wrapping_pair |env| fixed::irot(env, a, b, angle) => none;
 }

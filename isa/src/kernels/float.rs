@@ -78,5 +78,6 @@ kernels! {
     Tanh "float_tanh" (a) value |env| float::tanh(env, a) =>
         [FLOAT_EXP, FLOAT_DIVIDE, FLOAT_ADD];
     /// 1 if |`a`| ≤ `tolerance`, else 0; a NaN on either side gives 0.
-    Within "float_within" (a, tolerance) value |env| float::within(env, a, tolerance) => none;
+    Within "float_within" (a, tolerance) value |env| float::within(env, a, tolerance) =>
+        (|b, _f, x| compare::within(b, &x[0], &x[1]));
 }

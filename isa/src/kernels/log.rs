@@ -16,7 +16,11 @@ kernels! {
     Div "log_div" (a, b) value |_env| log::quotient(a, b) =>
         (each |b, _f, x| circuits::log::product(b, &x[0], &x[1], true));
     /// The number with the opposite sign.
-    Neg "log_neg" (a) value |_env| log::neg(a) => none;
+    Neg "log_neg" (a) value |_env| log::neg(a) =>
+        in_place (each |b, _f, x| {
+            circuits::log::negate(b, &x[0]);
+            vec![x[0].clone()]
+        });
     /// −1, 0 or 1, as `a` is less than, equal to or greater than `b`.
     Order "log_order" (a, b) value |_env| log::compare(a, b).map(|order| (order as i64).cast_unsigned()) => none;
     /// The reciprocal.

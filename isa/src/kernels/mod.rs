@@ -14,15 +14,15 @@
 //! | `pair` | two words, or the fault for which there are none |
 //! | `wrapping_pair` | two words, and whether one wrapped |
 //!
-//! After `=>` stands the [circuit](circuits) of one that has no body: `(|b, f, x| …)`, a circuit of its own; `none`, if no function of the table
-//! has it as a value (what does, has a circuit elsewhere); or
-//! `[…]`, circuits that stand for it. `each` marks circuits of integer arithmetic alone, for words of any width, in which every fault has a bit
-//! of its own, instead of one for all.
+//! After `=>` stands the [circuit](circuits) of a kernel, which one without a body must have: `(|b, f, x| …)`, a circuit of its own; `in_place` and
+//! the same, a [circuit](InPlaceCircuit) that replaces the first arguments by the results, which may also stand beside a body that has more gates;
+//! `[…]`, circuits that stand for it; or `none`, if no function or instruction of the table has it as a value (what does, has a circuit elsewhere).
+//! `each` marks circuits of integer arithmetic alone, for words of any width, in which every fault has a bit of its own, instead of one for all; `power_of_two`, those in place for words of so many bits.
 
 use crate::arith::Arith;
 use crate::fault::Fault;
 use crate::num::Env;
-use circuits::ValueCircuit;
+use circuits::{InPlaceCircuit, ValueCircuit};
 
 pub mod circuits;
 pub mod convert;
@@ -57,6 +57,8 @@ pub struct KernelInfo {
     pub faults: Faults,
     /// The circuit, written by hand, of a kernel without a body. Several stand, one after the other, for a function that has none of its own.
     pub circuits: &'static [ValueCircuit],
+    /// The circuit that replaces the first arguments by the results.
+    pub in_place: Option<InPlaceCircuit>,
 }
 
 /// Every kernel.
@@ -102,7 +104,7 @@ pub trait FormVisitor {
 
 /// Declares kernels.
 macro_rules! kernels {
-    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal ($($x:ident),+) $form:ident |$k:ident| $body:expr $(=> $circuits:tt)?; )*) => {
+    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal ($($x:ident),+) $form:ident |$k:ident| $body:expr $(=> $circuits:tt $(($($in_place:tt)+))?)?; )*) => {
         /// Every kernel of this file.
         pub const ALL: &[$crate::kernels::KernelInfo] = &[$(<$Name as $crate::kernels::Kernel>::INFO),*];
 
@@ -119,6 +121,7 @@ macro_rules! kernels {
                 wraps: $crate::kernels::kernels!(@wraps $form),
                 faults: $crate::kernels::kernels!(@faults $form),
                 circuits: $crate::kernels::kernels!(@circuits $form $name ($($x)+) $($circuits)?),
+                in_place: $crate::kernels::kernels!(@in_place $name $($circuits $(($($in_place)+))?)?),
             };
 
             $crate::kernels::kernels!(@body $form |$k, x| [$($x)+] $body);
@@ -131,6 +134,7 @@ macro_rules! kernels {
     };
 
     (@circuits generic $name:literal $args:tt) => { &[] };
+    (@circuits $form:ident $name:literal $args:tt in_place) => { &[] };
     (@circuits $form:ident $name:literal $args:tt none) => { &[] };
     (@circuits $form:ident $name:literal $args:tt (each |$b:ident, $f:ident, $x:ident| $build:expr)) => {
         &[$crate::kernels::circuits::ValueCircuit {
@@ -149,6 +153,17 @@ macro_rules! kernels {
         }]
     };
     (@circuits $form:ident $name:literal $args:tt [$($stands:expr),+]) => { &[$($stands),+] };
+    (@in_place $name:literal in_place ($($kind:ident)? |$b:ident, $f:ident, $x:ident| $build:expr)) => {
+        Some($crate::kernels::circuits::InPlaceCircuit {
+            name: $name,
+            widths: $crate::kernels::kernels!(@widths $($kind)?),
+            build: |$b, $f, $x| $build,
+        })
+    };
+    (@in_place $name:literal $($circuits:tt)?) => { None };
+    (@widths) => { $crate::kernels::circuits::in_place::Widths::Formats };
+    (@widths each) => { $crate::kernels::circuits::in_place::Widths::Any };
+    (@widths power_of_two) => { $crate::kernels::circuits::in_place::Widths::PowersOfTwo };
     (@count_of ($($x:ident)+)) => { $crate::kernels::kernels!(@count $($x)+) };
 
     (@count $a:ident) => { 1 };
@@ -186,6 +201,9 @@ macro_rules! kernels {
 
         #[inline(always)]
         fn run<A: $crate::arith::Arith>($k: &mut A, $xs: [A::V; 4]) -> Result<[A::V; 2], A::Stop> {
+            if Self::INFO.in_place.is_some() && $k.keeps_kernels() {
+                return $k.call::<Self>($xs);
+            }
             $crate::kernels::kernels!(@args $xs $($x)+);
             let result: Result<A::V, A::Stop> = $body;
             Ok([result?; 2])

@@ -1,6 +1,7 @@
 //! Memory, jumps, calls and checks.
 
-use pendula_isa::Cond;
+use pendula_isa::kernels::circuits::{compare, log};
+use pendula_isa::{Cond, Ty};
 
 use super::Half;
 use crate::circuit::{Bit, Builder, Role, Word};
@@ -26,10 +27,14 @@ fn operands(b: &mut Builder, names: [&str; 2], width: usize) -> [Word; 2] {
     names.map(|name| b.register(name, Role::Operand, width))
 }
 
-pub(super) fn branch(b: &mut Builder, half: Half, cond: Cond, width: usize) {
+pub(super) fn branch(b: &mut Builder, half: Half, (ty, cond): (Ty, Cond), width: usize) {
     let [x, z] = operands(b, ["a", "b"], width);
     let taken = b.register("taken", Role::Target, 1);
-    b.xor_condition(cond, &x, &z, taken[0]);
+    match ty {
+        Ty::Int | Ty::Q => b.xor_condition(cond, &x, &z, taken[0]),
+        Ty::L => log::COMPARISON.xor_into(b, cond, &x, &z, taken[0]),
+        Ty::F => compare::COMPARISON.xor_into(b, cond, &x, &z, taken[0]),
+    }
     if half == Half::Jump {
         let offset = b.register("offset", Role::Operand, width);
         let pc = b.register("pc", Role::Target, width);
@@ -90,11 +95,4 @@ pub(super) fn call(b: &mut Builder, width: usize) {
     b.xor(&to, &link);
     b.swap(&pc, &link);
     b.increment_if(Bit::ONE, &link);
-}
-
-pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
-    let [x, z] = operands(b, ["a", "b"], width);
-    let trap = b.register("trap", Role::Trap, 1);
-    b.xor_condition(cond, &x, &z, trap[0]);
-    b.not(trap[0]);
 }

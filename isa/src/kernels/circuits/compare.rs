@@ -36,15 +36,6 @@ impl Comparison {
         self.xor(b, cond, [x, z], &invalid, holds);
         Outcome { word: holds.into(), faults: invalid.to_vec() }
     }
-
-    /// Traps unless a condition holds between two registers.
-    pub fn check(&self, b: &mut Builder, cond: Cond, width: usize) {
-        let x = b.register("a", Role::Operand, width);
-        let z = b.register("b", Role::Operand, width);
-        let trap = b.register("trap", Role::Trap, 1);
-        self.xor_into(b, cond, &x, &z, trap[0]);
-        b.not(trap[0]);
-    }
 }
 
 /// `nan ^= ` whether a word is NaN: its magnitude is above that of infinity.
@@ -126,6 +117,21 @@ pub(in crate::kernels) fn extremum(b: &mut Builder, t: Float, x: &Word, z: &Word
 /// The magnitude.
 pub(in crate::kernels) fn magnitude(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     Outcome::infallible(Word::from(&a[..a.len() - 1]).then(&[Bit::ZERO])).or(special(b, t, a))
+}
+
+/// 1 if the magnitude is at most the tolerance, else 0; 0 where one is NaN.
+pub(in crate::kernels) fn within(b: &mut Builder, a: &Word, tolerance: &Word) -> Outcome {
+    let (size, limit) = (&a[..a.len() - 1], &tolerance[..a.len() - 1]);
+    if tolerance.iter().all(|bit| *bit == Bit::ZERO) {
+        return Outcome::infallible(Word::from(b.is_zero(size)).unsigned(a.len()));
+    }
+    // The magnitude of NaN is above that of infinity. A tolerance of −0 is zero.
+    let (above, nan) = (b.less(limit, size), b.bit());
+    xor_nan(b, tolerance, nan);
+    let some = b.any(limit);
+    let negative = b.and(tolerance.sign(), some);
+    let near = b.is_zero(&[above, nan, negative]);
+    Outcome::infallible(Word::from(near).unsigned(a.len()))
 }
 
 /// Whether a number is infinite or NaN.

@@ -106,11 +106,10 @@ pub fn inverse(b: &mut Builder, a: &[Bit]) -> Outcome {
     Outcome::infallible(word).or(bad).or(least)
 }
 
-/// −y, unless it is zero.
-pub fn negate(b: &mut Builder, width: usize) {
-    let y = b.register("y", Role::Target, width);
+/// −y in place, unless it is zero.
+pub fn negate(b: &mut Builder, y: &Word) {
     let bad = b.register("trap_bad_logarithm", Role::Trap, 1);
-    let number = LogParts::of(&y);
+    let number = LogParts::of(y);
     b.with(
         |b| {
             let least = b.bit();

@@ -8,7 +8,7 @@
 //! logarithm, sine and cosine go through fixed point with guard bits, as a circuit's designer would have it; they are within 0.54 ulp of the true
 //! value and within one of `libm`'s. Functions without a circuit of their own stand for a few others.
 
-use crate::circuit::{Bit, Builder, Role, Word};
+use crate::circuit::{Bit, Builder, Word};
 use crate::num::elementary::Fixed;
 use crate::num::gauss::Logarithmic;
 
@@ -21,6 +21,7 @@ pub(super) mod fixed;
 pub mod float;
 pub(super) mod float_elementary;
 pub(super) mod gauss;
+pub mod in_place;
 pub(super) mod integer;
 pub mod log;
 pub(super) mod logarithm;
@@ -30,6 +31,7 @@ pub(super) mod trigonometric;
 mod wide;
 
 pub use float::Float;
+pub use in_place::InPlaceCircuit;
 
 /// The formats of the numbers in words of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,13 +191,4 @@ values! {
     FLOAT_SIN "float_sin" (1) |b, f, x| float_elementary::sin(b, f.float, &x[0]);
     /// The cosine of a double, as the sine.
     FLOAT_COS "float_cos" (1) |b, f, x| float_elementary::cos(b, f.float, &x[0]);
-}
-
-/// Rotates a point by an angle: `(x, y) = rot(x, y, angle)` of fixed-point numbers, in place; words wrap.
-pub fn rotation(b: &mut Builder, t: Fixed) {
-    let width = t.width as usize;
-    let x = b.register("x", Role::Target, width);
-    let y = b.register("y", Role::Target, width);
-    let angle = b.register("angle", Role::Operand, width);
-    trigonometric::rotate(b, t, &x, &y, &angle);
 }
