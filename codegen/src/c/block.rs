@@ -3,13 +3,14 @@
 
 use std::fmt::Write as _;
 
+use super::PRELUDE;
 use super::expr::{Expr, Kind, Prec};
 use super::function::FunctionPrinter;
 use super::text::{WORDS, word};
 use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
 use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
-use pendula_isa::kernels::{Kernel as _, int};
+use pendula_isa::kernels::Faults;
 use pendula_isa::types::Cond;
 
 /// Prints one block.
@@ -293,14 +294,15 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     fn load(&mut self, _: ValueId, _: u8, _: ValueId) {}
 
     fn kernel(&mut self, v: ValueId, kernel: u32, args: [ValueId; 4]) {
-        let (Kernel { name: kernel, arity, result: one, .. }, name) = self.f.kernel(kernel);
+        let (Kernel { name: kernel, arity, faults, result: one, .. }, name) = self.f.kernel(kernel);
         let (name, pair) = (name.to_string(), one.is_none());
-        if let Some((_, division)) = DIVISIONS.iter().find(|(of, _)| of == &kernel) {
+        let inline = format!("inline_{kernel}");
+        if faults == Faults::AtZero && PRELUDE.contains(&format!(" {inline}(")) {
             let (a, b) = (self.int(args[0]), self.int(args[1]));
             if b.constant.is_none_or(|k| k == 0) {
                 self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
             }
-            let ex = Expr::call(division, &[&a, &b], Kind::Word);
+            let ex = Expr::call(&inline, &[&a, &b], Kind::Word);
             self.name(v, &ex);
             return;
         }
@@ -394,13 +396,3 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     fn interpret(&mut self) {}
     fn reload(&mut self, _: ValueId, _: u8, _: u8) {}
 }
-
-/// Divisions, which C has operators for: the kernel, and the function of the prelude.
-const DIVISIONS: &[(&str, &str)] = &[
-    (int::Quot::INFO.name, "quotient"),
-    (int::Rem::INFO.name, "rest"),
-    (int::Div::INFO.name, "quotient_down"),
-    (int::Mod::INFO.name, "modulo"),
-    (int::Udiv::INFO.name, "unsigned_quotient"),
-    (int::Umod::INFO.name, "unsigned_rest"),
-];

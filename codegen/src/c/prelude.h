@@ -52,21 +52,21 @@ static inline int64_t bits(double x) { int64_t w; memcpy(&w, &x, 8); return w; }
 static inline int64_t rol(int64_t a, int64_t n) { word w = (word)a; return (int64_t)(w << (n & 63) | w >> (-n & 63)); }
 static inline int64_t ror(int64_t a, int64_t n) { return rol(a, -n); }
 static inline int64_t mulhigh(int64_t a, int64_t b) { return (int64_t)(((__int128)a * b) >> 64); }
-/* Divisions of integers by others than 0. The smallest by -1 wraps. */
-static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? (int64_t)(0 - (word)a) : a / b; }
-static inline int64_t rest(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
-static inline int64_t quotient_down(int64_t a, int64_t b)
+/* Kernels in C, `inline_` and their names. Only those that fail for a divisor of 0, which the caller excludes. The smallest integer by -1 wraps. */
+static inline int64_t inline_int_quot(int64_t a, int64_t b) { return b == -1 ? (int64_t)(0 - (word)a) : a / b; }
+static inline int64_t inline_int_rem(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+static inline int64_t inline_int_div(int64_t a, int64_t b)
 {
-    const int64_t q = quotient(a, b);
+    const int64_t q = inline_int_quot(a, b);
     return q - (((a ^ b) < 0) & (q * b != a));
 }
-static inline int64_t modulo(int64_t a, int64_t b)
+static inline int64_t inline_int_mod(int64_t a, int64_t b)
 {
-    const int64_t r = rest(a, b);
+    const int64_t r = inline_int_rem(a, b);
     return r + (b & -(((r ^ b) < 0) & (r != 0)));
 }
-static inline int64_t unsigned_quotient(int64_t a, int64_t b) { return (int64_t)((word)a / (word)b); }
-static inline int64_t unsigned_rest(int64_t a, int64_t b) { return (int64_t)((word)a % (word)b); }
+static inline int64_t inline_int_udiv(int64_t a, int64_t b) { return (int64_t)((word)a / (word)b); }
+static inline int64_t inline_int_umod(int64_t a, int64_t b) { return (int64_t)((word)a % (word)b); }
 static inline double canonical(double x) { return x == x ? x : real(0x7ff8000000000000); }
 
 /* Whether a loop's addresses, from `first` on in steps of `step`, which is small, leave the memory. */

@@ -5,7 +5,7 @@ mod counts;
 mod export;
 mod fixed;
 mod float;
-mod harness;
+pub(crate) mod harness;
 mod integer;
 mod log;
 mod words;
