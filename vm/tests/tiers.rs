@@ -107,6 +107,29 @@ fn loops_of_several_units_become_hot() {
     assert!(finished >= 2, "{:?}", made(&program));
 }
 
+/// A procedure that only compiled code calls is optimized, too, with its first call after its baseline code is used up.
+#[test]
+fn called_procedures_become_hot() {
+    let program = Program::new(
+        module(vec![
+            inst("proc", &[Operand::Label(2)]),
+            inst("inc", &[reg(3)]),
+            inst("ret", &[Operand::Label(-2)]),
+            inst("start", &[]),
+            inst("from.ne", &[reg(1), reg(0), Operand::Label(3)]),
+            inst("call", &[Operand::Label(-5)]),
+            inst("inc", &[reg(1)]),
+            inst("jmp.ne", &[reg(1), reg(2), Operand::Label(-3)]),
+            inst("finish", &[]),
+        ]),
+        true,
+    );
+    let program = program.expect("a sound program");
+    let m = run(&program, 100, 1000);
+    assert_eq!(m.registers()[3], 1000);
+    assert_eq!(made(&program), (0, 2));
+}
+
 /// A unit that would need much of the host's stack gets no baseline code.
 #[test]
 fn baseline_code_takes_little_of_the_stack() {

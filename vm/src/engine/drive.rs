@@ -6,7 +6,7 @@ use pendula_isa::adjoint::AdMode;
 use super::frame::{SideExit, Surroundings, enter};
 use super::plan::{NONE, Plan, Tally, Unit};
 use super::{Mode, Table};
-use crate::config::Config;
+use crate::config::{Config, Engine};
 use crate::machine::{Machine, Outcome, Position, StepOutcome};
 use crate::run::{After, Stop, finish_block};
 use pendula_codegen::lift::LiftConfig;
@@ -148,7 +148,8 @@ impl Machine<'_> {
                             budget = budget.wrapping_add(u64::from(self.code(block).len));
                         }
                         self.core.forward = self.program.decoded.is_forward(block);
-                        if budget < u64::from(self.code(block).len) {
+                        let due = k == 0 && self.is_due(plan, block, metered);
+                        if due || budget < u64::from(self.code(block).len) {
                             self.position = Position { block, k: 0 };
                             continue;
                         }
@@ -160,6 +161,17 @@ impl Machine<'_> {
                 return outcome;
             }
         }
+    }
+
+    /// Whether a unit has used up its iterations of baseline code, so that its next entry compiles it with optimization.
+    ///
+    /// Its block is then entered at once. Interpreting it would not do: a procedure that only compiled code calls is entered nowhere else,
+    /// and each of its calls would take this side exit again.
+    fn is_due(&self, plan: &Plan, block: u32, metered: bool) -> bool {
+        let unit = plan.unit_of[block as usize];
+        let hot = self.local.heat.get(unit as usize).is_some_and(|heat| *heat < 0);
+        let table = self.local.tables[usize::from(metered)][self.core.ad_mode as usize].as_ref();
+        self.engine == Engine::Jit && hot && table.is_some_and(|table| table.made(unit, true).is_none())
     }
 
     /// Counts an edge that compiled code does not count.

@@ -7,8 +7,9 @@
 //! words, on a [`Domain`](pendula_isa::domain::Domain) that records [operations](pendula_codegen::ops). [`plan`] divides the program
 //! into units. [`job`] analyses a unit, to find out which code can be omitted. Three code generators follow:
 //!
-//! - `clif` uses Cranelift, and is the only module that does;
-//! - `x64`, on x86-64 hosts, is the baseline compiler: it generates slower code in a fraction of the time;
+//! - `clif` uses Cranelift;
+//! - `x64`, on x86-64 hosts, is the baseline compiler: it generates slower code in a fraction of the time, of Cranelift only with its
+//!   assembler;
 //! - `c` emits C.
 //!
 //! Kernels of the number types are [called](pendula_codegen::kernel), unless they have an operation. An instruction without operations

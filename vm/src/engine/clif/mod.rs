@@ -1,4 +1,4 @@
-//! The code generator of `--engine jit`: compiles units to functions with Cranelift. Only this module uses Cranelift.
+//! The code generator of `--engine jit`: compiles units to functions with Cranelift.
 //!
 //! A unit's function takes the machine's [`Frame`](super::frame::Frame), the number of the entry, and the link that its return must
 //! find (0 if it must take a side exit instead). It returns 0 if the procedure has returned, else the status of a

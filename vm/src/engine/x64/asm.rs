@@ -1,4 +1,10 @@
-//! Encodes the x86-64 instructions that the baseline compiler uses.
+//! The x86-64 instructions that the baseline compiler uses, labels, and distances to them. Cranelift's assembler encodes them.
+
+use cranelift_assembler_x64::inst::*;
+use cranelift_assembler_x64::{
+    Amode, AmodeOffset, AmodeOffsetPlusKnownOffset, AsReg, DeferredTarget, GprMem, Registers, Scale, XmmMem,
+};
+use pendula_codegen::ops::Float;
 
 /// A general register, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +30,38 @@ impl Gpr {
     pub(super) const R15: Gpr = Gpr(15);
 }
 
+impl AsReg for Gpr {
+    fn new(enc: u8) -> Gpr {
+        Gpr(enc)
+    }
+
+    fn enc(&self) -> u8 {
+        self.0
+    }
+}
+
+impl AsReg for Xmm {
+    fn new(enc: u8) -> Xmm {
+        Xmm(enc)
+    }
+
+    fn enc(&self) -> u8 {
+        self.0
+    }
+}
+
+/// The types of registers in instructions.
+struct Regs;
+
+impl Registers for Regs {
+    type ReadGpr = Gpr;
+    type ReadWriteGpr = Gpr;
+    type WriteGpr = Gpr;
+    type ReadXmm = Xmm;
+    type ReadWriteXmm = Xmm;
+    type WriteXmm = Xmm;
+}
+
 /// An address: `base + 8 * index + offset`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mem {
@@ -38,69 +76,71 @@ impl Mem {
     }
 }
 
-/// A second operand.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Rm {
-    Reg(u8),
-    Mem(Mem),
-}
-
-impl From<Gpr> for Rm {
-    fn from(r: Gpr) -> Rm {
-        Rm::Reg(r.0)
+impl From<Mem> for Amode<Gpr> {
+    fn from(Mem { base, index, offset }: Mem) -> Amode<Gpr> {
+        let simm32 = AmodeOffset::new(offset);
+        match index {
+            Some(index) => Amode::ImmRegRegShift { base, index: index.into(), scale: Scale::Eight, simm32, trap: None },
+            None => Amode::ImmReg { base, simm32: AmodeOffsetPlusKnownOffset { simm32, offset: None }, trap: None },
+        }
     }
 }
 
-impl From<Xmm> for Rm {
-    fn from(r: Xmm) -> Rm {
-        Rm::Reg(r.0)
+/// A word as a second operand.
+pub(super) type Word = GprMem<Gpr, Gpr>;
+
+/// A double as a second operand.
+pub(super) type Double = XmmMem<Xmm, Gpr>;
+
+impl From<Mem> for Word {
+    fn from(m: Mem) -> Word {
+        GprMem::Mem(m.into())
     }
 }
 
-impl From<Mem> for Rm {
-    fn from(m: Mem) -> Rm {
-        Rm::Mem(m)
+impl From<Mem> for Double {
+    fn from(m: Mem) -> Double {
+        XmmMem::Mem(m.into())
     }
 }
 
-/// Arithmetic by its number in the instruction.
+/// Arithmetic on words.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Alu {
-    Add = 0,
-    Or = 1,
-    And = 4,
-    Sub = 5,
-    Xor = 6,
-    Cmp = 7,
+    Add,
+    Or,
+    And,
+    Sub,
+    Xor,
+    Cmp,
 }
 
-/// Shifts by their number in the instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shift {
-    Rol = 0,
-    Ror = 1,
-    Shl = 4,
-    Shr = 5,
-    Sar = 7,
+    Rol,
+    Ror,
+    Shl,
+    Shr,
+    Sar,
 }
 
 /// A condition of the flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flag {
-    Below = 2,
-    AboveOrEqual = 3,
-    Equal = 4,
-    NotEqual = 5,
-    BelowOrEqual = 6,
-    Above = 7,
-    Sign = 8,
-    NotSign = 9,
-    Unordered = 10,
-    Ordered = 11,
-    Less = 12,
-    GreaterOrEqual = 13,
-    LessOrEqual = 14,
-    Greater = 15,
+    Below,
+    AboveOrEqual,
+    Equal,
+    NotEqual,
+    BelowOrEqual,
+    Above,
+    Sign,
+    NotSign,
+    Unordered,
+    Ordered,
+    Less,
+    GreaterOrEqual,
+    LessOrEqual,
+    Greater,
 }
 
 impl Flag {
@@ -123,6 +163,15 @@ impl Flag {
             NotSign => Sign,
         }
     }
+}
+
+/// Encodes the instruction that belongs to a value; all have the same operands.
+macro_rules! encode {
+    ($asm:ident, $by:expr, $operands:tt, $($value:pat => $inst:ty),+ $(,)?) => {
+        match $by {
+            $($value => <$inst>::new $operands.encode(&mut $asm.code),)+
+        }
+    };
 }
 
 /// The target of a jump.
@@ -161,213 +210,155 @@ impl Asm {
         self.code
     }
 
-    fn byte(&mut self, b: u8) {
-        self.code.push(b);
-    }
-
-    fn long(&mut self, k: i32) {
-        self.code.extend_from_slice(&k.to_le_bytes());
-    }
-
-    /// An instruction: a prefix, 0 for none; whether its operands have 64 bits; its code; its register and the other operand.
-    fn encode(&mut self, prefix: u8, wide: bool, opcode: &[u8], reg: u8, rm: Rm) {
-        if prefix != 0 {
-            self.byte(prefix);
-        }
-        let (x, b) = match rm {
-            Rm::Reg(r) => (0, r >> 3),
-            Rm::Mem(m) => (m.index.map_or(0, |i| i.0 >> 3), m.base.0 >> 3),
-        };
-        let rex = 0x40 | u8::from(wide) << 3 | (reg >> 3) << 2 | x << 1 | b;
-        if rex != 0x40 {
-            self.byte(rex);
-        }
-        self.code.extend_from_slice(opcode);
-        let reg = (reg & 7) << 3;
-        match rm {
-            Rm::Reg(r) => self.byte(0xc0 | reg | r & 7),
-            Rm::Mem(m) => {
-                let base = m.base.0 & 7;
-                let short = i8::try_from(m.offset).ok();
-                let mode = match short {
-                    Some(0) if base != 5 => 0,
-                    Some(_) => 0x40,
-                    None => 0x80,
-                };
-                match m.index {
-                    Some(index) => {
-                        self.byte(mode | reg | 4);
-                        self.byte(0xc0 | (index.0 & 7) << 3 | base);
-                    }
-                    None if base == 4 => {
-                        self.byte(mode | reg | 4);
-                        self.byte(0x24);
-                    }
-                    None => self.byte(mode | reg | base),
-                }
-                match (mode, short) {
-                    (0, _) => {}
-                    (0x40, Some(short)) => self.byte(short as u8),
-                    _ => self.long(m.offset),
-                }
-            }
-        }
-    }
-
-    pub(super) fn mov(&mut self, to: Gpr, from: impl Into<Rm>) {
-        self.encode(0, true, &[0x8b], to.0, from.into());
+    pub(super) fn mov(&mut self, to: Gpr, from: impl Into<Word>) {
+        movq_rm::<Regs>::new(to, from).encode(&mut self.code);
     }
 
     pub(super) fn store(&mut self, to: Mem, from: Gpr) {
-        self.encode(0, true, &[0x89], from.0, to.into());
+        movq_mr::<Regs>::new(to, from).encode(&mut self.code);
     }
 
     /// Loads a constant; keeps the flags.
     pub(super) fn constant(&mut self, to: Gpr, k: u64) {
-        let b = to.0 >> 3;
         if let Ok(k) = u32::try_from(k) {
-            if b != 0 {
-                self.byte(0x41);
-            }
-            self.byte(0xb8 | to.0 & 7);
-            self.code.extend_from_slice(&k.to_le_bytes());
+            movl_oi::<Regs>::new(to, k).encode(&mut self.code);
         } else if let Ok(k) = i32::try_from(k.cast_signed()) {
-            self.encode(0, true, &[0xc7], 0, to.into());
-            self.long(k);
+            movq_mi_sxl::<Regs>::new(to, k).encode(&mut self.code);
         } else {
-            self.byte(0x48 | b);
-            self.byte(0xb8 | to.0 & 7);
-            self.code.extend_from_slice(&k.to_le_bytes());
+            movabsq_oi::<Regs>::new(to, k).encode(&mut self.code);
         }
     }
 
     /// Writes a constant to memory, its upper half being its sign.
     pub(super) fn store_constant(&mut self, to: Mem, k: i32) {
-        self.encode(0, true, &[0xc7], 0, to.into());
-        self.long(k);
+        movq_mi_sxl::<Regs>::new(to, k).encode(&mut self.code);
     }
 
     pub(super) fn lea(&mut self, to: Gpr, from: Mem) {
-        self.encode(0, true, &[0x8d], to.0, from.into());
+        leaq_rm::<Regs>::new(to, from).encode(&mut self.code);
     }
 
-    pub(super) fn alu(&mut self, op: Alu, a: Gpr, b: impl Into<Rm>) {
-        self.encode(0, true, &[(op as u8) << 3 | 3], a.0, b.into());
+    pub(super) fn alu(&mut self, op: Alu, a: Gpr, b: impl Into<Word>) {
+        let b = b.into();
+        encode!(self, op, (a, b),
+            Alu::Add => addq_rm<Regs>, Alu::Or => orq_rm<Regs>, Alu::And => andq_rm<Regs>,
+            Alu::Sub => subq_rm<Regs>, Alu::Xor => xorq_rm<Regs>, Alu::Cmp => cmpq_rm<Regs>);
     }
 
-    pub(super) fn alu_constant(&mut self, op: Alu, a: impl Into<Rm>, k: i32) {
+    pub(super) fn alu_constant(&mut self, op: Alu, a: impl Into<Word>, k: i32) {
+        let a = a.into();
         if let Ok(k) = i8::try_from(k) {
-            self.encode(0, true, &[0x83], op as u8, a.into());
-            self.byte(k as u8);
+            encode!(self, op, (a, k),
+                Alu::Add => addq_mi_sxb<Regs>, Alu::Or => orq_mi_sxb<Regs>, Alu::And => andq_mi_sxb<Regs>,
+                Alu::Sub => subq_mi_sxb<Regs>, Alu::Xor => xorq_mi_sxb<Regs>, Alu::Cmp => cmpq_mi_sxb<Regs>);
         } else {
-            self.encode(0, true, &[0x81], op as u8, a.into());
-            self.long(k);
+            encode!(self, op, (a, k),
+                Alu::Add => addq_mi_sxl<Regs>, Alu::Or => orq_mi_sxl<Regs>, Alu::And => andq_mi_sxl<Regs>,
+                Alu::Sub => subq_mi_sxl<Regs>, Alu::Xor => xorq_mi_sxl<Regs>, Alu::Cmp => cmpq_mi<Regs>);
         }
     }
 
     pub(super) fn test(&mut self, a: Gpr) {
-        self.encode(0, true, &[0x85], a.0, a.into());
+        testq_mr::<Regs>::new(a, a).encode(&mut self.code);
     }
 
-    pub(super) fn mul(&mut self, a: Gpr, b: impl Into<Rm>) {
-        self.encode(0, true, &[0x0f, 0xaf], a.0, b.into());
+    pub(super) fn mul(&mut self, a: Gpr, b: impl Into<Word>) {
+        imulq_rm::<Regs>::new(a, b).encode(&mut self.code);
     }
 
     /// The product of `rax` and another, in `rdx` and `rax`.
-    pub(super) fn mul_wide(&mut self, b: impl Into<Rm>) {
-        self.encode(0, true, &[0xf7], 5, b.into());
+    pub(super) fn mul_wide(&mut self, b: impl Into<Word>) {
+        imulq_m::<Regs>::new(Gpr::RAX, Gpr::RDX, b).encode(&mut self.code);
     }
 
     pub(super) fn not(&mut self, a: Gpr) {
-        self.encode(0, true, &[0xf7], 2, a.into());
+        notq_m::<Regs>::new(a).encode(&mut self.code);
     }
 
     /// Shifts by a constant, or by the low bits of `cl`.
     pub(super) fn shift(&mut self, op: Shift, a: Gpr, by: Option<u8>) {
         match by {
-            Some(k) => {
-                self.encode(0, true, &[0xc1], op as u8, a.into());
-                self.byte(k);
-            }
-            None => self.encode(0, true, &[0xd3], op as u8, a.into()),
+            Some(k) => encode!(self, op, (a, k),
+                Shift::Rol => rolq_mi<Regs>, Shift::Ror => rorq_mi<Regs>, Shift::Shl => shlq_mi<Regs>,
+                Shift::Shr => shrq_mi<Regs>, Shift::Sar => sarq_mi<Regs>),
+            None => encode!(self, op, (a, Gpr::RCX),
+                Shift::Rol => rolq_mc<Regs>, Shift::Ror => rorq_mc<Regs>, Shift::Shl => shlq_mc<Regs>,
+                Shift::Shr => shrq_mc<Regs>, Shift::Sar => sarq_mc<Regs>),
         }
-    }
-
-    /// Clears the sign of a double in a general register.
-    pub(super) fn clear_sign(&mut self, a: Gpr) {
-        self.encode(0, true, &[0x0f, 0xba], 6, a.into());
-        self.byte(63);
     }
 
     /// Sets a register to 1 if the condition holds, else to 0; keeps the flags.
     pub(super) fn set(&mut self, flag: Flag, to: Gpr) {
-        // With a prefix at any rate: else it is another register's second byte.
-        self.byte(0x40 | to.0 >> 3);
-        self.code.extend_from_slice(&[0x0f, 0x90 | flag as u8, 0xc0 | to.0 & 7]);
-        self.byte(0x40 | (to.0 >> 3) << 2 | to.0 >> 3);
-        self.code.extend_from_slice(&[0x0f, 0xb6, 0xc0 | (to.0 & 7) << 3 | to.0 & 7]);
+        encode!(self, flag, (to),
+            Flag::Below => setb_m<Regs>, Flag::AboveOrEqual => setae_m<Regs>, Flag::Equal => sete_m<Regs>,
+            Flag::NotEqual => setne_m<Regs>, Flag::BelowOrEqual => setbe_m<Regs>, Flag::Above => seta_m<Regs>,
+            Flag::Sign => sets_m<Regs>, Flag::NotSign => setns_m<Regs>, Flag::Unordered => setp_m<Regs>,
+            Flag::Ordered => setnp_m<Regs>, Flag::Less => setl_m<Regs>, Flag::GreaterOrEqual => setge_m<Regs>,
+            Flag::LessOrEqual => setle_m<Regs>, Flag::Greater => setg_m<Regs>);
+        movzbl_rm::<Regs>::new(to, to).encode(&mut self.code);
     }
 
-    pub(super) fn mov_if(&mut self, flag: Flag, to: Gpr, from: impl Into<Rm>) {
-        self.encode(0, true, &[0x0f, 0x40 | flag as u8], to.0, from.into());
-    }
-
-    /// Counts one up (`by` 0) or down (1).
-    pub(super) fn step(&mut self, at: Mem, by: u8) {
-        self.encode(0, true, &[0xff], by, at.into());
+    pub(super) fn mov_if(&mut self, flag: Flag, to: Gpr, from: Gpr) {
+        encode!(self, flag, (to, from),
+            Flag::Below => cmovbq_rm<Regs>, Flag::AboveOrEqual => cmovaeq_rm<Regs>, Flag::Equal => cmoveq_rm<Regs>,
+            Flag::NotEqual => cmovneq_rm<Regs>, Flag::BelowOrEqual => cmovbeq_rm<Regs>,
+            Flag::Above => cmovaq_rm<Regs>, Flag::Sign => cmovsq_rm<Regs>, Flag::NotSign => cmovnsq_rm<Regs>,
+            Flag::Unordered => cmovpq_rm<Regs>, Flag::Ordered => cmovnpq_rm<Regs>, Flag::Less => cmovlq_rm<Regs>,
+            Flag::GreaterOrEqual => cmovgeq_rm<Regs>, Flag::LessOrEqual => cmovleq_rm<Regs>,
+            Flag::Greater => cmovgq_rm<Regs>);
     }
 
     pub(super) fn push(&mut self, r: Gpr) {
-        if r.0 >= 8 {
-            self.byte(0x41);
-        }
-        self.byte(0x50 | r.0 & 7);
+        pushq_o::<Regs>::new(r).encode(&mut self.code);
     }
 
     pub(super) fn pop(&mut self, r: Gpr) {
-        if r.0 >= 8 {
-            self.byte(0x41);
-        }
-        self.byte(0x58 | r.0 & 7);
+        popq_o::<Regs>::new(r).encode(&mut self.code);
     }
 
     pub(super) fn ret(&mut self) {
-        self.byte(0xc3);
+        retq_zo::new().encode(&mut self.code);
     }
 
     pub(super) fn call(&mut self, to: Gpr) {
-        self.encode(0, false, &[0xff], 2, to.into());
+        callq_m::<Regs>::new(to).encode(&mut self.code);
     }
 
     pub(super) fn jump_to(&mut self, to: Gpr) {
-        self.encode(0, false, &[0xff], 4, to.into());
+        jmpq_m::<Regs>::new(to).encode(&mut self.code);
     }
 
     pub(super) fn jump(&mut self, to: Label) {
-        self.byte(0xe9);
+        jmp_d32::new(0).encode(&mut self.code);
         self.distance(to, None);
     }
 
     pub(super) fn jump_if(&mut self, flag: Flag, to: Label) {
-        self.code.extend_from_slice(&[0x0f, 0x80 | flag as u8]);
+        encode!(self, flag, (0),
+            Flag::Below => jb_d32, Flag::AboveOrEqual => jae_d32, Flag::Equal => je_d32, Flag::NotEqual => jne_d32,
+            Flag::BelowOrEqual => jbe_d32, Flag::Above => ja_d32, Flag::Sign => js_d32, Flag::NotSign => jns_d32,
+            Flag::Unordered => jp_d32, Flag::Ordered => jnp_d32, Flag::Less => jl_d32,
+            Flag::GreaterOrEqual => jge_d32, Flag::LessOrEqual => jle_d32, Flag::Greater => jg_d32);
         self.distance(to, None);
     }
 
     /// The address of a label.
     pub(super) fn address(&mut self, to: Gpr, label: Label) {
-        self.code.extend_from_slice(&[0x48 | (to.0 >> 3) << 2, 0x8d, (to.0 & 7) << 3 | 5]);
+        let target = DeferredTarget::Label(cranelift_assembler_x64::Label(label.0));
+        leaq_rm::<Regs>::new(to, Amode::RipRelative { target }).encode(&mut self.code);
         self.distance(label, None);
     }
 
     /// The sign-extended half word at an address: base and four times an index.
     pub(super) fn entry_of_table(&mut self, to: Gpr, base: Gpr, index: Gpr) {
-        self.byte(0x48 | (to.0 >> 3) << 2 | (index.0 >> 3) << 1 | base.0 >> 3);
-        self.code.extend_from_slice(&[0x63, 0x44 | (to.0 & 7) << 3, 0x80 | (index.0 & 7) << 3 | base.0 & 7, 0]);
+        let (index, simm32) = (index.into(), AmodeOffset::ZERO);
+        let from = Amode::ImmRegRegShift { base, index, scale: Scale::Four, simm32, trap: None };
+        movslq_rm::<Regs>::new(to, from).encode(&mut self.code);
     }
 
+    /// Records that the last four bytes are for the distance to a label.
     fn distance(&mut self, to: Label, from: Option<u32>) {
-        self.fixes.push((self.code.len() as u32, to, from));
-        self.long(0);
+        self.fixes.push((self.code.len() as u32 - 4, to, from));
     }
 
     /// A table of distances from its beginning.
@@ -375,44 +366,51 @@ impl Asm {
         self.bind(label);
         let from = self.code.len() as u32;
         for to in to {
+            self.code.extend_from_slice(&[0; 4]);
             self.distance(*to, Some(from));
         }
     }
 
     pub(super) fn double(&mut self, to: Xmm, from: Mem) {
-        self.encode(0xf2, false, &[0x0f, 0x10], to.0, from.into());
+        movsd_a_m::<Regs>::new(to, from).encode(&mut self.code);
     }
 
     pub(super) fn store_double(&mut self, to: Mem, from: Xmm) {
-        self.encode(0xf2, false, &[0x0f, 0x11], from.0, to.into());
+        movsd_c_m::<Regs>::new(to, from).encode(&mut self.code);
     }
 
     pub(super) fn copy_double(&mut self, to: Xmm, from: Xmm) {
-        self.encode(0, false, &[0x0f, 0x28], to.0, from.into());
+        movaps_a::<Regs>::new(to, from).encode(&mut self.code);
     }
 
     pub(super) fn word_to_double(&mut self, to: Xmm, from: Gpr) {
-        self.encode(0x66, true, &[0x0f, 0x6e], to.0, from.into());
+        movq_a::<Regs>::new(to, from).encode(&mut self.code);
     }
 
     pub(super) fn double_to_word(&mut self, to: Gpr, from: Xmm) {
-        self.encode(0x66, true, &[0x0f, 0x7e], from.0, to.into());
+        movq_b::<Regs>::new(to, from).encode(&mut self.code);
     }
 
-    /// Arithmetic on doubles by its code: 0x58 add, 0x59 mul, 0x5c sub, 0x5e div, 0x51 sqrt.
-    pub(super) fn float(&mut self, code: u8, a: Xmm, b: impl Into<Rm>) {
-        self.encode(0xf2, false, &[0x0f, code], a.0, b.into());
+    pub(super) fn float(&mut self, op: Float, a: Xmm, b: impl Into<Double>) {
+        let b = b.into();
+        encode!(self, op, (a, b),
+            Float::Add => addsd_a<Regs>, Float::Sub => subsd_a<Regs>, Float::Mul => mulsd_a<Regs>,
+            Float::Div => divsd_a<Regs>);
     }
 
-    pub(super) fn compare_doubles(&mut self, a: Xmm, b: impl Into<Rm>) {
-        self.encode(0x66, false, &[0x0f, 0x2e], a.0, b.into());
+    pub(super) fn sqrt(&mut self, to: Xmm, from: Xmm) {
+        sqrtsd_a::<Regs>::new(to, from).encode(&mut self.code);
+    }
+
+    pub(super) fn compare_doubles(&mut self, a: Xmm, b: impl Into<Double>) {
+        ucomisd_a::<Regs>::new(a, b).encode(&mut self.code);
     }
 
     pub(super) fn clear_double(&mut self, a: Xmm) {
-        self.encode(0, false, &[0x0f, 0x57], a.0, a.into());
+        xorps_a::<Regs>::new(a, a).encode(&mut self.code);
     }
 
-    pub(super) fn integer_to_double(&mut self, to: Xmm, from: impl Into<Rm>) {
-        self.encode(0xf2, true, &[0x0f, 0x2a], to.0, from.into());
+    pub(super) fn integer_to_double(&mut self, to: Xmm, from: impl Into<Word>) {
+        cvtsi2sdq_a::<Regs>::new(to, from).encode(&mut self.code);
     }
 }

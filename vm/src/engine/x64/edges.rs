@@ -123,7 +123,7 @@ impl Baseline<'_> {
         self.exit_if(Flag::NotEqual);
         self.asm.constant(word, link);
         self.asm.store(top, word);
-        self.asm.step(STACK_POINTER, 0);
+        self.asm.alu_constant(Alu::Add, STACK_POINTER, 1);
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
             return self.depart(SideExit::Before(to), EdgeKind::Unreturned);

@@ -171,7 +171,7 @@ impl Baseline<'_> {
     /// Increments the counter of an edge, if it has one.
     fn count(&mut self, place: usize, kind: EdgeKind) {
         if let Some(n) = self.job.unit.counter(place, kind) {
-            self.asm.step(Mem::at(COUNTERS, 8 * n), 0);
+            self.asm.alu_constant(asm::Alu::Add, Mem::at(COUNTERS, 8 * n), 1);
         }
     }
 
@@ -194,7 +194,7 @@ impl Baseline<'_> {
         }
         if job.unit.heads[place] {
             self.asm.mov(SCRATCH, field(offset_of!(Frame, heat)));
-            self.asm.step(Mem::at(SCRATCH, 8 * job.number), 1);
+            self.asm.alu_constant(asm::Alu::Sub, Mem::at(SCRATCH, 8 * job.number), 1);
             self.exit_if(Flag::Sign);
         }
         for part in &body.parts {

@@ -130,15 +130,9 @@ impl Emit for Baseline<'_> {
     }
 
     fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
-        let code = match op {
-            Float::Add => 0x58,
-            Float::Mul => 0x59,
-            Float::Sub => 0x5c,
-            Float::Div => 0x5e,
-        };
         let r = self.consume_double(a);
         let operand = self.double_operand(b);
-        self.asm.float(code, r, operand);
+        self.asm.float(op, r, operand);
         self.used(a);
         self.used(b);
         self.define_double(v, r);
@@ -147,14 +141,16 @@ impl Emit for Baseline<'_> {
     fn sqrt(&mut self, v: ValueId, a: ValueId) {
         let a_double = self.double(a);
         let r = self.take_vector();
-        self.asm.float(0x51, r, a_double);
+        self.asm.sqrt(r, a_double);
         self.used(a);
         self.define_double(v, r);
     }
 
     fn abs(&mut self, v: ValueId, a: ValueId) {
         let r = self.consume(a);
-        self.asm.clear_sign(r);
+        // The highest bit is the sign.
+        self.asm.shift(Shift::Shl, r, Some(1));
+        self.asm.shift(Shift::Shr, r, Some(1));
         self.used(a);
         self.define(v, r);
     }

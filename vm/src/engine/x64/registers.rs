@@ -3,7 +3,7 @@
 use pendula_codegen::ops::ValueId;
 
 use super::Baseline;
-use super::asm::{Gpr, Mem, Rm, Xmm};
+use super::asm::{Double, Gpr, Mem, Word, Xmm};
 use super::values::{NO_SLOT, NONE, SCRATCH};
 
 /// General registers for values: the caller-saved ones, except the scratch register.
@@ -210,7 +210,7 @@ impl Baseline<'_> {
     }
 
     /// A word as a second operand, in memory if it need not be in a register. It must be used at once.
-    pub(super) fn operand(&mut self, v: ValueId) -> Rm {
+    pub(super) fn operand(&mut self, v: ValueId) -> Word {
         match self.in_memory(v) {
             Some(mem) => mem.into(),
             None => self.word(v).into(),
@@ -218,7 +218,7 @@ impl Baseline<'_> {
     }
 
     /// A double as a second operand, likewise.
-    pub(super) fn double_operand(&mut self, v: ValueId) -> Rm {
+    pub(super) fn double_operand(&mut self, v: ValueId) -> Double {
         match self.in_memory(v) {
             Some(mem) => mem.into(),
             None => self.double(v).into(),
