@@ -20,6 +20,7 @@ pub mod text;
 
 use std::collections::HashMap;
 
+use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Cond, Format, Ty};
 
 pub use pendula_codegen::properties::permutes;
@@ -185,6 +186,16 @@ pub enum Operand {
     Var(Var),
     /// A word of memory.
     Mem(Mem),
+}
+
+/// The identity of a type.
+pub const fn identity(ty: Ty) -> TableFn {
+    match ty {
+        Ty::Int => TableFn::Int(int_fn::Name::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
+    }
 }
 
 impl From<Place> for Operand {

@@ -42,6 +42,21 @@ pub(super) enum Guard {
     Unknown,
 }
 
+impl Guard {
+    /// Puts a statement into the branch that makes an iteration certain, if one is needed.
+    pub(super) fn enclose(&self, s: &mut LocatedStmt) {
+        if let Guard::Test(test) = *self {
+            let then = vec![taken(s)];
+            s.stmt = Stmt::If { pre: Condition::of(test), post: Condition::of(test), then, otherwise: Block::new() };
+        }
+    }
+}
+
+/// Takes a statement, to put it into another one at its place.
+pub(super) fn taken(s: &mut LocatedStmt) -> LocatedStmt {
+    std::mem::replace(&mut s.stmt, Stmt::Print(0)).at(s.loc)
+}
+
 /// What makes certain that a `for` has an iteration.
 pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
     if trip_count(first, last, step).is_some_and(|n| n > 0) {
@@ -71,18 +86,13 @@ fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
         Guard::Unknown => Block::new(),
         Guard::Certain | Guard::Test(_) => moved(var, body, vars, summaries, true),
     };
-    let loc = s.loc;
     let wrap = |s: &mut LocatedStmt, compute: Block| {
-        let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-        s.stmt = Stmt::With { name: "hoisted".into(), compute, body: vec![stmt.at(loc)] };
+        let body = vec![taken(s)];
+        s.stmt = Stmt::With { name: "hoisted".into(), compute, body };
     };
     if !may_trap.is_empty() {
         wrap(s, may_trap);
-        if let Guard::Test(test) = guard {
-            let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-            let (pre, post) = (Condition::of(test), Condition::of(test));
-            s.stmt = Stmt::If { pre, post, then: vec![stmt.at(loc)], otherwise: Block::new() };
-        }
+        guard.enclose(s);
     }
     if !nontrapping.is_empty() {
         wrap(s, nontrapping);
@@ -158,19 +168,7 @@ fn take_compute(
                 }
                 out.push(s);
             }
-            Stmt::Update { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => compute.push(s),
+            _ => compute.push(s),
         }
     }
 }

@@ -11,7 +11,7 @@ use pendula_isa::{Acc, Cond, Env, Ty};
 use super::body::{Body, Sink};
 use super::value::{Literal, ScalarExpr};
 use super::{Done, Stop};
-use crate::ir::{Condition, Operand, Place, Stmt, Test};
+use crate::ir::{Condition, Operand, Place, Stmt, Test, identity};
 use crate::nil::ast::Span;
 use crate::nil::codes;
 use crate::nil::types::number_name;
@@ -30,16 +30,6 @@ pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<Tab
     });
     // The names in the table are static; a name that is not among them has no function.
     all.iter().find(|((t, f, n, a), _)| *t == ty && *f == from && *n == name && *a == arity).map(|(_, f)| *f)
-}
-
-/// The identity function of a type.
-pub(super) const fn identity(ty: Ty) -> TableFn {
-    match ty {
-        Ty::Int => TableFn::Int(int_fn::Name::Id),
-        Ty::Q => TableFn::Q(q_fn::Name::Id),
-        Ty::L => TableFn::L(l_fn::Name::Id),
-        Ty::F => TableFn::F(f_fn::Name::Id),
-    }
 }
 
 /// a + b and a − b of a type.

@@ -8,7 +8,7 @@ use super::body::{Body, Sink};
 use super::places::distinct;
 use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
-use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, invert};
+use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, identity, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
@@ -409,7 +409,7 @@ impl Body<'_, '_> {
             .into();
         body.push(Stmt::Assert { test: clear, why: AssertKind::User, reason: used });
         body.push(if copy {
-            let (acc, func) = (super::accumulator(ty), super::emit::identity(ty));
+            let (acc, func) = (super::accumulator(ty), identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
         } else {
             Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args: vec![p.into(), Operand::Mem(top)] }

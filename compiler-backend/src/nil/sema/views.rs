@@ -5,9 +5,9 @@ use pendula_isa::table::{Row, TableFn, f_fn, l_fn};
 
 use super::Done;
 use super::body::{Body, Sink};
-use super::emit::{identity, sum};
+use super::emit::sum;
 use super::value::{ScalarExpr, Value};
-use crate::ir::{Operand, Place, Stmt};
+use crate::ir::{Operand, Place, Stmt, identity};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::number_name;

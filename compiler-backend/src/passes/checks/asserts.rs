@@ -153,17 +153,13 @@ impl Facts<'_> {
     /// Works on a statement. Returns false if it is to be removed.
     fn statement(&mut self, s: &mut LocatedStmt) -> bool {
         let summaries = self.summaries;
-        match &s.stmt {
-            Stmt::Array { free, .. } => self.array_ended = *free,
-            Stmt::Assert { .. } | Stmt::Ancilla { .. } | Stmt::Update { .. } | Stmt::With { .. } => {}
-            Stmt::Permute { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::Span { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => self.array_ended = false,
+        if let Stmt::Array { free, .. } = &s.stmt {
+            self.array_ended = *free;
+        } else if !matches!(
+            s.stmt,
+            Stmt::Assert { .. } | Stmt::Ancilla { .. } | Stmt::Update { .. } | Stmt::With { .. }
+        ) {
+            self.array_ended = false;
         }
         match &mut s.stmt {
             Stmt::Assert { test, why, reason: _ } => {

@@ -8,7 +8,7 @@
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
-use crate::ir::effects::{Summaries, blocks, blocks_mut, walk};
+use crate::ir::effects::{Summaries, blocks, blocks_mut, undone_blocks, walk};
 use crate::ir::{Block, IrFunction, LocatedStmt, Operand, Program, Stmt, Var};
 use crate::passes::table::FastSet;
 
@@ -72,26 +72,8 @@ fn calls(block: &[LocatedStmt], directions: Directions, found: &mut impl FnMut(u
             found(func.0 as usize, directions.flipped(*inverse));
         }
         for (n, inner) in blocks(&s.stmt).enumerate() {
-            calls(inner, if is_undone(&s.stmt, n) { Directions::BOTH } else { directions }, found);
+            calls(inner, if n < undone_blocks(&s.stmt) { Directions::BOTH } else { directions }, found);
         }
-    }
-}
-
-/// Whether a statement's block of this number is computed and undone.
-fn is_undone(stmt: &Stmt, n: usize) -> bool {
-    match stmt {
-        Stmt::If { .. } | Stmt::While { .. } => n < 2,
-        Stmt::With { .. } => n < 1,
-        Stmt::For { .. }
-        | Stmt::Span { .. }
-        | Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => false,
     }
 }
 
@@ -137,10 +119,9 @@ fn drop_in(block: &mut Block, directions: Directions, discrete: &impl Fn(Var) ->
             let ends = if *free { directions.forward } else { directions.backward };
             checks.drop &= ends && !discrete(*var);
         }
-        let undone = [is_undone(&s.stmt, 0), is_undone(&s.stmt, 1)];
+        let undone = undone_blocks(&s.stmt);
         for (n, inner) in blocks_mut(&mut s.stmt).enumerate() {
-            let undone = undone.get(n).copied().unwrap_or(false);
-            drop_in(inner, if undone { Directions::BOTH } else { directions }, discrete);
+            drop_in(inner, if n < undone { Directions::BOTH } else { directions }, discrete);
         }
     }
 }
