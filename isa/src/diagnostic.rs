@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Declares the error codes of one component: a constant per code, and `OWN`, the list of codes with their titles.
+/// Declares the error codes of one component, in ascending order: a constant per code, and `OWN`, the list of codes with their titles.
 #[macro_export]
 macro_rules! diagnostic_codes {
     ($( $Name:ident $code:literal $title:literal; )*) => {

@@ -49,13 +49,7 @@ impl<'a> Body<'_, 'a> {
         let element = |t: &Type| match t {
             Type::Array { element, .. } => (**element).clone(),
             Type::Struct(s) => s.fields.first().map_or(t.clone(), |(_, t)| t.clone()),
-            Type::Num(_)
-            | Type::Bool
-            | Type::Complex(_)
-            | Type::Tropical(_)
-            | Type::Log { .. }
-            | Type::Tuple(_)
-            | Type::Function(_) => t.clone(),
+            _ => t.clone(),
         };
         let expected =
             self.expected_log_sign().map(|signed| Type::Log { signed }).or(self.expected_type.map(Type::Num));
@@ -362,15 +356,7 @@ fn regions_of(v: &Value, out: &mut Vec<ir::Region>) {
     match v {
         Value::Array(view) => out.push(view.region),
         Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|p| regions_of(p, out)),
-        Value::Num(..)
-        | Value::Bool(_)
-        | Value::Complex(..)
-        | Value::Tropical(..)
-        | Value::Log(..)
-        | Value::Elements(_)
-        | Value::Function(_)
-        | Value::Type(_)
-        | Value::Range(..) => {}
+        _ => {}
     }
 }
 

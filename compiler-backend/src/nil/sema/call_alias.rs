@@ -70,13 +70,9 @@ impl<'a> Body<'_, 'a> {
         };
         let test = if a.is_contiguous() && b.is_contiguous() {
             let (len_a, len_b) = (words(self, a)?, words(self, b)?);
-            let behind = ScalarExpr::Cmp(Cond::Ge, Ty::Int, Box::new(ScalarExpr::var(d)), Box::new(len_b.into()));
-            let before = ScalarExpr::Cmp(
-                Cond::Le,
-                Ty::Int,
-                Box::new(ScalarExpr::var(d)),
-                Box::new(ScalarExpr::Neg(Box::new(len_a.into()))),
-            );
+            let behind = ScalarExpr::cmp(Cond::Ge, Ty::Int, ScalarExpr::var(d), len_b.into());
+            let before =
+                ScalarExpr::cmp(Cond::Le, Ty::Int, ScalarExpr::var(d), ScalarExpr::Neg(Box::new(len_a.into())));
             self.test(ScalarExpr::Or(Box::new(behind), Box::new(before)))?
         } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
             // Different rows of one matrix have no common element.

@@ -139,14 +139,9 @@ impl Body<'_, '_> {
         inverse: bool,
         x: ScalarExpr,
     ) -> Done<()> {
-        let plain = |word: u64| match acc {
-            Acc::Add => word == 0,
-            Acc::Mul => word == 0,
-            Acc::Xor => word == 0,
-        };
         match x {
             ScalarExpr::Lit(_) => Err(Stop),
-            ScalarExpr::Const(w) if plain(w) => Ok(()),
+            ScalarExpr::Const(0) => Ok(()),
             ScalarExpr::Const(w) => {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![Operand::Const(w)]);
                 Ok(())
@@ -291,24 +286,20 @@ impl Body<'_, '_> {
 
     /// Whether a value can be computed even if it is not used: it reads no memory and cannot trap.
     fn is_safe(&self, x: &ScalarExpr) -> bool {
-        match x {
-            ScalarExpr::Lit(_) | ScalarExpr::Const(_) => true,
+        let own = match x {
             ScalarExpr::Within(..) | ScalarExpr::Viewed(..) => false,
             ScalarExpr::Place(p) => matches!(p, Place::Var(_)),
-            ScalarExpr::Neg(a) | ScalarExpr::Not(a) => self.is_safe(a),
-            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
-                self.is_safe(a) && self.is_safe(b)
-            }
-            ScalarExpr::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
-            ScalarExpr::Apply(f, args) => {
+            ScalarExpr::Apply(f, _) => {
                 let exact = ["", "abs", "sign", "min", "max", "relu"];
                 let integer = ["plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq"];
                 let i = f.info();
                 let total = exact.contains(&i.name) && i.ty != Ty::Q
                     || integer.contains(&i.name) && matches!(i.ty, Ty::Int | Ty::Q);
-                total && i.ty == i.from && args.iter().all(|a| self.is_safe(a))
+                total && i.ty == i.from
             }
-        }
+            _ => true,
+        };
+        own && x.parts().all(|part| self.is_safe(part))
     }
 
     /// A Boolean as a comparison, whose operands are computed first.

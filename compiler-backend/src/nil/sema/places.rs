@@ -24,15 +24,7 @@ impl Body<'_, '_> {
                 ScalarExpr::Apply(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
                     one(args.first()?)
                 }
-                ScalarExpr::Lit(_)
-                | ScalarExpr::Const(_)
-                | ScalarExpr::Apply(..)
-                | ScalarExpr::Cmp(..)
-                | ScalarExpr::And(..)
-                | ScalarExpr::Or(..)
-                | ScalarExpr::Not(_)
-                | ScalarExpr::Choice(..)
-                | ScalarExpr::Within(..) => None,
+                _ => None,
             }
         }
         match v {

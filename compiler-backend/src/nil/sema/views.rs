@@ -157,15 +157,7 @@ impl Body<'_, '_> {
                 self.reads = reads;
                 Ok(Some(p))
             }
-            ScalarExpr::Lit(_)
-            | ScalarExpr::Const(_)
-            | ScalarExpr::Apply(..)
-            | ScalarExpr::Cmp(..)
-            | ScalarExpr::And(..)
-            | ScalarExpr::Or(..)
-            | ScalarExpr::Not(_)
-            | ScalarExpr::Choice(..)
-            | ScalarExpr::Within(..) => Ok(None),
+            _ => Ok(None),
         }
     }
 
