@@ -230,6 +230,11 @@ pub struct Condition {
 }
 
 impl Test {
+    /// A comparison of integers.
+    pub const fn int(cond: Cond, a: Operand, b: Operand) -> Test {
+        Test { cond, ty: Ty::Int, a, b }
+    }
+
     /// The comparison that holds if this one does not, apart from NaN.
     pub fn negated(self) -> Test {
         Test { cond: self.cond.negated(), ..self }

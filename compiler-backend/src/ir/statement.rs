@@ -199,6 +199,11 @@ impl Stmt {
         LocatedStmt { stmt: self, loc }
     }
 
+    /// A branch that the same condition decides before and after.
+    pub fn branch(condition: Condition, then: Block, otherwise: Block) -> Stmt {
+        Stmt::If { pre: condition.clone(), post: condition, then, otherwise }
+    }
+
     /// The variable whose life it begins or ends, or that it updates.
     pub fn own_var(&self) -> Option<Var> {
         match self {

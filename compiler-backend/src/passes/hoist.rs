@@ -47,7 +47,7 @@ impl Guard {
     pub(super) fn enclose(&self, s: &mut LocatedStmt) {
         if let Guard::Test(test) = *self {
             let then = vec![taken(s)];
-            s.stmt = Stmt::If { pre: Condition::of(test), post: Condition::of(test), then, otherwise: Block::new() };
+            s.stmt = Stmt::branch(Condition::of(test), then, Block::new());
         }
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
         1.. => Cond::Le,
         _ => Cond::Ge,
     };
-    Guard::Test(Test { cond, ty: Ty::Int, a: first, b: last })
+    Guard::Test(Test::int(cond, first, last))
 }
 
 fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {

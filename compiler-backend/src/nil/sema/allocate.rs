@@ -308,7 +308,7 @@ impl Body<'_, '_> {
             if s.checks {
                 let reason = s.reason(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
                 for place in places {
-                    let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a: place.into(), b: Operand::Const(0) };
+                    let test = Test::int(pendula_isa::Cond::Eq, place.into(), Operand::Const(0));
                     s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
                 }
             }

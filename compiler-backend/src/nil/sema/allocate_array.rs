@@ -227,7 +227,7 @@ impl Body<'_, '_> {
         self.statement(|s| {
             let reason = s.reason(format!("the array `{}` is too large", s.source(span)));
             let check = |s: &mut Self, a: Operand| {
-                let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
+                let test = Test::int(Cond::Ltu, a, Operand::Const(MOST));
                 s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
             };
             let mut size = Product::number(1);
@@ -274,7 +274,7 @@ impl Body<'_, '_> {
                     let x = s.length_value(e, k)?;
                     let a = s.put(Ty::Int, x)?;
                     let reason = s.reason(format!("`{name}` has another length than it is deallocated with"));
-                    let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old };
+                    let test = Test::int(pendula_isa::Cond::Eq, a, old);
                     s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
                     Ok(())
                 })?;

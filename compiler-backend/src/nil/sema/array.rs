@@ -116,13 +116,9 @@ impl Body<'_, '_> {
         let one = Operand::Const(1);
         if self.bounds {
             let reason = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
+            self.asserts.push(Stmt::Assert { test: Test::int(Cond::Ge, first, one), why: AssertKind::Bounds, reason });
             self.asserts.push(Stmt::Assert {
-                test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one },
-                why: AssertKind::Bounds,
-                reason,
-            });
-            self.asserts.push(Stmt::Assert {
-                test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len },
+                test: Test::int(Cond::Le, last, dim.len),
                 why: AssertKind::Bounds,
                 reason,
             });
@@ -197,8 +193,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let reason = self.reason(format!("the index `{}` lies outside {what}", self.source(span)));
-        let test =
-            |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: AssertKind::Bounds, reason };
+        let test = |cond, b| Stmt::Assert { test: Test::int(cond, at, b), why: AssertKind::Bounds, reason };
         if !matches!(at, Operand::Const(_)) {
             self.push_assert(test(Cond::Ge, Operand::Const(1)));
         }
@@ -329,7 +324,7 @@ impl Body<'_, '_> {
                 }
                 (a, b) => {
                     let reason = self.reason("the arrays have different shapes".to_string());
-                    let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
+                    let test = Test::int(Cond::Eq, a, b);
                     self.push_assert(Stmt::Assert { test, why: AssertKind::Shape, reason })
                 }
             }

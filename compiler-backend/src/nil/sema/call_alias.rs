@@ -76,7 +76,7 @@ impl<'a> Body<'_, 'a> {
             self.test(ScalarExpr::Or(Box::new(behind), Box::new(before)))?
         } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
             // Different rows of one matrix have no common element.
-            Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
+            Test::int(Cond::Ne, Operand::Var(d), Operand::Const(0))
         } else {
             let help = "copy one of them before";
             return self.fail(

@@ -280,7 +280,7 @@ impl Body<'_, '_> {
         if sink == Sink::Pre {
             self.flush_asserts();
         }
-        self.emit(sink, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
+        self.emit(sink, Stmt::branch(condition, then, otherwise));
         Ok(())
     }
 
@@ -312,7 +312,7 @@ impl Body<'_, '_> {
             ScalarExpr::Not(a) => self.test(*a)?.negated(),
             other => {
                 let a = self.put(Ty::Int, other)?;
-                Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(Ty::Int, a)?, b: Operand::Const(0) }
+                Test::int(Cond::Ne, self.compared(Ty::Int, a)?, Operand::Const(0))
             }
         })
     }
@@ -331,7 +331,7 @@ impl Body<'_, '_> {
             return Ok(o);
         }
         let var = self.fresh("compared", ty);
-        let checks = crate::ir::AncillaChecks { check: false, drop: false };
+        let checks = crate::ir::AncillaChecks::NONE;
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         // The bits are copied without arithmetic.
         self.update(Sink::Pre, Acc::Xor, false, identity(ty), Place::Var(var), vec![o]);

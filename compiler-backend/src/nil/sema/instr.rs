@@ -278,7 +278,7 @@ impl Body<'_, '_> {
             // Two ancillas are used, so that a word that is exchanged with itself keeps its value: the second exchange
             // finds zero.
             let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
-            let checks = crate::ir::AncillaChecks { check: false, drop: false };
+            let checks = crate::ir::AncillaChecks::NONE;
             for (var, free) in [(s, false), (t, false)] {
                 self.emit(Sink::Out, Stmt::Ancilla { var, free, checks });
             }
@@ -385,7 +385,7 @@ impl Body<'_, '_> {
         let words = Region(region.0 + 1);
         let one = |m: Mem| Place::Mem(m);
         let count = self.fresh("stack", Ty::Int);
-        let checks = crate::ir::AncillaChecks { check: false, drop: false };
+        let checks = crate::ir::AncillaChecks::NONE;
         let id = TableFn::Int(int_fn::Name::Id);
         let take = vec![
             Stmt::Ancilla { var: count, free: false, checks },
@@ -398,9 +398,9 @@ impl Body<'_, '_> {
             },
         ];
         let top = Mem { base: Some(count), index: None, offset: 1, region: words };
-        let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
-        let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
-        let some = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(0) };
+        let room = Test::int(Cond::Lt, Operand::Var(count), Operand::Const(STACK - 1));
+        let clear = Test::int(Cond::Eq, Operand::Mem(top), Operand::Const(0));
+        let some = Test::int(Cond::Ge, Operand::Var(count), Operand::Const(0));
         let full = self.reason(format!("the stack is full: it holds {} words", STACK - 1));
         let empty = self.reason("the stack is empty".to_string());
         let used = self.reason("the word above the stack is not zero".to_string());

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pendula_isa::table::{TableFn, int_fn};
-use pendula_isa::{Acc, Cond, Ty};
+use pendula_isa::{Acc, Cond};
 
 use super::body::{Body, Sink};
 use super::value::{Product, ScalarExpr, Value};
@@ -123,7 +123,7 @@ impl Body<'_, '_> {
         left.retain(|t| right.iter().position(|u| u == t).map(|n| right.remove(n)).is_none());
         let offset = b.offset.wrapping_sub(a.offset);
         let test = match (left.as_slice(), right.as_slice()) {
-            ([x], [y]) if offset == 0 => Test { cond: Cond::Ne, ty: Ty::Int, a: x.of[0], b: y.of[0] },
+            ([x], [y]) if offset == 0 => Test::int(Cond::Ne, x.of[0], y.of[0]),
             _ => {
                 left.extend(right.into_iter().map(|t| Product { factor: -1, ..t }));
                 let (rest, number) = self.written_out(left);
@@ -134,7 +134,7 @@ impl Body<'_, '_> {
                     [Product { factor: -1, of }] if of.len() == 1 => (of[0], number.wrapping_neg()),
                     _ => (Operand::Var(self.integer_sum("apart", rest)), number),
                 };
-                Test { cond: Cond::Ne, ty: Ty::Int, a, b: Operand::Const(number.cast_unsigned()) }
+                Test::int(Cond::Ne, a, Operand::Const(number.cast_unsigned()))
             }
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());

@@ -267,7 +267,7 @@ impl Facts<'_> {
             // Within the loop there is an iteration.
             if !matches!((ends[0], ends[1]), (None, _) | (_, None)) {
                 let (a, b) = if step > 0 { (first, last) } else { (last, first) };
-                self.learn(&Test { cond: Cond::Le, ty: Ty::Int, a, b });
+                self.learn(&Test::int(Cond::Le, a, b));
             }
         }
         self.block(body);
