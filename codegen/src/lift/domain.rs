@@ -220,12 +220,9 @@ impl Domain for Lifter<'_> {
         Ok(())
     }
 
-    fn gradient(&mut self, _: usize) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn set_gradient(&mut self, _: usize, _: ValueId) -> Result<(), Unsupported> {
-        Err(Unsupported)
+    fn missing(&mut self, _: Fault) -> Unsupported {
+        self.unsupported = true;
+        Unsupported
     }
 
     fn sp(&mut self) -> ValueId {
@@ -262,50 +259,6 @@ impl Domain for Lifter<'_> {
     }
 
     fn lose_inexact(&mut self, _: ValueId) {
-        self.unsupported = true;
-    }
-
-    fn cell(&mut self, _: ValueId) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn set_cell(&mut self, _: ValueId, _: ValueId) -> Result<(), Unsupported> {
-        Err(Unsupported)
-    }
-
-    fn emit(&mut self, _: ValueId) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn last_emitted(&mut self) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn unemit(&mut self, _: ValueId) {
-        self.unsupported = true;
-    }
-
-    fn next_input(&mut self) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn advance_input(&mut self) {
-        self.unsupported = true;
-    }
-
-    fn last_input(&mut self) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn rewind_input(&mut self) {
-        self.unsupported = true;
-    }
-
-    fn show(&mut self, _: Ty, _: ValueId) {
-        self.unsupported = true;
-    }
-
-    fn print(&mut self, _: usize) {
         self.unsupported = true;
     }
 }
