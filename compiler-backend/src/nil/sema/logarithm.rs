@@ -310,7 +310,7 @@ impl Body<'_, '_> {
     pub(super) fn log_compare(&mut self, cond: Cond, a: Value, b: Value, span: &Span) -> Done<Value> {
         let (log, sign, other, cond) = match (a, b) {
             (Value::Log(a, s), b) => (a, s, b, cond),
-            (b, Value::Log(a, s)) => (a, s, b, exchanged(cond)),
+            (b, Value::Log(a, s)) => (a, s, b, cond.exchanged().ok_or(Stop)?),
             _ => return Err(Stop),
         };
         let left: Parts = (self.put(Ty::F, log)?.into(), sign);
@@ -352,6 +352,7 @@ impl Body<'_, '_> {
     }
 
     fn log_order(&mut self, cond: Cond, (a, s): Parts, (b, t): Parts) -> Done<ScalarExpr> {
+        let exchanged = cond.exchanged().ok_or(Stop)?;
         let logs = |cond| Box::new(ScalarExpr::cmp(cond, Ty::F, a.clone(), b.clone()));
         if s.is_none() && t.is_none() {
             return Ok(*logs(cond));
@@ -361,9 +362,9 @@ impl Body<'_, '_> {
         let t: ScalarExpr = self.put(Ty::Int, sign(t))?.into();
         let signs = |cond| Box::new(ScalarExpr::cmp(cond, Ty::Int, s.clone(), t.clone()));
         let negative = Box::new(ScalarExpr::cmp(Cond::Ne, Ty::Int, s.clone(), ScalarExpr::Const(0)));
-        let same = ScalarExpr::Choice(negative, logs(exchanged(cond)), logs(cond));
+        let same = ScalarExpr::Choice(negative, logs(exchanged), logs(cond));
         // With different signs, the negative number is the smaller one.
-        Ok(ScalarExpr::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged(cond))))
+        Ok(ScalarExpr::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged)))
     }
 
     /// `c ? a : b`.
@@ -439,17 +440,6 @@ fn beside_zero(cond: Cond, sign: Option<Box<ScalarExpr>>) -> ScalarExpr {
         (_, None) => ScalarExpr::Const(1),
         (Cond::Lt | Cond::Le, Some(sign)) => *sign,
         (_, Some(sign)) => not(*sign),
-    }
-}
-
-/// The condition with exchanged operands.
-fn exchanged(cond: Cond) -> Cond {
-    match cond {
-        Cond::Lt => Cond::Gt,
-        Cond::Gt => Cond::Lt,
-        Cond::Le => Cond::Ge,
-        Cond::Ge => Cond::Le,
-        other => other,
     }
 }
 
