@@ -249,6 +249,26 @@ impl Condition {
 }
 
 impl IrFunction {
+    /// A function without parameters and statements.
+    pub fn new(name: impl Into<String>, loc: Loc) -> IrFunction {
+        IrFunction {
+            name: name.into(),
+            params: Vec::new(),
+            vars: Vec::new(),
+            regions: Vec::new(),
+            body: Vec::new(),
+            loc,
+            inline: false,
+            names: Vec::new(),
+        }
+    }
+
+    /// A new region.
+    pub fn region(&mut self, name: impl Into<String>, ty: Ty) -> Region {
+        self.regions.push(RegionInfo { name: name.into(), ty });
+        Region(self.regions.len() as u32 - 1)
+    }
+
     /// A variable's type.
     pub fn ty(&self, var: Var) -> Ty {
         self.vars[var.0 as usize].ty

@@ -7,7 +7,7 @@ use super::Done;
 use super::alias::mentions;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Dim, Kind, Location};
-use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Region, RegionInfo, Stmt as Ir, Test, Var};
+use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Region, Stmt as Ir, Test, Var};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;
 
@@ -114,8 +114,7 @@ impl Body<'_, '_> {
     /// A region for the words of an array or a stack, and the variable that points to it.
     fn new_words(&mut self, d: &Decl) -> (Var, Region) {
         let name = d.name.text.clone();
-        self.f.regions.push(RegionInfo { name: name.clone(), ty: Ty::Int });
-        let region = Region(self.f.regions.len() as u32 - 1);
+        let region = self.f.region(name.clone(), Ty::Int);
         let base = self.f.fresh(name, Ty::Int);
         self.f.vars[base.0 as usize].points = Some(region);
         (base, region)

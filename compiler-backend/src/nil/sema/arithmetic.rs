@@ -229,7 +229,7 @@ impl Body<'_, '_> {
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
                     let reason =
                         self.reason(format!("the division of integers `{}` leaves a remainder", self.source(span)));
-                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::AssertKind::User, reason });
+                    self.now.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::AssertKind::User, reason });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
                 return Ok((ScalarExpr::Apply(quot, vec![a.into(), b.into()]), ty));

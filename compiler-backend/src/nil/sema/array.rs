@@ -116,8 +116,12 @@ impl Body<'_, '_> {
         let one = Operand::Const(1);
         if self.bounds {
             let reason = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
-            self.asserts.push(Stmt::Assert { test: Test::int(Cond::Ge, first, one), why: AssertKind::Bounds, reason });
-            self.asserts.push(Stmt::Assert {
+            self.now.asserts.push(Stmt::Assert {
+                test: Test::int(Cond::Ge, first, one),
+                why: AssertKind::Bounds,
+                reason,
+            });
+            self.now.asserts.push(Stmt::Assert {
                 test: Test::int(Cond::Le, last, dim.len),
                 why: AssertKind::Bounds,
                 reason,
@@ -152,12 +156,12 @@ impl Body<'_, '_> {
     fn larger(&mut self, a: Operand, b: Operand) -> Done<Operand> {
         // No real sum has these terms: terms with factor 0 are removed.
         let key = vec![Product { factor: 0, of: vec![a, b] }];
-        if let Some(var) = self.addresses.get(&key) {
+        if let Some(var) = self.now.addresses.get(&key) {
             return Ok(Operand::Var(*var));
         }
         let max = TableFn::Int(int_fn::Name::Max);
         let var = self.copy(Ty::Int, ScalarExpr::Apply(max, vec![a.into(), b.into()]))?;
-        self.addresses.insert(key, var);
+        self.now.addresses.insert(key, var);
         Ok(Operand::Var(var))
     }
 
@@ -204,8 +208,8 @@ impl Body<'_, '_> {
     }
 
     fn push_assert(&mut self, stmt: Stmt) {
-        if !self.asserts.contains(&stmt) {
-            self.asserts.push(stmt);
+        if !self.now.asserts.contains(&stmt) {
+            self.now.asserts.push(stmt);
         }
     }
 

@@ -320,15 +320,15 @@ impl Body<'_, '_> {
         let mut places = vars.iter().map(|v| Place::Var(*v));
         let value = super::array::value_of(ty, &mut places).ok_or(Stop)?;
         for v in values {
-            v.places(&mut |p| self.reads.push(p));
+            v.places(&mut |p| self.now.reads.push(p));
             if let Value::Array(view) = v {
-                self.regions_read.push(view.region);
+                self.now.regions_read.push(view.region);
             }
         }
         let (block, done) = self.block(|s| s.call_with(target.0, value.clone(), values, args, keywords, span));
         done?;
         self.flush_asserts();
-        self.pre.extend(block);
+        self.now.pre.extend(block);
         Ok(Some(value))
     }
 }

@@ -192,11 +192,11 @@ impl<'a> Body<'_, 'a> {
     /// Refuses a call that changes a place that was read to compute another argument.
     fn check_inputs(&mut self, args: &[CallArg], span: &Span) -> Done<()> {
         let changed: Vec<Place> = args.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
-        let reads = self.reads.clone();
+        let reads = self.now.reads.clone();
         self.keep_apart(&changed, &reads, span)?;
         for view in args.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
             let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
-            if reads.iter().any(inside) || self.regions_read.contains(&view.region) {
+            if reads.iter().any(inside) || self.now.regions_read.contains(&view.region) {
                 let help = "compute the other argument into an ancilla before, and undo that afterwards";
                 return self.fail(
                     span,

@@ -88,7 +88,7 @@ impl<'a> Body<'_, 'a> {
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let reason = self.reason(format!("two parts of `{array}`, of which one is changed, overlap"));
-        self.asserts.push(Stmt::Assert { test, why: AssertKind::Alias, reason });
+        self.now.asserts.push(Stmt::Assert { test, why: AssertKind::Alias, reason });
         Ok(())
     }
 }

@@ -159,7 +159,7 @@ impl Body<'_, '_> {
             Value::Log(log, None) => Value::Log(ScalarExpr::Within(compute, Box::new(log)), None),
             // Values of several parts are computed in any case.
             other => {
-                self.pre.extend(compute);
+                self.now.pre.extend(compute);
                 other
             }
         })

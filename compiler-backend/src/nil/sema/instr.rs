@@ -8,7 +8,7 @@ use super::body::{Body, Sink};
 use super::places::distinct;
 use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
-use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, identity, invert};
+use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, Stmt, Test, identity, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
@@ -110,14 +110,14 @@ impl Body<'_, '_> {
         if let Some(candidates) = self.s.by_name.get(name).cloned() {
             return self.invoke(&candidates, values, &spans, keywords, inverse, span);
         }
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let done = self.instruction_stmt(name, values, &spans, span);
-        let block = std::mem::replace(&mut self.out, outer);
+        let block = std::mem::replace(&mut self.now.out, outer);
         if !done? {
             let help = self.no_statement(name, args);
             return self.fail(span, codes::FUNCTION, format!("there is no reversible function `{name}`"), help);
         }
-        self.out.extend(if inverse { invert::block(&block) } else { block });
+        self.now.out.extend(if inverse { invert::block(&block) } else { block });
         Ok(())
     }
 
@@ -195,12 +195,12 @@ impl Body<'_, '_> {
         if name != "SWAP" {
             self.keep_all_apart(&all, span)?;
         }
-        let reads = self.reads.clone();
+        let reads = self.now.reads.clone();
         self.keep_apart(&all, &reads, span)?;
         for (v, at) in values.iter_mut().zip(spans).take(changed) {
             *v = self.plain(v.clone(), name, at)?;
         }
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let done = match name {
             "SWAP" => self.swap(&values, &places, &shared, span),
             "NEG" => self.neg_stmt(&values[0], span),
@@ -233,9 +233,9 @@ impl Body<'_, '_> {
             }
             _ => all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY"))),
         };
-        let block = std::mem::replace(&mut self.out, outer);
+        let block = std::mem::replace(&mut self.now.out, outer);
         done?;
-        self.out.extend(if partner { invert::block(&block) } else { block });
+        self.now.out.extend(if partner { invert::block(&block) } else { block });
         Ok(true)
     }
 
@@ -364,7 +364,7 @@ impl Body<'_, '_> {
         let angle = self.number_as(angle, *ty, span);
         self.expected_type = None;
         let angle = self.put(*ty, angle?)?;
-        let mut reads = std::mem::take(&mut self.reads);
+        let mut reads = std::mem::take(&mut self.now.reads);
         match angle {
             Operand::Const(_) => {}
             Operand::Var(v) => reads.push(Place::Var(v)),
@@ -433,7 +433,7 @@ impl Body<'_, '_> {
             return Region(n as u32);
         }
         let first = self.region(name, Ty::Int);
-        self.f.regions.push(RegionInfo { name: "stack words".into(), ty: Ty::Int });
+        self.region("stack words", Ty::Int);
         first
     }
 }

@@ -209,17 +209,18 @@ impl Body<'_, '_> {
             return self.eval_plain(e);
         }
         let reported = self.s.diagnostics.len();
-        let (pre, asserts) = (self.pre.len(), self.asserts.clone());
-        let (reads, regions, addresses) = (self.reads.len(), self.regions_read.len(), self.addresses.clone());
+        let (pre, asserts) = (self.now.pre.len(), self.now.asserts.clone());
+        let (reads, regions, addresses) =
+            (self.now.reads.len(), self.now.regions_read.len(), self.now.addresses.clone());
         let outer = std::mem::replace(&mut self.mixed, false);
         let mut value = self.eval_plain(e);
         if value.is_err() && self.mixed {
             // The first evaluation is discarded.
             self.s.diagnostics.truncate(reported);
-            self.pre.truncate(pre);
-            self.reads.truncate(reads);
-            self.regions_read.truncate(regions);
-            (self.asserts, self.addresses, self.words) = (asserts, addresses, true);
+            self.now.pre.truncate(pre);
+            self.now.reads.truncate(reads);
+            self.now.regions_read.truncate(regions);
+            (self.now.asserts, self.now.addresses, self.words) = (asserts, addresses, true);
             value = self.eval_plain(e);
             self.words = false;
         }

@@ -46,7 +46,7 @@ impl Body<'_, '_> {
     /// Refuses a statement that reads what it writes, and emits checks where this is known at run time only.
     pub(super) fn keep_apart(&mut self, writes: &[Place], reads: &[Place], span: &Span) -> Done<()> {
         for w in writes {
-            if matches!(w, Place::Mem(m) if self.regions_read.contains(&m.region)) {
+            if matches!(w, Place::Mem(m) if self.now.regions_read.contains(&m.region)) {
                 return self.reads_its_target(span);
             }
             let address: Vec<Var> = addresses(*w).collect();
@@ -140,15 +140,15 @@ impl Body<'_, '_> {
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let reason = self.reason(format!("two elements of `{array}`, of which one is changed, are the same"));
         let stmt = Stmt::Assert { test, why: AssertKind::Alias, reason };
-        if !self.asserts.contains(&stmt) {
-            self.asserts.push(stmt);
+        if !self.now.asserts.contains(&stmt) {
+            self.now.asserts.push(stmt);
         }
     }
 
     /// A sum in which the computed sums of this statement are expanded, so that terms of two addresses cancel out; and
     /// its constant part.
     fn written_out(&self, mut todo: Vec<Product>) -> (Vec<Product>, i64) {
-        let sums: HashMap<Var, &Vec<Product>> = self.addresses.iter().map(|(terms, var)| (*var, terms)).collect();
+        let sums: HashMap<Var, &Vec<Product>> = self.now.addresses.iter().map(|(terms, var)| (*var, terms)).collect();
         // A term with factor 0 marks what is no sum; a word of memory may have changed since.
         let plain = |t: &Product| t.factor != 0 && t.of.iter().all(|o| !matches!(o, Operand::Mem(_)));
         let (mut out, mut number) = (Vec::<Product>::new(), 0i64);

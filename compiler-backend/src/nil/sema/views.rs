@@ -114,7 +114,7 @@ impl Body<'_, '_> {
                 };
                 if let (Some(place), Some(to)) = (place, self.targets(&Value::Num(x.clone(), Some(ty)))) {
                     self.keep_apart(&to, &[place], span)?;
-                    self.reads.push(place);
+                    self.now.reads.push(place);
                 }
                 Ok(Value::Num(ScalarExpr::Viewed(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
             }
@@ -147,14 +147,14 @@ impl Body<'_, '_> {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
                 // Reads of the place by its own view do not count as reads of the statement.
-                let reads = self.reads.clone();
+                let reads = self.now.reads.clone();
                 match lens {
                     Lens::Plus(ty, c) => {
                         self.update(Sink::Pre, pendula_isa::Acc::Add, false, identity(*ty), p, vec![*c]);
                     }
                     Lens::Inverse(ty) => self.invert_number(Sink::Pre, p, *ty)?,
                 }
-                self.reads = reads;
+                self.now.reads = reads;
                 Ok(Some(p))
             }
             _ => Ok(None),
