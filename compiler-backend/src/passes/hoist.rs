@@ -17,7 +17,7 @@ use crate::ir::effects::{Summaries, trip_count};
 use crate::ir::{
     AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
 };
-use crate::passes::rewrite::each_block;
+use crate::passes::rewrite::each_for;
 use crate::passes::table::FastMap;
 use select::{Choice, choose};
 
@@ -25,13 +25,7 @@ use select::{Choice, choose};
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, body, .. } = function;
-        each_block(body, &mut |block| {
-            for s in block.iter_mut() {
-                if let Stmt::For { .. } = &s.stmt {
-                    hoist(s, vars, summaries);
-                }
-            }
-        });
+        each_for(body, &mut |s| hoist(s, vars, summaries));
     }
 }
 

@@ -13,7 +13,7 @@ use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
 use super::hoist::{Guard, guard, taken};
-use super::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
+use super::rewrite::{Slot, SlotMut, each_for, each_stmt, slots, slots_mut, write_counts};
 use crate::ir::effects::{Summaries, blocks, trip_count, walk};
 use crate::ir::{
     AncillaChecks, Block, IrFunction, LocatedStmt, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
@@ -26,13 +26,7 @@ const MAX_WORDS: usize = 4;
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, regions, body, .. } = function;
-        each_block(body, &mut |block| {
-            for s in block.iter_mut() {
-                if let Stmt::For { .. } = &s.stmt {
-                    keep(s, vars, regions, summaries);
-                }
-            }
-        });
+        each_for(body, &mut |s| keep(s, vars, regions, summaries));
     }
 }
 

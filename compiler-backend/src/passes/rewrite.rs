@@ -105,6 +105,13 @@ pub(super) fn each_block(block: &mut Block, visit: &mut impl FnMut(&mut Block)) 
     visit(block);
 }
 
+/// Visits every `for`, inner ones first.
+pub(super) fn each_for(block: &mut Block, visit: &mut impl FnMut(&mut LocatedStmt)) {
+    each_block(block, &mut |block| {
+        block.iter_mut().filter(|s| matches!(s.stmt, Stmt::For { .. })).for_each(&mut *visit);
+    });
+}
+
 /// Visits every statement, outer ones first.
 pub(super) fn each_stmt(block: &mut Block, visit: &mut impl FnMut(&mut Stmt)) {
     for s in block.iter_mut() {

@@ -16,20 +16,14 @@ use crate::ir::effects::{Effects, Summaries, trip_count, update_traps};
 use crate::ir::{
     AncillaChecks, Block, IrFunction, Loc, LocatedStmt, Operand, Place, Program, Step, Stmt, Var, VarInfo,
 };
-use crate::passes::rewrite::{each_block, write_counts};
+use crate::passes::rewrite::{each_for, write_counts};
 use crate::passes::table::FastMap;
 
 /// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, body, .. } = function;
-        each_block(body, &mut |block| {
-            for s in block.iter_mut() {
-                if let Stmt::For { .. } = &s.stmt {
-                    step(s, vars, summaries);
-                }
-            }
-        });
+        each_for(body, &mut |s| step(s, vars, summaries));
     }
 }
 

@@ -194,12 +194,7 @@ impl<'s, 'a> Body<'s, 'a> {
 
     /// Compiles a statement: its computations are undone after it.
     pub(super) fn statement<T>(&mut self, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
-        let reads = std::mem::take(&mut self.reads);
-        self.levels.push(Level::default());
-        let done = part(self);
-        let level = self.levels.pop().unwrap_or_default();
-        self.reads = reads;
-        let Level { pre, mut out } = level;
+        let (Level { pre, mut out }, done) = self.level(part);
         if pre.is_empty() {
             if let Some(level) = self.levels.last_mut() {
                 level.out.append(&mut out);
@@ -213,12 +208,16 @@ impl<'s, 'a> Body<'s, 'a> {
 
     /// The statements that a part emits, separately.
     pub(super) fn block<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let (level, done) = self.level(part);
+        (level.out, done)
+    }
+
+    fn level<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Level, T) {
         let reads = std::mem::take(&mut self.reads);
         self.levels.push(Level::default());
         let done = part(self);
-        let level = self.levels.pop().unwrap_or_default();
         self.reads = reads;
-        (level.out, done)
+        (self.levels.pop().unwrap_or_default(), done)
     }
 
     /// The computation of a part, separately. The places that it reads are recorded.

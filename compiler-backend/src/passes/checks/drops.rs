@@ -80,9 +80,10 @@ fn calls(block: &[LocatedStmt], directions: Directions, found: &mut impl FnMut(u
 /// Variables that may receive another number's word by an exchange.
 fn exchanged(function: &IrFunction, summaries: &Summaries) -> FastSet<Var> {
     let mut out = FastSet::default();
-    walk(&function.body, &mut |s| match &s.stmt {
-        Stmt::Permute { row: Row::Swap, args, .. } => out.extend(args.iter().flat_map(var)),
-        Stmt::Call { func, args, .. } => {
+    walk(&function.body, &mut |s| {
+        if let Stmt::Permute { row: Row::Swap, args, .. } = &s.stmt {
+            out.extend(args.iter().flat_map(var));
+        } else if let Stmt::Call { func, args, .. } = &s.stmt {
             let written = &summaries.get(*func).written;
             for (n, arg) in args.iter().enumerate() {
                 if written.get(n).copied().unwrap_or(true) {
@@ -90,18 +91,6 @@ fn exchanged(function: &IrFunction, summaries: &Summaries) -> FastSet<Var> {
                 }
             }
         }
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::For { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
     });
     out
 }
