@@ -60,10 +60,10 @@ pub trait Domain: Arith {
     /// A check that a run may disable: stops with `fault` if `ok` is zero.
     fn check(&mut self, ok: Self::V, fault: Fault) -> Result<(), Self::Stop>;
 
-    /// Notes that the word `v` is about to be destroyed.
-    fn lose(&mut self, v: Self::V);
+    /// Notes that this word is about to be destroyed.
+    fn lose(&mut self, _: Self::V) {}
     /// Like [`Domain::lose`], for `zero.f`: nothing is destroyed if the word is +0.0 already.
-    fn lose_inexact(&mut self, v: Self::V);
+    fn lose_inexact(&mut self, _: Self::V) {}
 
     /// Appends a word to the output tape; returns the word that was in its place, which is zero.
     fn emit(&mut self, _: Self::V) -> Result<Self::V, Self::Stop> {

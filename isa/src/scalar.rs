@@ -89,6 +89,4 @@ impl Domain for ScalarDomain {
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         self.require(ok, fault)
     }
-    fn lose(&mut self, _: u64) {}
-    fn lose_inexact(&mut self, _: u64) {}
 }

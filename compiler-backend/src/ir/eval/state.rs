@@ -158,8 +158,6 @@ impl Domain for OperandDomain<'_> {
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         if ok == 0 && self.lane == VALUE { Err(fault) } else { Ok(()) }
     }
-    fn lose(&mut self, _: u64) {}
-    fn lose_inexact(&mut self, _: u64) {}
 }
 
 impl Carrier for OperandDomain<'_> {
