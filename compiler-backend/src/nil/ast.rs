@@ -301,34 +301,6 @@ pub struct Expr {
     pub span: Span,
 }
 
-impl Expr {
-    /// The expressions that it is made of, in their order; of a call, its arguments.
-    pub(crate) fn parts(&self) -> Vec<&Expr> {
-        match &self.kind {
-            ExprKind::Name(_)
-            | ExprKind::Colon
-            | ExprKind::Type(_)
-            | ExprKind::Text(_)
-            | ExprKind::Int(_)
-            | ExprKind::Real(_)
-            | ExprKind::Bool(_) => Vec::new(),
-            ExprKind::Unary(_, a)
-            | ExprKind::Field(a, _)
-            | ExprKind::Adjoint(a)
-            | ExprKind::Const(a)
-            | ExprKind::Skip(a) => vec![a],
-            ExprKind::Binary { left: a, right: b, .. } | ExprKind::Pipe(a, b) => vec![a, b],
-            ExprKind::Choice(a, b, c) => vec![a, b, c],
-            ExprKind::Range { first, step, last } => {
-                [Some(first), step.as_ref(), Some(last)].into_iter().flatten().map(|part| &**part).collect()
-            }
-            ExprKind::Index(a, rest) => std::iter::once(&**a).chain(rest).collect(),
-            ExprKind::Call { args, keywords, .. } => args.iter().chain(keywords.iter().map(|(_, e)| e)).collect(),
-            ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().collect(),
-        }
-    }
-}
-
 /// Unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
