@@ -294,38 +294,20 @@ impl<'m> Follower<'m> {
                 }
             }
             Row::Assert | Row::Jmp | Row::Bra => self.compared(inst, (ty, cond), before),
-            Row::Neg
-            | Row::Not
-            | Row::Rol
-            | Row::Inc
-            | Row::Rmul
-            | Row::Rot
-            | Row::Add8
-            | Row::Add16
-            | Row::Add32
-            | Row::Addu8
-            | Row::Addu16
-            | Row::Addu32
-            | Row::Neg32
-            | Row::Rol32 => {
+            // Gradient words are not followed.
+            Row::Gswap => {}
+            // Any other row changes the operands that it writes; a link is popped as it was pushed.
+            _ => {
                 let mut written = [false; 4];
                 inst.operands().zip(&mut written).for_each(|((slot, _), w)| *w = slot.is_written());
+                if written == [false; 4] {
+                    return;
+                }
                 let new = self.names.changed(inst.kind, held, written);
                 for (word, new) in words.into_iter().zip(new).zip(written).filter(|(_, w)| *w).map(|(x, _)| x) {
                     word.into_iter().for_each(|word| self.write(word, new));
                 }
             }
-            // Gradient words are not followed; a link is popped as it was pushed.
-            Row::Gswap
-            | Row::Show
-            | Row::Print
-            | Row::Start
-            | Row::Proc
-            | Row::Call
-            | Row::Callr
-            | Row::Gcall
-            | Row::Rbra
-            | Row::Cell => {}
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use pendula_compiler::ir::effects::{blocks, undone_blocks};
 use pendula_compiler::ir::{LocatedStmt, Program as Ir, Stmt};
 use pendula_hw_model::Technology;
 use pendula_hw_model::breakeven::{SpanEffects, undoings};
@@ -64,30 +65,13 @@ pub fn cheaper_to_erase(
 
 fn collect(block: &[LocatedStmt], names: &mut BTreeSet<String>) {
     for at in block {
-        match &at.stmt {
-            Stmt::With { name, compute, body } => {
-                names.insert(name.clone());
-                collect(compute, names);
-                collect(body, names);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                collect(then, names);
-                collect(otherwise, names);
-            }
-            Stmt::While { first, body, .. } => {
-                collect(first, names);
-                collect(body, names);
-            }
-            Stmt::For { body, .. } | Stmt::Span { body, .. } => collect(body, names),
-            Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => {}
-        }
+        let conditions = if let Stmt::With { name, .. } = &at.stmt {
+            names.insert(name.clone());
+            0
+        } else {
+            undone_blocks(&at.stmt)
+        };
+        blocks(&at.stmt).skip(conditions).for_each(|block| collect(block, names));
     }
 }
 

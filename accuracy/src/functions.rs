@@ -2,9 +2,10 @@
 //! its documentation promises. [`cases`](crate::cases) makes measurements of it.
 
 use pendula_isa::fault::Fault;
+use pendula_isa::kernels::{Kernel, fixed, float};
 use pendula_isa::num::elementary::{self, Fixed};
 use pendula_isa::num::gauss::{self, Logarithmic, Number};
-use pendula_isa::num::{Env, Word, fixed, float};
+use pendula_isa::num::{Env, Word};
 use rug::Float;
 use rug::ops::Pow;
 
@@ -62,21 +63,29 @@ pub struct Function {
 }
 
 macro_rules! functions {
-    (@kernels $name:ident $x:ident) => {
-        Kernels::One(elementary::$name, fixed::$name, float::$name)
+    (@kernels $name:ident $Kernel:ident $x:ident) => {
+        Kernels::One(
+            elementary::$name,
+            |env, x| word::<fixed::$Kernel>(env, [x; 4]),
+            |env, x| word::<float::$Kernel>(env, [x; 4]),
+        )
     };
-    (@kernels $name:ident $x:ident $y:ident) => {
-        Kernels::Two(elementary::$name, fixed::$name, float::$name)
+    (@kernels $name:ident $Kernel:ident $x:ident $y:ident) => {
+        Kernels::Two(
+            elementary::$name,
+            |env, x, y| word::<fixed::$Kernel>(env, [x, y, y, y]),
+            |env, x, y| word::<float::$Kernel>(env, [x, y, y, y]),
+        )
     };
     (@double $oracle:ident) => { $oracle };
     (@double $oracle:ident $double:ident) => { $double };
     ($(
-        $name:ident($($x:ident),+) $(on $kind:ident $(of $second:ident)?)? q $q:expr, f $f:expr $(, as $double:ident)? => $value:expr;
+        $name:ident $Kernel:ident($($x:ident),+) $(on $kind:ident $(of $second:ident)?)? q $q:expr, f $f:expr $(, as $double:ident)? => $value:expr;
     )+) => {
         /// Functions of one and two arguments.
         pub const FUNCTIONS: &[Function] = &[$( Function {
             name: stringify!($name),
-            kernels: functions!(@kernels $name $($x)+),
+            kernels: functions!(@kernels $name $Kernel $($x)+),
             kind: [$(Kind::$kind,)? Kind::Plain][0],
             second: [$($(Some(Shape::$second),)?)? None][0],
             bounds: [$q, $f],
@@ -100,7 +109,7 @@ macro_rules! turn {
             name: $name,
             kernels: Kernels::Three(
                 |t, a, b, c| unwrapped(elementary::$function(t, a, b, c)).map(|words| words[$word]),
-                |env, a, b, c| unwrapped(fixed::$function(env, a, b, c)).map(|words| words[$word]),
+                |env, a, b, c| unwrapped(pendula_isa::num::fixed::$function(env, a, b, c)).map(|words| words[$word]),
                 None,
             ),
             kind: Kind::$kind,
@@ -117,8 +126,8 @@ pub const TRIPLES: &[Function] = &[
         name: "muladd",
         kernels: Kernels::Three(
             |t, a, b, c| unwrapped(elementary::muladd(t, a, b, c)),
-            |env, a, b, c| unwrapped(fixed::muladd(env, a, b, c)),
-            Some(float::muladd),
+            |env, a, b, c| word::<fixed::Muladd>(env, [a, b, c, c]),
+            Some(|env, a, b, c| word::<float::Muladd>(env, [a, b, c, c])),
         ),
         kind: Kind::Product,
         second: None,
@@ -135,6 +144,11 @@ pub const TRIPLES: &[Function] = &[
     turn!("irot, word 2, any size", irot, 1, Turn, 2.5, second_back),
 ];
 
+/// The result of a kernel; overflow is a fault.
+fn word<K: Kernel>(env: Env, x: [u64; 4]) -> Word {
+    K::words(env, x).and_then(unwrapped).map(|[word, _]| word)
+}
+
 /// Overflow as a fault, as the other functions have it.
 fn unwrapped<T>((result, wrapped): (T, bool)) -> Result<T, Fault> {
     if wrapped { Err(Fault::Range) } else { Ok(result) }
@@ -145,59 +159,59 @@ fn require(condition: bool, fault: Fault) -> Result<(), Fault> {
 }
 
 functions! {
-    inv(x) q Exactly(Zero), f Exactly(Nearest) => {
+    inv Inv(x) q Exactly(Zero), f Exactly(Nearest) => {
         require(!x.is_zero(), Fault::DivideByZero)?;
         Ok(x.recip())
     };
-    exp(x) q Within(SERIES), f Within(1.0) => Ok(x.exp());
-    log(x) q Within(SERIES), f Within(1.0) => {
+    exp Exp(x) q Within(SERIES), f Within(1.0) => Ok(x.exp());
+    log Log(x) q Within(SERIES), f Within(1.0) => {
         require(x > 0, Fault::Domain)?;
         Ok(x.ln())
     };
-    log2(x) q Within(SERIES), f Within(1.0) => {
+    log2 Log2(x) q Within(SERIES), f Within(1.0) => {
         require(x > 0, Fault::Domain)?;
         Ok(x.log2())
     };
-    sqrt(x) q Exactly(Nearest), f Exactly(Nearest) => {
+    sqrt Sqrt(x) q Exactly(Nearest), f Exactly(Nearest) => {
         require(x >= 0, Fault::Domain)?;
         Ok(x.sqrt())
     };
-    sin(x) q Within(SERIES), f Within(1.0) => Ok(x.sin());
-    cos(x) q Within(SERIES), f Within(1.0) => Ok(x.cos());
-    tan(x) q Within(SERIES), f Within(1.0) => Ok(x.tan());
-    asin(x) q Within(SERIES), f Within(1.0) => {
+    sin Sin(x) q Within(SERIES), f Within(1.0) => Ok(x.sin());
+    cos Cos(x) q Within(SERIES), f Within(1.0) => Ok(x.cos());
+    tan Tan(x) q Within(SERIES), f Within(1.0) => Ok(x.tan());
+    asin Asin(x) q Within(SERIES), f Within(1.0) => {
         require(x.clone().abs() <= 1, Fault::Domain)?;
         Ok(x.asin())
     };
-    acos(x) q Within(SERIES), f Within(1.0) => {
+    acos Acos(x) q Within(SERIES), f Within(1.0) => {
         require(x.clone().abs() <= 1, Fault::Domain)?;
         Ok(x.acos())
     };
-    atan(x) q Within(SERIES), f Within(1.0) => Ok(x.atan());
-    sinh(x) q Within(SERIES), f Within(2.0) => Ok(x.sinh());
-    cosh(x) q Within(SERIES), f Within(1.5) => Ok(x.cosh());
-    tanh(x) q Within(SERIES), f Within(2.5) => Ok(x.tanh());
-    abs(x) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.abs());
-    sign(x) q Exactly(Nearest), f Exactly(Nearest) => {
+    atan Atan(x) q Within(SERIES), f Within(1.0) => Ok(x.atan());
+    sinh Sinh(x) q Within(SERIES), f Within(2.0) => Ok(x.sinh());
+    cosh Cosh(x) q Within(SERIES), f Within(1.5) => Ok(x.cosh());
+    tanh Tanh(x) q Within(SERIES), f Within(2.5) => Ok(x.tanh());
+    abs Abs(x) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.abs());
+    sign Sign(x) q Exactly(Nearest), f Exactly(Nearest) => {
         Ok(if x.is_zero() { x.abs() } else { x.signum() })
     };
-    relu(x) q Exactly(Nearest), f Exactly(Nearest) => {
+    relu Relu(x) q Exactly(Nearest), f Exactly(Nearest) => {
         Ok(if x > 0 { x } else { Float::new(PRECISION) })
     };
-    floor(x) q Exactly(Floor), f Exactly(Floor) => Ok(x.floor());
-    pow(x, y) on Power q Within(SERIES), f Within(HUGE_POWER) => {
+    floor Floor(x) q Exactly(Floor), f Exactly(Floor) => Ok(x.floor());
+    pow Pow(x, y) on Power q Within(SERIES), f Within(HUGE_POWER) => {
         require(!x.is_zero() || y >= 0, Fault::DivideByZero)?;
         require(x >= 0 || y.is_integer(), Fault::Domain)?;
         Ok(x.pow(y))
     };
-    powi(x, n) on Power of Int q Within(POWI), f Within(HUGE_POWER), as power_of_double => {
+    powi Powi(x, n) on Power of Int q Within(POWI), f Within(HUGE_POWER), as power_of_double => {
         require(!x.is_zero() || n >= 0, Fault::DivideByZero)?;
         Ok(x.pow(n))
     };
-    atan2(y, x) on Angle q Within(SERIES), f Within(1.6) => Ok(y.atan2(&x));
-    hypot(x, y) on Distance q Exactly(Nearest), f Within(1.1) => Ok(x.hypot(&y));
-    min(x, y) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.min(&y));
-    max(x, y) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.max(&y));
+    atan2 Atan2(y, x) on Angle q Within(SERIES), f Within(1.6) => Ok(y.atan2(&x));
+    hypot Hypot(x, y) on Distance q Exactly(Nearest), f Within(1.1) => Ok(x.hypot(&y));
+    min Min(x, y) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.min(&y));
+    max Max(x, y) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.max(&y));
 }
 
 /// `powi.f` as documented: the sign of x^n, the magnitude for the double nearest to n.

@@ -34,6 +34,7 @@ pub const HEADER: &str = ";; pendulum pal file";
 const MAX_ERRORS: usize = 100;
 
 pendula_isa::diagnostic_codes! {
+    pub codes;
     HEADING "P0330" "a PISA file without its first line";
     INSTRUCTION "P0331" "no instruction of PISA";
     OPERANDS "P0332" "too few or too many operands of a PISA instruction";
@@ -46,11 +47,6 @@ pendula_isa::diagnostic_codes! {
     STRICT "P0339" "an immediate or a distance beyond the bits of an instruction word";
     SECOND_START "P0340" "a second `.start`";
     EMPTY "P0342" "a PISA file without an instruction";
-}
-
-/// The diagnostic codes, with a title each.
-pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    OWN.iter().copied()
 }
 
 /// The treatment of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be

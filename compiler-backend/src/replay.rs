@@ -21,10 +21,7 @@ pub fn replay(
     seeds: &[(usize, u64)],
     (moment, config): (Option<&mut StopPoint>, &Config),
 ) -> Option<Stop> {
-    let main = lower::main(program, arguments, program.entry?).ok()?;
-    let mut program = program.clone();
-    let func = FunctionId(u32::try_from(program.functions.len()).ok()?);
-    program.functions.push(main);
+    let (mut program, func) = with_main(program, arguments)?;
     if moment.is_some() {
         program.place_by_statement();
     } else {
@@ -50,6 +47,15 @@ pub fn replay(
     }
     let now = moment.is_some_and(|moment| moment.is_now());
     now.then(|| Stop { error: EvalError::Visited { loc: Loc::default() }, calls: Vec::new(), memory })
+}
+
+/// The program with the function that calls its entry.
+fn with_main(program: &Program, arguments: &[Argument]) -> Option<(Program, FunctionId)> {
+    let main = lower::main(program, arguments, program.entry?).ok()?;
+    let mut program = program.clone();
+    program.functions.push(main);
+    let func = FunctionId(u32::try_from(program.functions.len() - 1).ok()?);
+    Some((program, func))
 }
 
 /// Repeats the checks before a statement of the source after it, if the statement does not change what they compare. In a
@@ -107,10 +113,7 @@ pub fn trace(
     listener: Listener<'_>,
     (moment, config): (Option<&mut StopPoint>, &Config),
 ) -> Option<EvalError> {
-    let main = lower::main(program, arguments, program.entry?).ok()?;
-    let mut program = program.clone();
-    let func = FunctionId(u32::try_from(program.functions.len()).ok()?);
-    program.functions.push(main);
+    let (mut program, func) = with_main(program, arguments)?;
     program.place_by_statement();
     let (mut memory, mut moment) = (data, moment);
     for direction in directions {

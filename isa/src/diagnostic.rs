@@ -3,15 +3,39 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Declares the error codes of one component: a constant per code, and `OWN`, the list of codes with their titles.
+/// Declares the error codes of one component, in ascending order: a constant per code, and `OWN`, the list of codes with their titles; after
+/// `pub codes;` also the function `codes`, which gives them all.
 #[macro_export]
 macro_rules! diagnostic_codes {
+    (pub codes; $($list:tt)*) => {
+        $crate::diagnostic_codes! { $($list)* }
+
+        /// Every code with its title, in ascending order.
+        pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+            OWN.iter().copied()
+        }
+    };
     ($( $Name:ident $code:literal $title:literal; )*) => {
         $( #[doc = $title] pub(crate) const $Name: &str = $code; )*
 
         /// The codes with their titles.
         const OWN: &[(&str, &str)] = &[$( ($code, $title), )*];
+
+        const _: () = assert!($crate::diagnostic::are_ascending(OWN), "the codes are in ascending order");
     };
+}
+
+/// Whether codes are in ascending order. They have one length.
+pub const fn are_ascending(codes: &[(&str, &str)]) -> bool {
+    let (mut n, mut k) = (1, 0);
+    while n < codes.len() {
+        let (before, code) = (codes[n - 1].0.as_bytes(), codes[n].0.as_bytes());
+        if k == code.len() || before[k] > code[k] {
+            return false;
+        }
+        (n, k) = if before[k] < code[k] { (n + 1, 0) } else { (n, k + 1) };
+    }
+    true
 }
 
 /// The severity of a diagnostic.

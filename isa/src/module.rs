@@ -237,15 +237,6 @@ impl Module {
         let n = self.reasons.binary_search_by_key(&at, |r| r.at).ok()?;
         Some(&self.reasons.get(n)?.text)
     }
-
-    /// The code symbol at or before an address, for messages: its name and the distance.
-    pub fn nearest_label(&self, at: u64) -> Option<(&str, u64)> {
-        self.symbols
-            .iter()
-            .filter(|s| !matches!(s.kind, SymbolKind::Data { .. }) && s.value <= at)
-            .max_by_key(|s| s.value)
-            .map(|s| (s.name.as_str(), at - s.value))
-    }
 }
 
 #[cfg(test)]

@@ -79,11 +79,8 @@ impl Domain for ScalarDomain {
         self.gradients[n] = v;
         Ok(())
     }
-    fn load(&mut self, _: u64) -> Word {
-        Err(Fault::Memory)
-    }
-    fn store(&mut self, _: u64, _: u64) -> Result<(), Fault> {
-        Err(Fault::Memory)
+    fn missing(&mut self, fault: Fault) -> Fault {
+        fault
     }
     fn sp(&mut self) -> u64 {
         0
@@ -92,13 +89,4 @@ impl Domain for ScalarDomain {
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         self.require(ok, fault)
     }
-    fn cell(&mut self, _: u64) -> Word {
-        Err(Fault::Memory)
-    }
-    fn set_cell(&mut self, _: u64, _: u64) -> Result<(), Fault> {
-        Err(Fault::Memory)
-    }
-    fn lose(&mut self, _: u64) {}
-    fn lose_inexact(&mut self, _: u64) {}
-    crate::no_tapes!();
 }

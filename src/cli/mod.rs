@@ -28,7 +28,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use args::{Cli, Colour, Command};
 use report::answer;
-use status::{Status, broken_pipe, traced};
+use status::{Status, broken_pipe, settled, traced};
 
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
@@ -46,7 +46,7 @@ pub(crate) fn run() -> ExitCode {
     let reporter = Reporter::new(styled).of(name, json);
     let result = log(level, styled, cli.trace_json.as_deref(), &reporter)
         .and_then(|()| memory::watch(cli.memory_limit, &reporter))
-        .and_then(|()| command(&cli.command, &reporter));
+        .and_then(|()| settled(command(&cli.command, &reporter)));
     let status = match result {
         Ok(status) => status,
         Err(error) if broken_pipe(&error) => Status::Done,

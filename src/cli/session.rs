@@ -31,7 +31,7 @@ use crate::cli::args::{Conditions, Engine, Source, Switch, TrapOn};
 use crate::cli::interrupt::{self, Unresponsive};
 use crate::cli::output::report;
 use crate::cli::program;
-use crate::cli::status::Status;
+use crate::cli::status::{Reported, Status};
 
 /// The maximum number of events that `--json` collects; later ones are left out.
 pub(crate) const EVENTS: usize = 1_000_000;
@@ -61,7 +61,10 @@ pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome
 }
 
 /// Prepares a program for running; `backward` says whether any run is backward. Errors of the program are reported
-/// here; the result is then the exit status.
+/// here.
+///
+/// # Errors
+/// [`Reported`] for such an error.
 pub(crate) fn program(
     loaded: &program::Program,
     source: &Source,
@@ -69,10 +72,10 @@ pub(crate) fn program(
     backward: bool,
     json: bool,
     reporter: &Reporter,
-) -> anyhow::Result<Result<Program, Status>> {
-    let refuse = |d: Diagnostic| -> anyhow::Result<Result<Program, Status>> {
+) -> anyhow::Result<Program> {
+    let refuse = |d: Diagnostic| -> anyhow::Result<Program> {
         report(&[d], &loaded.sources, json, reporter)?;
-        Ok(Err(Status::Fault))
+        Err(Reported(Status::Fault).into())
     };
     if backward && loaded.module.flags.irreversible {
         return refuse(diagnosis::irreversible(display_name(&source.file), &loaded.module));
@@ -95,7 +98,7 @@ pub(crate) fn program(
                     }
                 }
             }
-            Ok(Ok(program))
+            Ok(program)
         }
         Err(error) => refuse(
             Diagnostic::error(error.code(), format!("{}: {error}", display_name(&source.file))).help(error.help()),

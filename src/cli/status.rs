@@ -19,6 +19,16 @@ pub(crate) enum Status {
     Interrupted = 130,
 }
 
+/// Ends a command with this exit status; the error has been reported.
+#[derive(Debug, thiserror::Error)]
+#[error("the error has been reported")]
+pub(crate) struct Reported(pub(crate) Status);
+
+/// The exit status of a command, if its error, if any, has been reported.
+pub(crate) fn settled(result: anyhow::Result<Status>) -> anyhow::Result<Status> {
+    result.or_else(|error| error.downcast().map(|Reported(status)| status))
+}
+
 /// Completes the file of `--trace-json`, and returns the exit status.
 pub(crate) fn traced(status: Status) -> Status {
     let Err(error) = chrome_trace::finish() else { return status };

@@ -285,30 +285,14 @@ impl<'p> Names<'p> {
 
     /// The derivatives by name.
     pub(super) fn gradients(&self, report: Report, env: Env) -> Gradients {
-        let mut all: Vec<Gradients> = report
-            .losses
-            .iter()
-            .map(|loss| Gradients {
-                name: loss.name.clone(),
-                loss: Value::Number(Number::new(loss.value, loss.variable.ty, self.format())),
-                values: self.derivatives(&loss.gradients, env),
-                rest: Vec::new(),
-                report: None,
-            })
-            .rev()
-            .collect();
-        let empty = || Gradients {
-            name: String::new(),
-            loss: Value::Tuple(Vec::new()),
-            values: Vec::new(),
-            rest: Vec::new(),
-            report: None,
-        };
-        let mut first = all.pop().unwrap_or_else(empty);
-        all.reverse();
-        first.rest = all;
-        first.report = Some(Box::new(report));
-        first
+        let one = |name: String, loss: Value, values| Gradients { name, loss, values, rest: Vec::new(), report: None };
+        let mut all = report.losses.iter().map(|loss| {
+            let value = Number::new(loss.value, loss.variable.ty, self.format());
+            one(loss.name.clone(), Value::Number(value), self.derivatives(&loss.gradients, env))
+        });
+        let first = all.next().unwrap_or_else(|| one(String::new(), Value::Tuple(Vec::new()), Vec::new()));
+        let rest = all.collect();
+        Gradients { rest, report: Some(Box::new(report)), ..first }
     }
 
     fn derivatives(&self, gradients: &[Gradient], env: Env) -> Vec<(String, Value)> {

@@ -184,13 +184,7 @@ impl Reporter {
             }
             group = group.element(snippet);
         }
-        for note in notes {
-            group = group.element(Level::NOTE.message(visible(note)));
-        }
-        if let Some(help) = &d.help {
-            group = group.element(Level::HELP.message(shown(help)));
-        }
-        self.renderer.render(&[group])
+        self.rendered(group, d, notes)
     }
 
     /// Writes a diagnostic about a place whose source is not available.
@@ -200,13 +194,18 @@ impl Reporter {
         if !path.is_empty() {
             group = group.element(Origin::path(visible_line(path)).line(line as usize).char_column(column as usize));
         }
+        self.line(&self.rendered(group, d, notes));
+    }
+
+    /// A diagnostic as text, with its notes and its advice at the end.
+    fn rendered<'a>(&self, mut group: Group<'a>, d: &'a Diagnostic, notes: &'a [String]) -> String {
         for note in notes {
             group = group.element(Level::NOTE.message(visible(note)));
         }
         if let Some(help) = &d.help {
             group = group.element(Level::HELP.message(shown(help)));
         }
-        self.line(&self.renderer.render(&[group]));
+        self.renderer.render(&[group])
     }
 }
 

@@ -161,6 +161,11 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     #[inline(always)]
+    fn missing(&mut self, fault: Fault) -> Fault {
+        fault
+    }
+
+    #[inline(always)]
     fn gradient(&mut self, n: usize) -> Word {
         let lane = self.core.ad_mode.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
         // A `gswap` may be the first use of the lane.

@@ -237,6 +237,11 @@ impl Domain for Lifter<'_> {
         Ok(())
     }
 
+    fn missing(&mut self, _: Fault) -> Unsupported {
+        self.unsupported = true;
+        Unsupported
+    }
+
     fn sp(&mut self) -> ValueId {
         match self.sp {
             Some(sp) if !self.on_value() => sp,
@@ -283,42 +288,6 @@ impl Domain for Lifter<'_> {
         self.setting.narrow.ok_or(Unsupported)?;
         self.set_register(self.lane, CELL, v);
         Ok(())
-    }
-
-    fn emit(&mut self, _: ValueId) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn last_emitted(&mut self) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn unemit(&mut self, _: ValueId) {
-        self.unsupported = true;
-    }
-
-    fn next_input(&mut self) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn advance_input(&mut self) {
-        self.unsupported = true;
-    }
-
-    fn last_input(&mut self) -> Lifted {
-        Err(Unsupported)
-    }
-
-    fn rewind_input(&mut self) {
-        self.unsupported = true;
-    }
-
-    fn show(&mut self, _: Ty, _: ValueId) {
-        self.unsupported = true;
-    }
-
-    fn print(&mut self, _: usize) {
-        self.unsupported = true;
     }
 }
 

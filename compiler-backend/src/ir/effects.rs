@@ -63,13 +63,6 @@ impl Effects {
         effects.sealed()
     }
 
-    /// The effects of a condition, which is computed, compared and undone.
-    pub fn of_condition(summaries: &Summaries, condition: &Condition) -> Effects {
-        let mut effects = Effects::default();
-        effects.condition(summaries, condition);
-        effects.sealed()
-    }
-
     /// The effects of both, one after the other.
     pub fn and(mut self, other: &Effects) -> Effects {
         self.reads.0.extend(&other.reads.0);
@@ -324,31 +317,17 @@ pub fn written_operands(row: Row) -> usize {
     row.info().operands.iter().take_while(|k| matches!(k, Target | Memory | TargetOrMemory)).count()
 }
 
-/// Calls `visit` with each variable that a statement itself changes, without those that its blocks change. An argument of a parameter
-/// that the callee does not write is not among them.
-pub fn changed_vars(program: &Program, stmt: &Stmt, mut visit: impl FnMut(Var)) {
+/// Calls `visit` with each place that a statement itself writes, without those that its blocks write. Of a call's arguments, it takes
+/// those for which `passed` holds.
+pub fn written_places(stmt: &Stmt, passed: impl Fn(FunctionId, usize) -> bool, mut visit: impl FnMut(Operand)) {
     match stmt {
-        Stmt::Update { dst: Place::Var(v), .. }
-        | Stmt::Ancilla { var: v, .. }
-        | Stmt::Array { base: v, .. }
-        | Stmt::For { var: v, .. } => visit(*v),
-        Stmt::Permute { row, args, .. } => {
-            for arg in args.iter().take(written_operands(*row)) {
-                if let Operand::Var(v) = arg {
-                    visit(*v);
-                }
-            }
-        }
+        Stmt::Update { dst, .. } => visit((*dst).into()),
+        Stmt::Ancilla { var, .. } | Stmt::Array { base: var, .. } | Stmt::For { var, .. } => visit(Operand::Var(*var)),
+        Stmt::Permute { row, args, .. } => args.iter().take(written_operands(*row)).copied().for_each(visit),
         Stmt::Call { func, args, .. } => {
-            let params = program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
-            for (arg, param) in args.iter().zip(params) {
-                if let (Operand::Var(v), true) = (arg, param.written) {
-                    visit(*v);
-                }
-            }
+            args.iter().enumerate().filter(|(n, _)| passed(*func, *n)).for_each(|(_, arg)| visit(*arg));
         }
-        Stmt::Update { dst: Place::Mem(_), .. }
-        | Stmt::If { .. }
+        Stmt::If { .. }
         | Stmt::While { .. }
         | Stmt::With { .. }
         | Stmt::Span { .. }
@@ -356,6 +335,19 @@ pub fn changed_vars(program: &Program, stmt: &Stmt, mut visit: impl FnMut(Var)) 
         | Stmt::Show { .. }
         | Stmt::Print(_) => {}
     }
+}
+
+/// Calls `visit` with each variable that a statement itself changes, without those that its blocks change. An argument of a parameter
+/// that the callee does not write is not among them.
+pub fn changed_vars(program: &Program, stmt: &Stmt, mut visit: impl FnMut(Var)) {
+    let passed = |func: FunctionId, n: usize| {
+        program.functions.get(func.0 as usize).and_then(|f| f.params.get(n)).is_some_and(|param| param.written)
+    };
+    written_places(stmt, passed, |place| {
+        if let Operand::Var(v) = place {
+            visit(v);
+        }
+    });
 }
 
 /// The number of iterations of a `for`, if it is known. `None` also if the loop traps because it misses its last value.
@@ -426,5 +418,23 @@ pub fn walk<'a>(block: &'a [LocatedStmt], visit: &mut impl FnMut(&'a LocatedStmt
         for inner in blocks(&s.stmt) {
             walk(inner, visit);
         }
+    }
+}
+
+/// How many of a statement's [`blocks`] are computed and undone: those of its conditions, and the computation of a `with`. They come first.
+pub fn undone_blocks(stmt: &Stmt) -> usize {
+    match stmt {
+        Stmt::If { .. } | Stmt::While { .. } => 2,
+        Stmt::With { .. } => 1,
+        Stmt::For { .. }
+        | Stmt::Span { .. }
+        | Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => 0,
     }
 }

@@ -20,6 +20,7 @@ pub mod text;
 
 use std::collections::HashMap;
 
+use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Cond, Format, Ty};
 
 pub use pendula_codegen::properties::permutes;
@@ -187,6 +188,16 @@ pub enum Operand {
     Mem(Mem),
 }
 
+/// The identity of a type.
+pub const fn identity(ty: Ty) -> TableFn {
+    match ty {
+        Ty::Int => TableFn::Int(int_fn::Name::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
+    }
+}
+
 impl From<Place> for Operand {
     fn from(place: Place) -> Operand {
         match place {
@@ -219,6 +230,11 @@ pub struct Condition {
 }
 
 impl Test {
+    /// A comparison of integers.
+    pub const fn int(cond: Cond, a: Operand, b: Operand) -> Test {
+        Test { cond, ty: Ty::Int, a, b }
+    }
+
     /// The comparison that holds if this one does not, apart from NaN.
     pub fn negated(self) -> Test {
         Test { cond: self.cond.negated(), ..self }
@@ -233,6 +249,26 @@ impl Condition {
 }
 
 impl IrFunction {
+    /// A function without parameters and statements.
+    pub fn new(name: impl Into<String>, loc: Loc) -> IrFunction {
+        IrFunction {
+            name: name.into(),
+            params: Vec::new(),
+            vars: Vec::new(),
+            regions: Vec::new(),
+            body: Vec::new(),
+            loc,
+            inline: false,
+            names: Vec::new(),
+        }
+    }
+
+    /// A new region.
+    pub fn region(&mut self, name: impl Into<String>, ty: Ty) -> Region {
+        self.regions.push(RegionInfo { name: name.into(), ty });
+        Region(self.regions.len() as u32 - 1)
+    }
+
     /// A variable's type.
     pub fn ty(&self, var: Var) -> Ty {
         self.vars[var.0 as usize].ty

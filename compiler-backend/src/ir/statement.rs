@@ -186,6 +186,8 @@ pub struct AncillaChecks {
 impl AncillaChecks {
     /// Both checks.
     pub const FULL: AncillaChecks = AncillaChecks { check: true, drop: true };
+    /// No check.
+    pub const NONE: AncillaChecks = AncillaChecks { check: false, drop: false };
 }
 
 /// The greatest magnitude of a floating-point ancilla at its end: 1e-8, as in NiLang.
@@ -195,6 +197,38 @@ impl Stmt {
     /// The statement with its place in the source.
     pub fn at(self, loc: Loc) -> LocatedStmt {
         LocatedStmt { stmt: self, loc }
+    }
+
+    /// A branch that the same condition decides before and after.
+    pub fn branch(condition: Condition, then: Block, otherwise: Block) -> Stmt {
+        Stmt::If { pre: condition.clone(), post: condition, then, otherwise }
+    }
+
+    /// The variable whose life it begins or ends, or that it updates.
+    pub fn own_var(&self) -> Option<Var> {
+        match self {
+            Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => Some(*var),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a single operation: it has no statements within it, calls nothing and allocates no array.
+    pub fn is_operation(&self) -> bool {
+        match self {
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => true,
+            Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. } => false,
+        }
     }
 }
 

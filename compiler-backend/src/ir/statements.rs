@@ -28,12 +28,6 @@ impl Statements {
                 let loc = statement_place(s.loc);
                 let inner = |block: &Block| block.iter().all(|s| statement_place(s.loc) == loc);
                 let simple = match &s.stmt {
-                    Stmt::Update { .. }
-                    | Stmt::Permute { .. }
-                    | Stmt::Ancilla { .. }
-                    | Stmt::Assert { .. }
-                    | Stmt::Show { .. }
-                    | Stmt::Print(_) => true,
                     Stmt::With { compute, body, .. } => inner(compute) && inner(body),
                     Stmt::Span { body, .. } => inner(body),
                     Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
@@ -41,7 +35,7 @@ impl Statements {
                         out.condition(post, statement_place);
                         false
                     }
-                    Stmt::Array { .. } | Stmt::Call { .. } | Stmt::For { .. } => false,
+                    stmt => stmt.is_operation(),
                 };
                 let kind = if simple { &mut out.simple } else { &mut out.others };
                 kind.insert(loc);

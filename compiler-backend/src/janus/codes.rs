@@ -2,6 +2,7 @@
 //!
 
 pendula_isa::diagnostic_codes! {
+    pub codes;
     CHARACTER "P0501" "a character that means nothing here";
     NUMBER "P0502" "a number that cannot be read";
     TEXT "P0503" "a text or comment that does not end, or an unknown escape in it";
@@ -20,18 +21,4 @@ pendula_isa::diagnostic_codes! {
     FORMAT "P0521" "a format that does not fit its arguments";
     LOWERING "P0522" "a program that is too large for the machine";
     MIXED "P0530" "`&&` and `||` side by side without parentheses";
-}
-
-/// All codes with their titles, in ascending order.
-pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    OWN.iter().copied()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn in_order_and_unique() {
-        let all: Vec<_> = super::codes().map(|(code, _)| code).collect();
-        assert!(all.is_sorted_by(|a, b| a < b));
-    }
 }

@@ -15,7 +15,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::flow::Flow;
 
-use crate::ir::effects::{Effects, Summaries, walk, written_operands};
+use crate::ir::effects::{Effects, Summaries, walk, written_operands, written_places};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Place, Program, Region, Stmt, Var};
 
 /// What is to be done where a computation is forgotten.
@@ -129,31 +129,21 @@ impl<'a> Drops<'a> {
         let mut written: HashSet<Region> = HashSet::new();
         let mut unknown = false;
         let mut calls = Vec::new();
-        walk(&f.body, &mut |s| match &s.stmt {
-            Stmt::Update { dst: Place::Mem(m), .. } => {
-                written.insert(m.region);
-            }
-            Stmt::Permute { row, args, .. } => {
-                for a in args.iter().take(written_operands(*row)) {
-                    if let Operand::Mem(m) = a {
+        walk(&f.body, &mut |s| {
+            written_places(
+                &s.stmt,
+                |_, _| false,
+                |place| {
+                    if let Operand::Mem(m) = place {
                         written.insert(m.region);
                     }
-                }
-            }
-            Stmt::Array { region, .. } => {
+                },
+            );
+            if let Stmt::Array { region, .. } = &s.stmt {
                 own.insert(*region);
+            } else if let Stmt::Call { func, args, .. } = &s.stmt {
+                calls.push((*func, args));
             }
-            Stmt::Call { func, args, .. } => calls.push((*func, args)),
-            Stmt::Update { dst: Place::Var(_), .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => {}
         });
         for (callee, args) in calls {
             let reach = self.reach(callee)?;

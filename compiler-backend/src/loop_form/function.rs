@@ -10,7 +10,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::{Builder, Refused, Sweep, Variant};
 use crate::ir::effects::{changed_vars, walk};
-use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Place, Program, Stmt, Var};
+use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
 
 /// A statement, as long as the program stays where it is; and the number of an operand, or [`TEST`](super::loops::TEST).
 pub(super) type Site = (*const LocatedStmt, usize);
@@ -96,23 +96,12 @@ fn counters(f: &IrFunction) -> HashSet<Var> {
     let mut counts = HashSet::new();
     let mut other: HashSet<Var> = f.params.iter().map(|p| p.var).collect();
     walk(&f.body, &mut |s| match &s.stmt {
-        Stmt::For { var, .. } => {
-            counts.insert(*var);
-        }
-        Stmt::Update { dst: Place::Var(v), .. } | Stmt::Ancilla { var: v, .. } | Stmt::Array { base: v, .. } => {
-            other.insert(*v);
-        }
+        Stmt::For { var, .. } => _ = counts.insert(*var),
         Stmt::Permute { args, .. } | Stmt::Call { args, .. } => {
             other.extend(args.iter().filter_map(|a| if let Operand::Var(v) = a { Some(*v) } else { None }));
         }
-        Stmt::Update { dst: Place::Mem(_), .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
+        Stmt::Array { base, .. } => _ = other.insert(*base),
+        stmt => other.extend(stmt.own_var()),
     });
     &counts - &other
 }

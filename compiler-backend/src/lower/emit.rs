@@ -8,11 +8,10 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
 use super::alloc::{Allocation, Location};
-use super::linear::INT;
 use super::operands::FoundOperand;
 use super::ops::{Arg, CheckReason, Item, Linear, Op, VReg, ZeroCheck};
 use crate::ir::effects::Summaries;
-use crate::ir::{IrFunction, Loc, Program, TOLERANCE};
+use crate::ir::{IrFunction, Loc, Program, TOLERANCE, identity};
 
 /// The frame pointer, in functions that move the stack pointer.
 pub(super) const FRAME: u8 = 30;
@@ -272,12 +271,5 @@ impl<'a> Emitter<'a> {
 
 /// The kind of `dst += src`, or `dst *= src` for logarithmic numbers.
 pub(super) const fn accumulate(acc: Acc, ty: Ty) -> Kind {
-    use pendula_isa::table::{TableFn, f_fn, l_fn, q_fn};
-    let func = match ty {
-        Ty::Int => INT,
-        Ty::Q => TableFn::Q(q_fn::Name::Id),
-        Ty::L => TableFn::L(l_fn::Name::Id),
-        Ty::F => TableFn::F(f_fn::Name::Id),
-    };
-    Kind::Accumulate { acc, inverse: false, func, shape: pendula_isa::operand::Shape::RR }
+    Kind::Accumulate { acc, inverse: false, func: identity(ty), shape: pendula_isa::operand::Shape::RR }
 }

@@ -87,15 +87,7 @@ impl Data {
             });
         }
         let call = Stmt::Call { func: entry, inverse: false, args: self.operands.clone() };
-        Ok(IrFunction {
-            name: "main".into(),
-            params: Vec::new(),
-            vars: Vec::new(),
-            regions: self.regions.clone(),
-            body: vec![call.at(callee.loc)],
-            loc: callee.loc,
-            inline: false,
-            names: Vec::new(),
-        })
+        let (regions, body) = (self.regions.clone(), vec![call.at(callee.loc)]);
+        Ok(IrFunction { regions, body, ..IrFunction::new("main", callee.loc) })
     }
 }

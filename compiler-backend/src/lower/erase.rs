@@ -6,10 +6,10 @@
 use std::collections::HashSet;
 
 use super::effects::Effects;
-use super::graph::inner;
 use super::linear::Builder;
 use super::ops::{Arg, Op, SP, VReg, ZeroCheck};
 use super::{Erase, LowerError};
+use crate::ir::effects::blocks;
 use crate::ir::{LocatedStmt, Mem, Operand, Program, Stmt};
 
 /// The memory that each function writes, apart from its own arrays.
@@ -357,7 +357,7 @@ fn written_words(block: &[LocatedStmt], visit: &mut impl FnMut(&Mem)) {
                 Operand::Const(_) | Operand::Var(_) => {}
             }
         }
-        for inner in inner(&at.stmt) {
+        for inner in blocks(&at.stmt) {
             written_words(inner, visit);
         }
     }

@@ -1,5 +1,6 @@
 //! The call graph, and the nesting depth of statements.
 
+use crate::ir::effects::blocks;
 use crate::ir::{FunctionId, LocatedStmt, Program, Stmt};
 
 /// For each function, whether a run that begins with `entry` may call it.
@@ -20,7 +21,7 @@ fn collect(block: &[LocatedStmt], out: &mut Vec<usize>) {
         if let Stmt::Call { func, .. } = &at.stmt {
             out.push(func.0 as usize);
         }
-        inner(&at.stmt).into_iter().for_each(|b| collect(b, out));
+        blocks(&at.stmt).for_each(|b| collect(b, out));
     }
 }
 
@@ -31,25 +32,7 @@ pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
         if depth > limit {
             return true;
         }
-        todo.extend(block.iter().flat_map(|at| inner(&at.stmt)).map(|b| (b, depth + 1)));
+        todo.extend(block.iter().flat_map(|at| blocks(&at.stmt)).map(|b| (&b[..], depth + 1)));
     }
     false
-}
-
-/// The blocks within a statement.
-pub(super) fn inner(stmt: &Stmt) -> Vec<&[LocatedStmt]> {
-    match stmt {
-        Stmt::If { pre, post, then, otherwise } => vec![&pre.compute, &post.compute, then, otherwise],
-        Stmt::While { pre, post, first, body } => vec![&pre.compute, &post.compute, first, body],
-        Stmt::With { compute, body, .. } => vec![compute, body],
-        Stmt::For { body, .. } | Stmt::Span { body, .. } => vec![body],
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => Vec::new(),
-    }
 }

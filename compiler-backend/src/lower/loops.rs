@@ -34,6 +34,12 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// The flag of a condition that computes something, and what decides.
+    fn flag_of<'c>(&mut self, c: &'c Condition) -> Result<(Option<VReg>, Decision<'c>), LowerError> {
+        let flag = if c.compute.is_empty() { None } else { Some(self.temp(ZeroCheck::Zero)?) };
+        Ok((flag, flag.map_or(Decision::Plain(c), Decision::Flag)))
+    }
+
     pub(super) fn while_loop(
         &mut self,
         pre: &Condition,
@@ -44,12 +50,7 @@ impl Builder<'_> {
         if !first.is_empty() {
             return self.while_with_first(pre, post, (first, body), back);
         }
-        let flag = |b: &mut Self, c: &Condition| {
-            if c.compute.is_empty() { Ok(None) } else { b.temp(ZeroCheck::Zero).map(Some) }
-        };
-        let (q, p) = (flag(self, pre)?, flag(self, post)?);
-        let enters = q.map_or(Decision::Plain(pre), Decision::Flag);
-        let turned = p.map_or(Decision::Plain(post), Decision::Flag);
+        let ((q, enters), (p, turned)) = (self.flag_of(pre)?, self.flag_of(post)?);
         if let Some(q) = q {
             self.flag(q, pre, false)?;
         }
@@ -91,12 +92,7 @@ impl Builder<'_> {
         (first, body): (&[LocatedStmt], &[LocatedStmt]),
         back: bool,
     ) -> Result<(), LowerError> {
-        let flag = |b: &mut Self, c: &Condition| {
-            if c.compute.is_empty() { Ok(None) } else { b.temp(ZeroCheck::Zero).map(Some) }
-        };
-        let (q, p) = (flag(self, pre)?, flag(self, post)?);
-        let enters = q.map_or(Decision::Plain(pre), Decision::Flag);
-        let turned = p.map_or(Decision::Plain(post), Decision::Flag);
+        let ((q, enters), (p, turned)) = (self.flag_of(pre)?, self.flag_of(post)?);
         let zero = |flag: VReg| Op::Assert(Cmp::new(Cond::Eq, Arg::Reg(flag), Arg::Const(0)));
         if self.known.is_some() {
             self.forget(&Effects::of(self.program, body));

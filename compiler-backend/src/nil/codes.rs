@@ -2,6 +2,7 @@
 //!
 
 pendula_isa::diagnostic_codes! {
+    pub codes;
     CHARACTER "P0401" "a character that means nothing here";
     NUMBER "P0402" "a number that cannot be read";
     TEXT "P0403" "a text or comment that does not end, or an unknown escape in it";
@@ -50,18 +51,4 @@ pendula_isa::diagnostic_codes! {
     FORGOTTEN "P0460" "a variable that is not deallocated";
     SKIPPED "P0461" "host code that is skipped";
     NO_MODULE "P0462" "a module that the library does not have";
-}
-
-/// All codes with their titles, in ascending order.
-pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    OWN.iter().copied()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn in_order_and_unique() {
-        let all: Vec<_> = super::codes().map(|(code, _)| code).collect();
-        assert!(all.is_sorted_by(|a, b| a < b));
-    }
 }

@@ -9,7 +9,7 @@ use super::ast::{AssignOp, Binary};
 use super::token::{Tok, Token, keyword};
 
 /// A position in the text: everything before it has been read. A copy continues from the same position.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Lexer<'a> {
     text: &'a str,
     pos: usize,

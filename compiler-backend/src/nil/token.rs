@@ -3,9 +3,10 @@
 use super::ast::{AssignOp, Binary};
 
 /// The kinds of tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tok {
     /// The end of the text.
+    #[default]
     Eof,
     /// A name.
     Ident,
@@ -140,7 +141,7 @@ keywords! {
 }
 
 /// A token and its position.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Token {
     /// The kind.
     pub(crate) kind: Tok,

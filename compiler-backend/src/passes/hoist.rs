@@ -17,7 +17,7 @@ use crate::ir::effects::{Summaries, trip_count};
 use crate::ir::{
     AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
 };
-use crate::passes::rewrite::each_block;
+use crate::passes::rewrite::each_for;
 use crate::passes::table::FastMap;
 use select::{Choice, choose};
 
@@ -25,13 +25,7 @@ use select::{Choice, choose};
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, body, .. } = function;
-        each_block(body, &mut |block| {
-            for s in block.iter_mut() {
-                if let Stmt::For { .. } = &s.stmt {
-                    hoist(s, vars, summaries);
-                }
-            }
-        });
+        each_for(body, &mut |s| hoist(s, vars, summaries));
     }
 }
 
@@ -40,6 +34,21 @@ pub(super) enum Guard {
     Certain,
     Test(Test),
     Unknown,
+}
+
+impl Guard {
+    /// Puts a statement into the branch that makes an iteration certain, if one is needed.
+    pub(super) fn enclose(&self, s: &mut LocatedStmt) {
+        if let Guard::Test(test) = *self {
+            let then = vec![taken(s)];
+            s.stmt = Stmt::branch(Condition::of(test), then, Block::new());
+        }
+    }
+}
+
+/// Takes a statement, to put it into another one at its place.
+pub(super) fn taken(s: &mut LocatedStmt) -> LocatedStmt {
+    std::mem::replace(&mut s.stmt, Stmt::Print(0)).at(s.loc)
 }
 
 /// What makes certain that a `for` has an iteration.
@@ -56,7 +65,7 @@ pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
         1.. => Cond::Le,
         _ => Cond::Ge,
     };
-    Guard::Test(Test { cond, ty: Ty::Int, a: first, b: last })
+    Guard::Test(Test::int(cond, first, last))
 }
 
 fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
@@ -71,18 +80,13 @@ fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
         Guard::Unknown => Block::new(),
         Guard::Certain | Guard::Test(_) => moved(var, body, vars, summaries, true),
     };
-    let loc = s.loc;
     let wrap = |s: &mut LocatedStmt, compute: Block| {
-        let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-        s.stmt = Stmt::With { name: "hoisted".into(), compute, body: vec![stmt.at(loc)] };
+        let body = vec![taken(s)];
+        s.stmt = Stmt::With { name: "hoisted".into(), compute, body };
     };
     if !may_trap.is_empty() {
         wrap(s, may_trap);
-        if let Guard::Test(test) = guard {
-            let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-            let (pre, post) = (Condition::of(test), Condition::of(test));
-            s.stmt = Stmt::If { pre, post, then: vec![stmt.at(loc)], otherwise: Block::new() };
-        }
+        guard.enclose(s);
     }
     if !nontrapping.is_empty() {
         wrap(s, nontrapping);
@@ -158,19 +162,7 @@ fn take_compute(
                 }
                 out.push(s);
             }
-            Stmt::Update { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => compute.push(s),
+            _ => compute.push(s),
         }
     }
 }

@@ -12,12 +12,11 @@ use std::collections::HashSet;
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
-use super::hoist::{Guard, guard};
-use super::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
-use crate::ir::effects::{Summaries, trip_count, walk};
+use super::hoist::{Guard, guard, taken};
+use super::rewrite::{Slot, SlotMut, each_for, each_stmt, slots, slots_mut, write_counts};
+use crate::ir::effects::{Summaries, blocks, trip_count, walk};
 use crate::ir::{
-    AncillaChecks, Block, Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Program, RegionInfo, Stmt, Var,
-    VarInfo,
+    AncillaChecks, Block, IrFunction, LocatedStmt, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
 };
 
 /// The most words that are kept for one loop, since registers are few.
@@ -27,13 +26,7 @@ const MAX_WORDS: usize = 4;
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, regions, body, .. } = function;
-        each_block(body, &mut |block| {
-            for s in block.iter_mut() {
-                if let Stmt::For { .. } = &s.stmt {
-                    keep(s, vars, regions, summaries);
-                }
-            }
-        });
+        each_for(body, &mut |s| keep(s, vars, regions, summaries));
     }
 }
 
@@ -58,7 +51,7 @@ fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], su
         });
         let t = Var(vars.len() as u32 - 1);
         // Meanwhile the word in memory is zero, and so is its gradient word.
-        let checks = AncillaChecks { check: false, drop: false };
+        let checks = AncillaChecks::NONE;
         compute.push(Stmt::Ancilla { var: t, free: false, checks }.at(loc));
         let args = vec![Operand::Var(t), Operand::Mem(word)];
         compute.push(Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc));
@@ -66,22 +59,13 @@ fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], su
             slots_mut(stmt, summaries, &mut |slot| match slot {
                 SlotMut::Read(o) | SlotMut::Written(o) if *o == Operand::Mem(word) => *o = Operand::Var(t),
                 SlotMut::Place(p) if *p == Place::Mem(word) => *p = Place::Var(t),
-                SlotMut::Read(_)
-                | SlotMut::Written(_)
-                | SlotMut::Place(_)
-                | SlotMut::Life(_)
-                | SlotMut::Step(_)
-                | SlotMut::Region(_) => {}
+                _ => {}
             });
         });
     }
-    let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-    s.stmt = Stmt::With { name: "kept".into(), compute, body: vec![stmt.at(loc)] };
-    if let Guard::Test(test) = guard {
-        let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-        let (pre, post) = (Condition::of(test), Condition::of(test));
-        s.stmt = Stmt::If { pre, post, then: vec![stmt.at(loc)], otherwise: Block::new() };
-    }
+    let body = vec![taken(s)];
+    s.stmt = Stmt::With { name: "kept".into(), compute, body };
+    guard.enclose(s);
 }
 
 /// The words that are worth keeping.
@@ -94,16 +78,14 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     let mut calls = false;
     walk(body, &mut |s| {
         calls |= matches!(s.stmt, Stmt::Call { .. });
-        slots(&s.stmt, summaries, &mut |slot| match slot {
-            Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => {
-                if seen.insert(*m) {
-                    all.push(*m);
-                }
-            }
-            Slot::Region(r) => {
+        slots(&s.stmt, summaries, &mut |slot| {
+            if let Slot::Region(r) = slot {
                 excluded.insert(*r);
+            } else if let Some(Operand::Mem(m)) = slot.operand()
+                && seen.insert(m)
+            {
+                all.push(m);
             }
-            Slot::Read(_) | Slot::Written(_) | Slot::Place(_) | Slot::Life(_) | Slot::Step(_) => {}
         });
     });
     if calls {
@@ -119,9 +101,10 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
     let mut out: Vec<Mem> = Vec::new();
     each_unconditional(body, &mut |s| {
         let mut here: Vec<Mem> = Vec::new();
-        slots(&s.stmt, summaries, &mut |slot| match slot {
-            Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => here.push(*m),
-            Slot::Read(_) | Slot::Written(_) | Slot::Place(_) | Slot::Life(_) | Slot::Step(_) | Slot::Region(_) => {}
+        slots(&s.stmt, summaries, &mut |slot| {
+            if let Some(Operand::Mem(m)) = slot.operand() {
+                here.push(m);
+            }
         });
         if here.len() > 1 {
             let new = here.into_iter().find(|m| !excluded.contains(&m.region) && !out.contains(m));
@@ -135,23 +118,8 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
 fn each_unconditional<'a>(block: &'a [LocatedStmt], visit: &mut impl FnMut(&'a LocatedStmt)) {
     for s in block {
         visit(s);
-        match &s.stmt {
-            Stmt::With { compute, body, .. } => {
-                each_unconditional(compute, visit);
-                each_unconditional(body, visit);
-            }
-            Stmt::Span { body, .. } => each_unconditional(body, visit),
-            Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => {}
+        if let Stmt::With { .. } | Stmt::Span { .. } = &s.stmt {
+            blocks(&s.stmt).for_each(|inner| each_unconditional(inner, visit));
         }
     }
 }

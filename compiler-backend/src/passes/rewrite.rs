@@ -83,6 +83,18 @@ slots!(
     slots_mut SlotMut iter_mut mut
 );
 
+impl Slot<'_> {
+    /// The part as an operand: a value, a place or a variable.
+    pub(super) fn operand(&self) -> Option<Operand> {
+        match *self {
+            Slot::Read(o) | Slot::Written(o) => Some(*o),
+            Slot::Place(p) => Some((*p).into()),
+            Slot::Life(v) | Slot::Step(Step::Var { var: v, .. }) => Some(Operand::Var(*v)),
+            Slot::Step(Step::Const(_)) | Slot::Region(_) => None,
+        }
+    }
+}
+
 /// Visits every block, inner ones first.
 pub(super) fn each_block(block: &mut Block, visit: &mut impl FnMut(&mut Block)) {
     for s in block.iter_mut() {
@@ -91,6 +103,13 @@ pub(super) fn each_block(block: &mut Block, visit: &mut impl FnMut(&mut Block)) 
         }
     }
     visit(block);
+}
+
+/// Visits every `for`, inner ones first.
+pub(super) fn each_for(block: &mut Block, visit: &mut impl FnMut(&mut LocatedStmt)) {
+    each_block(block, &mut |block| {
+        block.iter_mut().filter(|s| matches!(s.stmt, Stmt::For { .. })).for_each(&mut *visit);
+    });
 }
 
 /// Visits every statement, outer ones first.
@@ -401,7 +420,7 @@ impl Matcher {
 }
 
 /// The ancillas whose lives begin in a block itself, and the number of its other statements that change each variable.
-fn births(compute: &[LocatedStmt], summaries: &Summaries) -> (FastSet<Var>, FastMap<Var, usize>) {
+pub(super) fn births(compute: &[LocatedStmt], summaries: &Summaries) -> (FastSet<Var>, FastMap<Var, usize>) {
     let (mut born, mut writers) = (FastSet::default(), FastMap::default());
     for s in compute {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {

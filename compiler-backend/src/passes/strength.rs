@@ -11,25 +11,19 @@ mod tests;
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
-use super::hoist::{Guard, guard};
+use super::hoist::{Guard, guard, taken};
 use crate::ir::effects::{Effects, Summaries, trip_count, update_traps};
 use crate::ir::{
-    AncillaChecks, Block, Condition, IrFunction, Loc, LocatedStmt, Operand, Place, Program, Step, Stmt, Var, VarInfo,
+    AncillaChecks, Block, IrFunction, Loc, LocatedStmt, Operand, Place, Program, Step, Stmt, Var, VarInfo,
 };
-use crate::passes::rewrite::{each_block, write_counts};
+use crate::passes::rewrite::{each_for, write_counts};
 use crate::passes::table::FastMap;
 
 /// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let IrFunction { vars, body, .. } = function;
-        each_block(body, &mut |block| {
-            for s in block.iter_mut() {
-                if let Stmt::For { .. } = &s.stmt {
-                    step(s, vars, summaries);
-                }
-            }
-        });
+        each_for(body, &mut |s| step(s, vars, summaries));
     }
 }
 
@@ -229,8 +223,7 @@ fn step(s: &mut LocatedStmt, vars: &[VarInfo], summaries: &Summaries) {
     let (mut compute, mut before, mut turn, mut after) = (Block::new(), Block::new(), Block::new(), Block::new());
     for (t, sum) in order {
         // It ends as zero because the bounds, the step and the factors have not changed.
-        compute
-            .push(Stmt::Ancilla { var: t, free: false, checks: AncillaChecks { check: false, drop: false } }.at(loc));
+        compute.push(Stmt::Ancilla { var: t, free: false, checks: AncillaChecks::NONE }.at(loc));
         for term in sum.terms {
             match term {
                 Term::Fixed { inverse, func, args } => {
@@ -252,15 +245,10 @@ fn step(s: &mut LocatedStmt, vars: &[VarInfo], summaries: &Summaries) {
     }
     turn.append(body);
     *body = turn;
-    let looped = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-    before.push(looped.at(loc));
+    before.push(taken(s));
     before.append(&mut after);
     s.stmt = Stmt::With { name: "stepped".into(), compute, body: before };
-    if let Guard::Test(test) = guard {
-        let inner = std::mem::replace(&mut s.stmt, Stmt::Print(0));
-        let (pre, post) = (Condition::of(test), Condition::of(test));
-        s.stmt = Stmt::If { pre, post, then: vec![inner.at(loc)], otherwise: Block::new() };
-    }
+    guard.enclose(s);
 }
 
 /// Adds multiples of a factor to a sum.
@@ -307,24 +295,7 @@ fn take(block: &mut Block, wanted: &impl Fn(Var) -> bool) {
     let before = std::mem::take(block);
     for mut s in before {
         if let Stmt::With { compute, body, .. } = &mut s.stmt {
-            compute.retain(|s| {
-                let var = match &s.stmt {
-                    Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => *var,
-                    Stmt::Update { .. }
-                    | Stmt::Permute { .. }
-                    | Stmt::Array { .. }
-                    | Stmt::Call { .. }
-                    | Stmt::If { .. }
-                    | Stmt::While { .. }
-                    | Stmt::For { .. }
-                    | Stmt::With { .. }
-                    | Stmt::Span { .. }
-                    | Stmt::Assert { .. }
-                    | Stmt::Show { .. }
-                    | Stmt::Print(_) => return true,
-                };
-                !wanted(var)
-            });
+            compute.retain(|s| s.stmt.own_var().is_none_or(|v| !wanted(v)));
             take(body, wanted);
             if compute.is_empty() {
                 block.append(body);

@@ -244,13 +244,6 @@ impl Builder {
         }
     }
 
-    /// `y ^= c ? x : 0`.
-    pub fn xor_if(&mut self, c: Bit, x: &[Bit], y: &[Bit]) {
-        for (&x, &y) in x.iter().zip(y) {
-            self.toffoli(c, x, y);
-        }
-    }
-
     /// `y ^= x & z`.
     pub fn xor_and(&mut self, x: &[Bit], z: &[Bit], y: &[Bit]) {
         for ((&x, &z), &y) in x.iter().zip(z).zip(y) {

@@ -3,6 +3,14 @@
 use super::builder::Builder;
 use super::word::{Bit, Word, extended};
 
+/// The bits that are wires, each once.
+fn distinct_wires(bits: &[Bit]) -> Vec<Bit> {
+    let mut wires: Vec<Bit> = bits.iter().copied().filter(|b| b.wire().is_some()).collect();
+    wires.sort_unstable_by_key(|b| b.wire());
+    wires.dedup();
+    wires
+}
+
 impl Builder {
     /// `target ^= x < z`, unsigned. Of W wires each: 2W Toffoli, 4W + 1 CNOT, 2W NOT, 1 ancilla.
     pub fn xor_less(&mut self, x: &[Bit], z: &[Bit], target: Bit) {
@@ -39,9 +47,7 @@ impl Builder {
         if bits.contains(&Bit::ZERO) {
             return;
         }
-        let mut wires: Vec<Bit> = bits.iter().copied().filter(|b| b.wire().is_some()).collect();
-        wires.sort_unstable_by_key(|b| b.wire());
-        wires.dedup();
+        let wires = distinct_wires(bits);
         self.with(
             |b| {
                 let mut level = wires;
@@ -73,9 +79,7 @@ impl Builder {
         if bits.contains(&Bit::ONE) {
             return;
         }
-        let mut wires: Vec<Bit> = bits.iter().copied().filter(|b| b.wire().is_some()).collect();
-        wires.sort_unstable_by_key(|b| b.wire());
-        wires.dedup();
+        let wires = distinct_wires(bits);
         self.complement(&wires);
         self.xor_all(&wires, target);
         self.complement(&wires);

@@ -2,7 +2,7 @@
 //! linear T complexity, Phys. Rev. X 8, 041015 (2018).
 
 use super::builder::Builder;
-use super::word::{Bit, Word};
+use super::word::Bit;
 
 impl Builder {
     /// Calls `leaf` with every number below `count` and a bit that is 1 if `enable` is 1 and `index` is that number: a
@@ -70,15 +70,5 @@ impl Builder {
                 }
             }
         });
-    }
-
-    /// The table's entry at the index, as a value of `bits` bits.
-    ///
-    /// # Panics
-    /// If the index has too few bits for the table.
-    pub fn lookup(&mut self, index: &[Bit], table: &[u128], bits: usize) -> Word {
-        let y = self.word(bits);
-        self.xor_lookup(Bit::ONE, index, table, &y);
-        y
     }
 }

@@ -128,35 +128,6 @@ elementary! {
     tanh(a)
 }
 
-/// Declares functions from words to a word, which kernels define.
-macro_rules! by_kernel {
-    ($( $(#[doc = $doc:literal])+ $name:ident ( $($arg:ident),+ ) as [$($all:expr),+] of $Kernel:ident; )+) => {$(
-        $(#[doc = $doc])+
-        ///
-        /// # Errors
-        /// [`Fault::Range`] where the word does not fit.
-        #[inline]
-        pub fn $name(env: Env, $($arg: u64),+) -> Word {
-            kernels::$Kernel::words(env, [$($all),+]).map(|([word, _], _)| word)
-        }
-    )+};
-}
-
-by_kernel! {
-    /// |a|.
-    abs(a) as [a, a, a, a] of Abs;
-    /// −1, 0 or 1, as a number.
-    sign(a) as [a, a, a, a] of Sign;
-    /// The lesser of two numbers.
-    min(a, b) as [a, b, b, b] of Min;
-    /// The greater of two numbers.
-    max(a, b) as [a, b, b, b] of Max;
-    /// The greater of a and 0.
-    relu(a) as [a, a, a, a] of Relu;
-    /// The greatest whole number not above a.
-    floor(a) as [a, a, a, a] of Floor;
-}
-
 /// (a, b) turned by θ, as [`elementary::rot`]: a bijection for every θ. True when a word wrapped.
 #[inline]
 pub fn rot(env: Env, a: u64, b: u64, theta: u64) -> ([u64; 2], bool) {
@@ -258,7 +229,7 @@ mod tests {
             assert_eq!(powi(env, q(2), (-1i64) as u64), inv(env, q(2)));
             assert_eq!(hypot(env, q(-5), q(12)), Ok(q(13)));
             assert_eq!(atan2(env, q(1), q(1)), atan(env, q(1)));
-            assert_eq!(sign(env, q(-7)), Ok(q(-1)));
+            assert_eq!(kernels::Sign::words(env, [q(-7); 4]), Ok(([q(-1); 2], false)));
             assert_eq!(log(env, q(-1)), Err(Fault::Domain));
             assert_eq!(muladd(env, q(3), q(5), q(-1)), (q(14), false));
             let (pair, wrapped) = rot(env, q(3), q(4), q(2));

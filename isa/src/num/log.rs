@@ -70,6 +70,17 @@ fn check(a: u64, b: u64) -> Result<(), Fault> {
     if valid(a) && valid(b) { Ok(()) } else { Err(Fault::BadLog) }
 }
 
+/// y, scaled by x so that it has this logarithm, unless it is zero.
+#[inline]
+fn scaled(y: u64, x: u64, log: i64) -> Word {
+    check(y, x)?;
+    match (x, y) {
+        (ZERO, _) => Err(Fault::LogZero),
+        (_, ZERO) => Ok(ZERO),
+        _ => combine(y, x, log),
+    }
+}
+
 /// `y *= x`, exact; a zero y stays zero. [`div`] is its inverse: for every y and
 /// x for which one of them succeeds, the other restores y.
 ///
@@ -78,14 +89,7 @@ fn check(a: u64, b: u64) -> Result<(), Fault> {
 /// zero; [`Fault::Range`] when the logarithm overflows, the reserved one included.
 #[inline]
 pub fn mul(y: u64, x: u64) -> Word {
-    check(y, x)?;
-    if x == ZERO {
-        Err(Fault::LogZero)
-    } else if y == ZERO {
-        Ok(ZERO)
-    } else {
-        combine(y, x, logarithm(y) + logarithm(x))
-    }
+    scaled(y, x, logarithm(y) + logarithm(x))
 }
 
 /// `y /= x`, exact; a zero y stays zero. The inverse of [`mul`].
@@ -94,14 +98,7 @@ pub fn mul(y: u64, x: u64) -> Word {
 /// As [`mul`].
 #[inline]
 pub fn div(y: u64, x: u64) -> Word {
-    check(y, x)?;
-    if x == ZERO {
-        Err(Fault::LogZero)
-    } else if y == ZERO {
-        Ok(ZERO)
-    } else {
-        combine(y, x, logarithm(y) - logarithm(x))
-    }
+    scaled(y, x, logarithm(y) - logarithm(x))
 }
 
 /// The function a · b, exact; a product with zero is zero.

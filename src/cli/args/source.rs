@@ -82,95 +82,18 @@ pub(crate) struct Options {
     pub(crate) limit: Limit,
 }
 
-/// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct OfNumbers {
-    /// The options for Nil.
-    #[command(flatten)]
-    nil: Nil,
-    /// How a program is compiled.
-    #[command(flatten)]
-    compiler: Compiler,
-    /// The options for assembly.
-    #[command(flatten)]
-    assembly: Assembly,
-    /// The limit on the size of sources.
-    #[command(flatten)]
-    limit: Limit,
-}
-
-/// How a program is read that is not run.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct OfChecked {
-    /// The options for Nil.
-    #[command(flatten)]
-    nil: Nil,
-    /// The options for Janus.
-    #[command(flatten)]
-    janus: Janus,
-    /// The options for assembly.
-    #[command(flatten)]
-    assembly: Assembly,
-    /// The options for PISA.
-    #[command(flatten)]
-    pisa: Reading,
-    /// The limit on the size of sources.
-    #[command(flatten)]
-    limit: Limit,
-}
-
-/// How a program is read that is compiled.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct OfCompiled {
-    /// The options for Nil.
-    #[command(flatten)]
-    nil: Nil,
-    /// How it is compiled.
-    #[command(flatten)]
-    compiler: Compiler,
-    /// The options for Janus.
-    #[command(flatten)]
-    janus: Janus,
-    /// The stacks of programs in Janus.
-    #[command(flatten)]
-    room: StackOptions,
-    /// The limit on the size of sources.
-    #[command(flatten)]
-    limit: Limit,
-}
-
-/// How a program is read that is inverted.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct OfInverted {
-    /// The options for Janus.
-    #[command(flatten)]
-    janus: Janus,
-    /// The options for assembly.
-    #[command(flatten)]
-    assembly: Assembly,
-    /// The limit on the size of sources.
-    #[command(flatten)]
-    limit: Limit,
-}
-
-/// How a program is read that is assembly, or becomes assembly.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct OfAssembly {
-    /// The options for assembly.
-    #[command(flatten)]
-    assembly: Assembly,
-    /// The options for PISA.
-    #[command(flatten)]
-    pisa: Reading,
-    /// The limit on the size of sources.
-    #[command(flatten)]
-    limit: Limit,
-}
-
-/// Converts the options of a command to those of all languages, with defaults for the others, and gives the kinds of files that the command reads.
+/// Declares the options of commands that have only some: the kinds of files that a command reads, and the options that concern it. The others have
+/// their defaults.
 macro_rules! some_options {
-    ($($name:ident $files:literal: $($field:ident),+;)+) => {
-        $(impl From<$name> for Options {
+    ($($(#[$doc:meta])+ $name:ident $files:literal: $($field:ident $Type:ident),+;)+) => {
+        $($(#[$doc])+
+        #[derive(Args, Clone, Debug)]
+        pub(crate) struct $name {
+            $(#[command(flatten)]
+            $field: $Type,)+
+        }
+
+        impl From<$name> for Options {
             fn from(some: $name) -> Options {
                 let $name { $($field),+ } = some;
                 Options { $($field,)+ ..Options::default() }
@@ -184,11 +107,16 @@ macro_rules! some_options {
 }
 
 some_options! {
-    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil, compiler, assembly, limit;
-    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil, janus, assembly, pisa, limit;
-    OfCompiled "A `.nil` or `.ja` (`.janus`) file": nil, compiler, janus, room, limit;
-    OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus, assembly, limit;
-    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly, pisa, limit;
+    /// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
+    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, limit Limit;
+    /// How a program is read that is not run.
+    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, pisa Reading, limit Limit;
+    /// How a program is read that is compiled.
+    OfCompiled "A `.nil` or `.ja` (`.janus`) file": nil Nil, compiler Compiler, janus Janus, room StackOptions, limit Limit;
+    /// How a program is read that is inverted.
+    OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus Janus, assembly Assembly, limit Limit;
+    /// How a program is read that is assembly, or becomes assembly.
+    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly Assembly, pisa Reading, limit Limit;
 }
 
 impl How for Options {

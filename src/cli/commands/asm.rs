@@ -12,10 +12,7 @@ use crate::cli::output::output_object;
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = load(&args.source.in_full(), None, args.json, reporter)?;
     let output = args.output.as_deref();
     ensure!(
         !(args.listing && output == Some("-")),

@@ -16,7 +16,7 @@ use crate::cli::commands::usage::quoted;
 use crate::cli::commands::{each, load_to_check};
 use crate::cli::output::answer_diagnostics;
 use crate::cli::program::Program;
-use crate::cli::status::Status;
+use crate::cli::status::{Reported, Status};
 
 pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
     let several = args.sources.files.len() > 1;
@@ -25,15 +25,11 @@ pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
 
 /// Checks one program; `several` says whether there are others.
 fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> anyhow::Result<Status> {
-    let (program, arguments) = match load_to_check(source, json, reporter)? {
-        Ok(program) => program,
-        Err(status) => {
-            if several && !json {
-                print(&format!("{}: cannot be compiled\n", display_name(&source.file)))?;
-            }
-            return Ok(status);
-        }
-    };
+    let loaded = load_to_check(source, json, reporter);
+    if several && !json && loaded.as_ref().is_err_and(|error| error.is::<Reported>()) {
+        print(&format!("{}: cannot be compiled\n", display_name(&source.file)))?;
+    }
+    let (program, arguments) = loaded?;
     let idle = idle(&program);
     let mut diagnostics = program.warnings;
     if program.compiled.is_none() {

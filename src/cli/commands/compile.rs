@@ -71,10 +71,7 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
 }
 
 pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load_for(&args.source.in_full(), None, args.emit == Emit::C, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = load_for(&args.source.in_full(), None, args.emit == Emit::C, args.json, reporter)?;
     if !args.json {
         reporter.diagnostics(&program.warnings, &program.sources);
     }

@@ -11,10 +11,7 @@ use crate::cli::output::{is_stdout, output_text};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = load(&args.source.in_full(), None, args.json, reporter)?;
     let module = &program.module;
     if args.listing && !args.pisa && !args.json && is_stdout(args.output.as_deref()) {
         // A listing is for people, unlike disassembly that can be assembled again.

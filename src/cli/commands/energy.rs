@@ -15,20 +15,15 @@ use pendula::isa::{GateClass, Module};
 use pendula::report::{Reporter, print, print_exact};
 use pendula::vm::{Machine, Outcome};
 use pendula::{leftovers, store, values};
-use serde_json::{Map, Value};
 
 use crate::cli::args::{Breakdown, Energy, Source};
-use crate::cli::commands::{RunConditions, each, load};
-use crate::cli::output;
+use crate::cli::commands::{RunConditions, each, prepared, stopped, warnings};
 use crate::cli::output::write_file;
-use crate::cli::program;
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::energy_json;
 use crate::cli::report::energy_run::{MeasuredRun, Sweep, fitting};
 use crate::cli::report::energy_text;
 use crate::cli::report::energy_text::Steps;
-use crate::cli::report::outcome::{explain, outcome_json};
-use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
 
@@ -75,18 +70,8 @@ fn one(
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
     let run = RunConditions { given: &args.given, input: args.input.as_deref() };
-    let loaded = match load(source, Some(run), args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
-    if !args.json {
-        reporter.diagnostics(&loaded.warnings, &loaded.sources);
-    }
     let backward = args.round_trip || args.grad;
-    let program = match session::program(&loaded, source, &args.given, backward, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let (loaded, program) = prepared(source, run, backward, args.json, reporter)?;
     let mut machine = session::machine(&program, &args.given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
@@ -95,7 +80,7 @@ fn one(
     let ran = match execute(args, &mut machine, loaded.variables())? {
         Ok(ran) if routines(args) => MeasuredRun { leaves: leftovers::leaves(&mut machine, &start)?, ..ran },
         Ok(ran) => ran,
-        Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
+        Err(outcome) => return stopped(&outcome, (&args.given, args.json), &machine, &loaded, reporter),
     };
     let module = program.module();
     let conditions = Conditions {
@@ -293,29 +278,6 @@ fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
         Some(_) | None => p.count(),
     };
     places.iter().map(words).sum()
-}
-
-/// The warnings from loading the program, and those in `besides`, for JSON.
-fn warnings(loaded: &program::Program, besides: &[Diagnostic]) -> Map<String, Value> {
-    let all = [&loaded.warnings, besides].concat();
-    Map::from_iter([("diagnostics".to_string(), output::as_json(&all, &loaded.sources))])
-}
-
-fn stopped(
-    outcome: &Outcome,
-    args: &Energy,
-    machine: &Machine<'_>,
-    loaded: &program::Program,
-    reporter: &Reporter,
-) -> anyhow::Result<Status> {
-    let stop_report = in_source(outcome, machine, loaded, &args.given, (&there(machine), &[]));
-    if args.json {
-        let outcome = outcome_json(outcome, machine, (args.given.max_steps, stop_report.as_ref()));
-        answer(reporter, false, outcome, warnings(loaded, &[]))?;
-    } else {
-        explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, stop_report.as_ref()));
-    }
-    Ok(Status::Fault)
 }
 
 /// Writes plots and tables into folders.

@@ -95,19 +95,13 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
     let run = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
-    let loaded = match load(&source, Some(run), args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let loaded = load(&source, Some(run), args.json, reporter)?;
     let mut warnings = loaded.warnings.clone();
     warnings.extend(blocked(&loaded));
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
-    let program = match session::program(&loaded, &source, given, true, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = session::program(&loaded, &source, given, true, args.json, reporter)?;
     let mut machine = session::machine(&program, given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;

@@ -11,10 +11,7 @@ use crate::cli::output::{output_text, report};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = load(&args.source.in_full(), None, args.json, reporter)?;
     let reported = (&program.warnings[..], &program.sources);
     let place = (args.source.file.as_str(), args.output.as_deref());
     if let Some(janus) = program.compiled.as_ref().and_then(|nil| nil.janus.as_ref()) {

@@ -11,13 +11,9 @@ use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::{Level, Source};
-use crate::cli::commands::{RunConditions, each, load};
-use crate::cli::output::as_json;
-use crate::cli::program::Program;
+use crate::cli::commands::{RunConditions, each, prepared, stopped, warnings};
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::columns::{left, length};
-use crate::cli::report::outcome::{explain, outcome_json};
-use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
 
@@ -27,17 +23,7 @@ pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
 
 fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
     let run = RunConditions { given: &args.given, input: args.input.as_deref() };
-    let loaded = match load(source, Some(run), args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
-    if !args.json {
-        reporter.diagnostics(&loaded.warnings, &loaded.sources);
-    }
-    let program = match session::program(&loaded, source, &args.given, false, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let (loaded, program) = prepared(source, run, false, args.json, reporter)?;
     let mut machine = session::machine(&program, &args.given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
@@ -45,19 +31,12 @@ fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Sta
     machine.begin(Direction::Forward);
     let outcome = Session::new(&args.given, false).go(&mut machine)?;
     if outcome != Outcome::Finished {
-        let stop_report = in_source(&outcome, &machine, &loaded, &args.given, (&there(&machine), &[]));
-        if args.json {
-            let outcome = outcome_json(&outcome, &machine, (args.given.max_steps, stop_report.as_ref()));
-            answer(reporter, false, outcome, warnings(&loaded))?;
-        } else {
-            explain(&outcome, &machine, &loaded.sources, reporter, (args.given.max_steps, stop_report.as_ref()));
-        }
-        return Ok(Status::Fault);
+        return stopped(&outcome, (&args.given, args.json), &machine, &loaded, reporter);
     }
     let levels = Levels::new(program.module(), &machine.counts());
     if args.json {
         let mut rest = to_json(&levels);
-        rest.extend(warnings(&loaded));
+        rest.extend(warnings(&loaded, &[]));
         answer(reporter, true, finished(), rest)?;
     } else {
         print(&text(&levels, program.module()))?;
@@ -134,11 +113,6 @@ fn roles_json(roles: &Roles) -> Map<String, Value> {
     out.insert("paired".into(), json!(roles.paired()));
     out.insert("attributed".into(), json!(roles.attributed()));
     out
-}
-
-/// The warnings from loading the program, for JSON.
-fn warnings(loaded: &Program) -> Map<String, Value> {
-    Map::from_iter([("diagnostics".to_string(), as_json(&loaded.warnings, &loaded.sources))])
 }
 
 fn to_json(levels: &Levels) -> Map<String, Value> {

@@ -36,11 +36,13 @@ use pendula::{leftovers, uncompute};
 use serde_json::{Map, Value};
 
 use crate::cli::args::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
-use crate::cli::output::report;
+use crate::cli::output::{as_json, report};
 use crate::cli::program::Program;
 use crate::cli::report::answer;
+use crate::cli::report::outcome::{explain, outcome_json};
+use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
-use crate::cli::status::Status;
+use crate::cli::status::{Reported, Status, settled};
 
 /// The assembler's options from the command line's.
 pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
@@ -79,14 +81,16 @@ pub(crate) struct RunConditions<'a> {
     pub(crate) input: Option<&'a str>,
 }
 
-/// Loads a program; `run` says how it will run, if it will. Errors are reported here, as text or as JSON, and the
-/// result is then the exit status.
+/// Loads a program; `run` says how it will run, if it will. Errors are reported here, as text or as JSON.
+///
+/// # Errors
+/// [`Reported`] for such an error.
 pub(crate) fn load(
     source: &Source,
     run: Option<RunConditions<'_>>,
     json: bool,
     reporter: &Reporter,
-) -> anyhow::Result<Result<Program, Status>> {
+) -> anyhow::Result<Program> {
     load_for(source, run, wants_c(run), json, reporter)
 }
 
@@ -102,7 +106,7 @@ pub(crate) fn load_for(
     native: bool,
     json: bool,
     reporter: &Reporter,
-) -> anyhow::Result<Result<Program, Status>> {
+) -> anyhow::Result<Program> {
     let options = compiler_options(&source.options, native)?;
     let loaded = load_with(source, &options, run)?;
     check_inputs(loaded, (source, &options, run.is_some()), json, reporter)
@@ -114,14 +118,14 @@ fn check_inputs(
     (source, options, run): (&Source, &compiler::compile::Options, bool),
     json: bool,
     reporter: &Reporter,
-) -> anyhow::Result<Result<Program, Status>> {
+) -> anyhow::Result<Program> {
     if let Ok(loaded) = &loaded
         && let Some(missing) = usage::missing(source, loaded, options, run)
     {
         report(&[missing], &loaded.sources, json, reporter)?;
-        return Ok(Err(Status::Fault));
+        return Err(Reported(Status::Fault).into());
     }
-    program_or_status(loaded, json, reporter)
+    checked(loaded, json, reporter)
 }
 
 /// Loads a program that is only inspected. If a Nil program cannot be compiled without arguments, it gets example
@@ -130,23 +134,25 @@ pub(crate) fn load_to_check(
     source: &Source,
     json: bool,
     reporter: &Reporter,
-) -> anyhow::Result<Result<(Program, Option<String>), Status>> {
+) -> anyhow::Result<(Program, Option<String>)> {
     let options = compiler_options(&source.options, false)?;
     let loaded = load_with(source, &options, None)?;
     let arguments = loaded.as_ref().ok().and_then(|loaded| usage::example_arguments(source, loaded, &options));
     if arguments.is_none() {
-        return Ok(check_inputs(loaded, (source, &options, false), json, reporter)?.map(|program| (program, None)));
+        return Ok((check_inputs(loaded, (source, &options, false), json, reporter)?, None));
     }
     let text = loaded.ok().and_then(|loaded| Some(loaded.compiled?.inputs.into_iter().next()?.text));
     let mut with = source.clone();
     with.options.nil.args.clone_from(&arguments);
     let options = compiler_options(&with.options, false)?;
     let loaded = load::load_bytes(&source.file, text.unwrap_or_default().into(), &self::options(&with, None), &options);
-    let program = program_or_status(loaded, json, reporter)?;
-    if let (Err(_), Some(text), false) = (&program, &arguments, json) {
+    let program = checked(loaded, json, reporter);
+    if let (Err(error), Some(text), false) = (&program, &arguments, json)
+        && error.is::<Reported>()
+    {
         print(&format!("{}: compiled with --args {}\n", load::display_name(&source.file), usage::quoted(text)))?;
     }
-    Ok(program.map(|program| (program, arguments)))
+    Ok((program?, arguments))
 }
 
 /// The compiler's options from the command line's; `native` also asks for the form that C is written from.
@@ -180,27 +186,23 @@ fn load_with(
     }
 }
 
-/// Returns the loaded program; otherwise, reports the error and returns the exit status.
-fn program_or_status(
-    loaded: Result<Loaded, LoadError>,
-    json: bool,
-    reporter: &Reporter,
-) -> anyhow::Result<Result<Program, Status>> {
+/// Returns the loaded program; otherwise, reports the error.
+fn checked(loaded: Result<Loaded, LoadError>, json: bool, reporter: &Reporter) -> anyhow::Result<Program> {
     let Loaded { module, diagnostics, sources, named, compiled } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {
             // A damaged object is the user's fault and is reported like an assembly error.
             let d = Diagnostic::error(error.code(), format!("{path}: {error}")).help(error.help());
             report(std::slice::from_ref(&d), &Sources::default(), json, reporter)?;
-            return Ok(Err(Status::Fault));
+            return Err(Reported(Status::Fault).into());
         }
         Err(error) => return Err(error.into()),
     };
     match module {
-        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, named, compiled })),
+        Some(module) => Ok(Program { module, sources, warnings: diagnostics, named, compiled }),
         None => {
             report(&diagnostics, &sources, json, reporter)?;
-            Ok(Err(Status::Fault))
+            Err(Reported(Status::Fault).into())
         }
     }
 }
@@ -284,6 +286,46 @@ fn measured<T>(
     }
 }
 
+/// Reports that a run stopped before its end.
+pub(crate) fn stopped(
+    outcome: &Outcome,
+    (given, json): (&Conditions, bool),
+    machine: &Machine<'_>,
+    loaded: &Program,
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
+    let stop_report = in_source(outcome, machine, loaded, given, (&there(machine), &[]));
+    let limits = (given.max_steps, stop_report.as_ref());
+    if json {
+        answer::answer(reporter, false, outcome_json(outcome, machine, limits), warnings(loaded, &[]))?;
+    } else {
+        explain(outcome, machine, &loaded.sources, reporter, limits);
+    }
+    Ok(Status::Fault)
+}
+
+/// The warnings from loading a program, and those in `besides`, for JSON.
+pub(crate) fn warnings(loaded: &Program, besides: &[Diagnostic]) -> Map<String, Value> {
+    let all = [&loaded.warnings, besides].concat();
+    Map::from_iter([("diagnostics".to_string(), as_json(&all, &loaded.sources))])
+}
+
+/// Loads a program for a run, reports its warnings as text, and prepares it.
+pub(crate) fn prepared(
+    source: &Source,
+    run: RunConditions<'_>,
+    backward: bool,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<(Program, vm::Program)> {
+    let loaded = load(source, Some(run), json, reporter)?;
+    if !json {
+        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+    }
+    let program = session::program(&loaded, source, run.given, backward, json, reporter)?;
+    Ok((loaded, program))
+}
+
 /// Calls `one` for each program, continues after errors, and returns the worst status. If there are several programs
 /// and `headed` is set, each text report begins with the file name. In JSON, one object holds all reports.
 pub(crate) fn each(
@@ -293,6 +335,7 @@ pub(crate) fn each(
     mut one: impl FnMut(&Source) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let sources: Vec<Source> = sources.collect();
+    let mut one = |source: &Source| settled(one(source));
     if let [source] = &sources[..] {
         return one(source);
     }

@@ -41,20 +41,14 @@ use crate::cli::status::Status;
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
     let run = RunConditions { given, input: args.input.as_deref() };
-    let loaded = match load(&args.source, Some(run), args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let loaded = load(&args.source, Some(run), args.json, reporter)?;
     let technology = args.tech.as_deref().map(session::technology).transpose()?;
     let warnings = warnings(&loaded, args);
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
     let backward = args.reverse || args.round_trip;
-    let program = match session::program(&loaded, &args.source, given, backward, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = session::program(&loaded, &args.source, given, backward, args.json, reporter)?;
     let mut machine = session::machine(&program, given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, args.read, args.reverse)?;

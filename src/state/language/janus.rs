@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use pendula_asm::assemble::Options;
-use pendula_asm::diagnostic::Diagnostic;
 use pendula_compiler::compile::{self, compile_janus};
 use pendula_compiler::janus::store::{Shape, Variable};
 use pendula_isa::Module;
@@ -34,10 +33,6 @@ impl Language for Janus {
 
     fn load(&self, name: &str, text: String, _: &Options, compiler: &compile::Options) -> Loaded {
         compiled(compile_janus(name, &text, compiler))
-    }
-
-    fn format(&self, _: &str, _: &str) -> Option<Result<String, Vec<Diagnostic>>> {
-        None
     }
 
     fn unformatted(&self) -> &'static str {

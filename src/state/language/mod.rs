@@ -82,7 +82,9 @@ pub trait Language: Sync {
     fn load(&self, name: &str, text: String, options: &Options, compiler: &compile::Options) -> Loaded;
 
     /// The formatted text; `None` if programs cannot be formatted, which [`Language::unformatted`] explains.
-    fn format(&self, name: &str, text: &str) -> Option<Result<String, Vec<Diagnostic>>>;
+    fn format(&self, _: &str, _: &str) -> Option<Result<String, Vec<Diagnostic>>> {
+        None
+    }
 
     /// Why programs cannot be formatted, to be said after the file's name.
     fn unformatted(&self) -> &'static str {

@@ -1,7 +1,6 @@
 //! PISA, as PendVM reads it.
 
 use pendula_asm::assemble::Options;
-use pendula_asm::diagnostic::Diagnostic;
 use pendula_asm::pisa as source;
 use pendula_compiler::compile;
 use pendula_isa::Module;
@@ -33,10 +32,6 @@ impl Language for Pisa {
     fn load(&self, name: &str, text: String, options: &Options, _: &compile::Options) -> Loaded {
         let a = source::read(name, &text, &options.pisa);
         plain(a.module, a.diagnostics, a.sources)
-    }
-
-    fn format(&self, _: &str, _: &str) -> Option<Result<String, Vec<Diagnostic>>> {
-        None
     }
 
     fn unformatted(&self) -> &'static str {

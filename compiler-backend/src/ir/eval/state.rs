@@ -147,18 +147,9 @@ impl Domain for OperandDomain<'_> {
         }
         Ok(())
     }
-    fn gradient(&mut self, _: usize) -> Word {
-        Err(Fault::GradientLevel)
-    }
-    fn set_gradient(&mut self, _: usize, _: u64) -> Result<(), Fault> {
-        Err(Fault::GradientLevel)
-    }
     // The instructions of the representation reach memory by their operands only.
-    fn load(&mut self, _: u64) -> Word {
-        Err(Fault::Memory)
-    }
-    fn store(&mut self, _: u64, _: u64) -> Result<(), Fault> {
-        Err(Fault::Memory)
+    fn missing(&mut self, fault: Fault) -> Fault {
+        fault
     }
     fn sp(&mut self) -> u64 {
         0
@@ -167,17 +158,6 @@ impl Domain for OperandDomain<'_> {
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         if ok == 0 && self.lane == VALUE { Err(fault) } else { Ok(()) }
     }
-    fn lose(&mut self, _: u64) {}
-    fn lose_inexact(&mut self, _: u64) {}
-    fn cell(&mut self, _: u64) -> Word {
-        Err(Fault::Memory)
-    }
-
-    fn set_cell(&mut self, _: u64, _: u64) -> Result<(), Fault> {
-        Err(Fault::Memory)
-    }
-
-    pendula_isa::no_tapes!();
 }
 
 impl Carrier for OperandDomain<'_> {

@@ -82,21 +82,8 @@ impl<'a> Tracer<'a> {
 
 /// Whether the listener is told about a statement even if it changes nothing.
 fn is_step(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Call { .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::For { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => true,
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. } => false,
-    }
+    use Stmt::{Call, For, If, Print, Show, While};
+    matches!(stmt, Call { .. } | If { .. } | While { .. } | For { .. } | Show { .. } | Print(_))
 }
 
 impl Machine<'_> {

@@ -84,6 +84,7 @@ pub fn parse_within(file: u16, text: &str, budget: &Budget) -> (Tree, Vec<Diagno
     (tree, parser.found)
 }
 
+#[derive(Default)]
 struct Parser<'a> {
     file: u16,
     text: &'a str,
@@ -109,25 +110,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(file: u16, text: &'a str, classic: bool, budget: &Budget) -> Parser<'a> {
         let (tokens, found) = tokens(file, text, classic);
-        let budget = budget.at_most(MOST.0, MOST.1);
-        let (spelling, procedures) = (HashMap::new(), HashMap::new());
-        let (depth, height, statements, open) = (0, 0, 0, Vec::new());
-        Parser {
-            file,
-            text,
-            tokens,
-            at: 0,
-            found,
-            budget,
-            depth,
-            height,
-            statements,
-            open,
-            in_main: false,
-            spelling,
-            procedures,
-            own_words: None,
-        }
+        Parser { file, text, tokens, found, budget: budget.at_most(MOST.0, MOST.1), ..Parser::default() }
     }
 
     fn token(&self) -> &Token {

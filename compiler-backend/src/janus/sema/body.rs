@@ -5,9 +5,11 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use pendula_isa::diagnostic::Diagnostic;
 
-use super::scope::{Binding, Kind};
+use super::scope::{Binding, Dim, Kind};
 use super::{Done, Sema, Stop};
-use crate::ir::{AncillaChecks, AssertKind, Block, IrFunction, Loc, Mem, Operand, Place, Step, Stmt, Test, Var};
+use crate::ir::{
+    AncillaChecks, AssertKind, Block, IrFunction, Loc, Mem, Operand, Place, Region, Step, Stmt, Test, Var,
+};
 use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
 use crate::janus::{Settings, codes};
 
@@ -64,8 +66,6 @@ pub(super) struct Body<'s, 'a> {
     always_runs: bool,
 }
 
-const UNCHECKED: AncillaChecks = AncillaChecks { check: false, drop: false };
-
 impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn new(s: &'s mut Sema<'a>, f: IrFunction, scope: Vec<Binding>) -> Body<'s, 'a> {
         let loc = f.loc;
@@ -96,42 +96,20 @@ impl<'s, 'a> Body<'s, 'a> {
         for name in names {
             let reason = format!("the ancilla `{}` is not zero {when}", name.text);
             let _ = self.statement(|b| {
-                let Binding { kind, .. } = b.binding(name)?;
-                match kind {
+                let binding = b.binding(name)?;
+                let word = match &binding.kind {
                     Kind::Scalar(_) => {
                         let word = b.scalar(name)?;
-                        let a = b.compared(word.into());
-                        b.assert(
-                            Sink::Pre,
-                            Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
-                            AssertKind::User,
-                            &reason,
-                        );
+                        b.compared(word.into())
                     }
-                    Kind::Stack => {
-                        let a = b.count(name)?;
-                        b.assert(
-                            Sink::Pre,
-                            Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
-                            AssertKind::User,
-                            &reason,
-                        );
-                    }
+                    Kind::Stack => b.count(name)?,
                     Kind::Array(_, dims) => {
-                        let binding = b.binding(name)?;
-                        let (base, region) = b.memory(&binding)?;
-                        let total = b.total(&dims);
-                        let last = b.sum(&[total, Operand::Const(u64::MAX)]);
-                        let k = b.f.fresh("k", Ty::Int);
-                        let (body, ()) = b.block(|b| {
-                            let a = Operand::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
-                            let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) };
-                            b.assert(Sink::Out, test, AssertKind::User, &reason);
-                        });
-                        let first = Operand::Const(0);
-                        b.emit(Sink::Out, Stmt::For { var: k, first, last, step: Step::Const(1), body });
+                        let (at, last) = (b.memory(&binding)?, b.last_word(dims));
+                        b.each_word(at, last, |b, word| b.assert_zero(Sink::Out, Operand::Mem(word), &reason));
+                        return Ok(());
                     }
-                }
+                };
+                b.assert_zero(Sink::Pre, word, &reason);
                 Ok(())
             });
         }
@@ -216,12 +194,7 @@ impl<'s, 'a> Body<'s, 'a> {
 
     /// Compiles a statement: its computations are undone after it.
     pub(super) fn statement<T>(&mut self, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
-        let reads = std::mem::take(&mut self.reads);
-        self.levels.push(Level::default());
-        let done = part(self);
-        let level = self.levels.pop().unwrap_or_default();
-        self.reads = reads;
-        let Level { pre, mut out } = level;
+        let (Level { pre, mut out }, done) = self.level(part);
         if pre.is_empty() {
             if let Some(level) = self.levels.last_mut() {
                 level.out.append(&mut out);
@@ -235,12 +208,16 @@ impl<'s, 'a> Body<'s, 'a> {
 
     /// The statements that a part emits, separately.
     pub(super) fn block<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let (level, done) = self.level(part);
+        (level.out, done)
+    }
+
+    fn level<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Level, T) {
         let reads = std::mem::take(&mut self.reads);
         self.levels.push(Level::default());
         let done = part(self);
-        let level = self.levels.pop().unwrap_or_default();
         self.reads = reads;
-        (level.out, done)
+        (self.levels.pop().unwrap_or_default(), done)
     }
 
     /// The computation of a part, separately. The places that it reads are recorded.
@@ -276,7 +253,7 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn temporary(&mut self, name: &str) -> Var {
         let (name, checks) = match &self.frozen {
             Some(name) => (name.clone(), AncillaChecks { check: true, drop: false }),
-            None => (name.to_string(), UNCHECKED),
+            None => (name.to_string(), AncillaChecks::NONE),
         };
         let var = self.f.fresh(name, Ty::Int);
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
@@ -325,10 +302,34 @@ impl<'s, 'a> Body<'s, 'a> {
         self.emit(sink, Stmt::Assert { test, why, reason });
     }
 
+    /// Asserts that a word is zero.
+    pub(super) fn assert_zero(&mut self, sink: Sink, word: Operand, reason: &str) {
+        self.assert(sink, Test::int(Cond::Eq, word, Operand::Const(0)), AssertKind::User, reason);
+    }
+
+    /// The number of the last word of an array.
+    pub(super) fn last_word(&mut self, dims: &[Dim]) -> Operand {
+        let total = self.total(dims);
+        self.sum(&[total, Operand::Const(u64::MAX)])
+    }
+
+    /// Emits a loop over words 0 to `last` of an array; `part` emits what it does with one of them.
+    pub(super) fn each_word(
+        &mut self,
+        (base, region): (Var, Region),
+        last: Operand,
+        part: impl FnOnce(&mut Self, Mem),
+    ) {
+        let k = self.f.fresh("k", Ty::Int);
+        let word = Mem { base: Some(base), index: Some(k), offset: 0, region };
+        let (body, ()) = self.block(|b| part(b, word));
+        self.emit(Sink::Out, Stmt::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+    }
+
     /// An assertion that fails.
     pub(super) fn never(&mut self, sink: Sink, why: AssertKind, reason: &str) {
         let zero = Operand::Const(0);
-        self.assert(sink, Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero }, why, reason);
+        self.assert(sink, Test::int(Cond::Ne, zero, zero), why, reason);
     }
 
     /// How an integer type is computed.

@@ -128,7 +128,7 @@ impl Body<'_, '_> {
         let m = self.stack(name)?;
         let count = self.count(name)?;
         let reason = format!("the stack `{}` is empty, and has no top", name.text);
-        let test = Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) };
+        let test = Test::int(Cond::Gt, count, Operand::Const(0));
         self.at(&name.span, |s| s.assert(Sink::Pre, test, AssertKind::Bounds, &reason));
         let index = if let Operand::Var(v) = count { Some(v) } else { None };
         Ok(self.read(Place::Mem(Mem { index, ..m })))
@@ -249,7 +249,7 @@ impl Body<'_, '_> {
                 let (base, exponent) = (self.operand(a, ty)?, self.operand(b, ty)?);
                 if width.signed && constant::known(b).is_none_or(|k| k < 0) {
                     let a = self.compared(exponent);
-                    let test = Test { cond: Cond::Ge, ty: Ty::Int, a, b: Operand::Const(0) };
+                    let test = Test::int(Cond::Ge, a, Operand::Const(0));
                     self.at(&b.span, |s| s.assert(Sink::Pre, test, AssertKind::User, "the exponent is negative"));
                 }
                 let pow = if width.noted { TableFn::Q(q_fn::Name::IntPow) } else { TableFn::Int(int_fn::Name::Pow) };

@@ -7,12 +7,11 @@ use super::Done;
 use super::alias::mentions;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Dim, Kind, Location};
-use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var};
+use crate::ir::{AncillaChecks, AssertKind, Mem, Operand, Place, Region, Stmt as Ir, Test, Var};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;
 
 pub(super) const CHECKED: AncillaChecks = AncillaChecks { check: true, drop: false };
-const UNCHECKED: AncillaChecks = AncillaChecks { check: false, drop: false };
 
 impl Body<'_, '_> {
     pub(super) fn local(&mut self, begin: &[Decl], body: &[Stmt], end: &[Decl]) -> Done<()> {
@@ -96,16 +95,12 @@ impl Body<'_, '_> {
 
     /// Allocates the words of an array.
     fn begin_words(&mut self, d: &Decl, dims: Vec<Dim>) -> Done<(Vec<Dim>, Location)> {
-        let name = d.name.text.clone();
-        self.f.regions.push(RegionInfo { name: name.clone(), ty: Ty::Int });
-        let region = Region(self.f.regions.len() as u32 - 1);
-        let base = self.f.fresh(name.clone(), Ty::Int);
-        self.f.vars[base.0 as usize].points = Some(region);
+        let (base, region) = self.new_words(d);
         let len = match dims.as_slice() {
             [dim] => dim.operand(),
             dims if dims.iter().all(|d| d.known().is_some()) => self.total(dims),
             dims => {
-                let var = self.f.fresh(format!("{name}.words"), Ty::Int);
+                let var = self.f.fresh(format!("{}.words", d.name.text), Ty::Int);
                 self.emit(Sink::Out, Ir::Ancilla { var, free: false, checks: CHECKED });
                 self.words(var, dims, false);
                 Operand::Var(var)
@@ -114,6 +109,15 @@ impl Body<'_, '_> {
         self.lens.push((base, len));
         self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, checks: CHECKED });
         Ok((dims, Location::Memory { base, region }))
+    }
+
+    /// A region for the words of an array or a stack, and the variable that points to it.
+    fn new_words(&mut self, d: &Decl) -> (Var, Region) {
+        let name = d.name.text.clone();
+        let region = self.f.region(name.clone(), Ty::Int);
+        let base = self.f.fresh(name, Ty::Int);
+        self.f.vars[base.0 as usize].points = Some(region);
+        (base, region)
     }
 
     fn begin_stack(&mut self, d: &Decl, copied: Option<&Binding>) -> Done<(Kind, Location)> {
@@ -126,12 +130,9 @@ impl Body<'_, '_> {
             let message = format!("the stack `{}` does not fit in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
         }
-        self.f.regions.push(RegionInfo { name: d.name.text.clone(), ty: Ty::Int });
-        let region = Region(self.f.regions.len() as u32 - 1);
-        let base = self.f.fresh(d.name.text.clone(), Ty::Int);
-        self.f.vars[base.0 as usize].points = Some(region);
+        let (base, region) = self.new_words(d);
         let len = Operand::Const(self.s.settings.stack + 1);
-        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, checks: UNCHECKED });
+        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, checks: AncillaChecks::NONE });
         Ok((Kind::Stack, Location::Memory { base, region }))
     }
 
@@ -161,8 +162,7 @@ impl Body<'_, '_> {
                         for (m, n) in dims.iter().zip(others) {
                             s.fits(&e.span, *m, *n)?;
                         }
-                        let total = s.total(dims);
-                        let last = s.sum(&[total, Operand::Const(u64::MAX)]);
+                        let last = s.last_word(dims);
                         s.each((base, region), from, last, ends);
                         Ok(())
                     })
@@ -217,34 +217,28 @@ impl Body<'_, '_> {
         if value == Operand::Const(0) {
             return Ok(());
         }
-        let total = self.total(dims);
-        let last = self.sum(&[total, Operand::Const(u64::MAX)]);
-        let k = self.f.fresh("k", Ty::Int);
-        let to = Place::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
-        let (body, ()) = self.block(|b| b.update(Sink::Out, (Acc::Add, ends), super::body::ID, to, vec![value]));
-        self.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+        let last = self.last_word(dims);
+        self.each_word((base, region), last, |b, to| {
+            b.update(Sink::Out, (Acc::Add, ends), super::body::ID, Place::Mem(to), vec![value]);
+        });
         Ok(())
     }
 
     /// Xors words 0 to `last` of one array with those of another.
     fn each(&mut self, (base, region): (Var, Region), from: (Var, Region), last: Operand, ends: bool) {
-        let k = self.f.fresh("k", Ty::Int);
-        let word = |base: Var, region| Mem { base: Some(base), index: Some(k), offset: 0, region };
-        let (to, of) = (word(base, region), word(from.0, from.1));
-        let (body, ()) = self.block(|b| {
-            let zero = |b: &mut Self| {
-                let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(to), b: Operand::Const(0) };
-                b.assert(Sink::Out, test, AssertKind::User, "this variable is no longer a copy");
-            };
+        let zero = |b: &mut Self, word: Mem| {
+            b.assert_zero(Sink::Out, Operand::Mem(word), "this variable is no longer a copy");
+        };
+        self.each_word((base, region), last, |b, to| {
+            let of = Operand::Mem(Mem { base: Some(from.0), region: from.1, ..to });
             if !ends {
-                zero(b);
+                zero(b, to);
             }
-            b.update(Sink::Out, (Acc::Xor, false), super::body::ID, Place::Mem(to), vec![Operand::Mem(of)]);
+            b.update(Sink::Out, (Acc::Xor, false), super::body::ID, Place::Mem(to), vec![of]);
             if ends {
-                zero(b);
+                zero(b, to);
             }
         });
-        self.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
     }
 
     fn stack_value(
@@ -262,7 +256,7 @@ impl Body<'_, '_> {
             return self.statement(|s| {
                 let last = s.count(&of.name)?;
                 let same = |s: &mut Self| {
-                    let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: last };
+                    let test = Test::int(Cond::Eq, Operand::Mem(count), last);
                     s.assert(Sink::Out, test, AssertKind::User, "this variable is no longer a copy");
                 };
                 if ends {
@@ -278,13 +272,8 @@ impl Body<'_, '_> {
         match d.init.as_ref().map(|e| (&e.kind, &e.span)) {
             None | Some((ExprKind::Nil, _)) => {
                 // It is also checked at the beginning: a backward run ends there.
-                let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: Operand::Const(0) };
-                self.assert(
-                    Sink::Out,
-                    test,
-                    AssertKind::User,
-                    &format!("the stack `{name}` is not empty where it ends"),
-                );
+                let reason = format!("the stack `{name}` is not empty where it ends");
+                self.assert_zero(Sink::Out, Operand::Mem(count), &reason);
                 Ok(())
             }
             Some((_, span)) => {
@@ -310,7 +299,10 @@ impl Body<'_, '_> {
             }
             (Kind::Stack, Location::Memory { base, region }) => {
                 let len = Operand::Const(self.s.settings.stack + 1);
-                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, checks: UNCHECKED });
+                self.emit(
+                    Sink::Out,
+                    Ir::Array { base, len, region, ty: Ty::Int, free: true, checks: AncillaChecks::NONE },
+                );
             }
             (Kind::Array(_, dims), Location::Memory { base, region }) => {
                 let at = self.lens.iter().rposition(|(b, _)| *b == base);

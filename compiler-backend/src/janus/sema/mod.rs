@@ -35,7 +35,7 @@ use pendula_isa::diagnostic::{Diagnostic, Place, Severity};
 use super::ast::{DeclTy, IntTy, Mode, Procedure, Span, Tree, called};
 use super::store::Variable;
 use super::{Settings, codes};
-use crate::ir::{FunctionId, IrFunction, Loc, Param, Program, RegionInfo};
+use crate::ir::{FunctionId, IrFunction, Loc, Param, Program};
 use crate::lower::Argument;
 use crate::syntax::nearest;
 use body::Body;
@@ -260,16 +260,7 @@ impl<'a> Sema<'a> {
         let fun = FunctionId(self.program.functions.len() as u32);
         let name = if count == 0 { p.name.text.clone() } else { format!("{}.{}", p.name.text, count + 1) };
         let loc = self.loc(&p.name.span);
-        self.program.functions.push(IrFunction {
-            name,
-            params: Vec::new(),
-            vars: Vec::new(),
-            regions: Vec::new(),
-            body: Vec::new(),
-            loc,
-            inline: false,
-            names: Vec::new(),
-        });
+        self.program.functions.push(IrFunction::new(name, loc));
         self.instances.insert(key.clone(), fun);
         self.waiting.push((key, fun));
         // Callers need the parameters immediately.
@@ -296,10 +287,7 @@ impl<'a> Sema<'a> {
             };
             let region = |f: &mut IrFunction, shared: usize| match bindings.get(shared).map(|b| &b.location) {
                 Some(Location::Ref { region, .. } | Location::Memory { region, .. }) if shared < n => *region,
-                _ => {
-                    f.regions.push(RegionInfo { name: d.name.text.clone(), ty: pendula_isa::Ty::Int });
-                    crate::ir::Region(f.regions.len() as u32 - 1)
-                }
+                _ => f.region(d.name.text.clone(), pendula_isa::Ty::Int),
             };
             let name = d.name.text.clone();
             let (kind, location) = match param_key {

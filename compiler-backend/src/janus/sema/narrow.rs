@@ -157,7 +157,7 @@ impl Body<'_, '_> {
             }
             Operand::Var(_) | Operand::Mem(_) => {
                 let a = self.compared(by);
-                let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(bits) };
+                let test = Test::int(Cond::Ltu, a, Operand::Const(bits));
                 self.at(&e.span, |s| s.assert(Sink::Pre, test, AssertKind::User, &reason));
                 Ok(a)
             }

@@ -2,7 +2,7 @@
 
 use pendula_isa::diagnostic::plural;
 use pendula_isa::table::{TableFn, int_fn};
-use pendula_isa::{Acc, Cond, Ty};
+use pendula_isa::{Acc, Cond};
 
 use super::body::{Body, ID, Sink};
 use super::scope::{Binding, Dim, Kind, Location};
@@ -132,7 +132,7 @@ impl Body<'_, '_> {
 
     /// Checks that an index is in range.
     fn inside(&mut self, name: &Name, span: &Span, index: Index, dim: Dim) -> Done<Index> {
-        let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
+        let test = |cond, a, b| Test::int(cond, a, b);
         match (index.var, dim) {
             (None, Dim::Known(n)) => {
                 if u64::try_from(index.add).is_ok_and(|k| k < n) {
@@ -272,7 +272,7 @@ impl Body<'_, '_> {
         };
         let (x, y) = (self.sum(&x), self.sum(&y));
         let (x, y) = (self.compared(x), self.compared(y));
-        self.assert(Sink::Pre, Test { cond: Cond::Ne, ty: Ty::Int, a: x, b: y }, AssertKind::Alias, reason);
+        self.assert(Sink::Pre, Test::int(Cond::Ne, x, y), AssertKind::Alias, reason);
         true
     }
 
@@ -287,6 +287,6 @@ impl Body<'_, '_> {
             self.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(v), vec![Operand::Var(base)]);
         }
         let count = self.compared(count);
-        self.assert(Sink::Pre, Test { cond: Cond::Geu, ty: Ty::Int, a: distance, b: count }, AssertKind::Alias, reason);
+        self.assert(Sink::Pre, Test::int(Cond::Geu, distance, count), AssertKind::Alias, reason);
     }
 }

@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::Done;
 use super::body::{Body, Sink};
 use super::scope::{Dim, Kind};
-use crate::ir::{Condition, Mem, Operand, Place, Step, Stmt as Ir, Test};
+use crate::ir::{Condition, Mem, Operand, Place, Step, Stmt as Ir, Test, Var};
 use crate::janus::ast::{IntTy, Lval, Span};
 use crate::janus::codes;
 
@@ -28,7 +28,7 @@ impl Body<'_, '_> {
         }
         // The machine shows signed words: a large unsigned number is shown as all digits but the last, and then the
         // last.
-        let large = Test { cond: Cond::Lt, ty: Ty::Int, a: value, b: Operand::Const(0) };
+        let large = Test::int(Cond::Lt, value, Operand::Const(0));
         let (then, _) = self.block(|b| {
             b.statement(|b| {
                 for func in [int_fn::Name::Udiv, int_fn::Name::Umod] {
@@ -42,7 +42,7 @@ impl Body<'_, '_> {
         });
         let (otherwise, ()) = self.block(|b| b.emit(Sink::Out, show(value)));
         let condition = Condition::of(large);
-        self.emit(Sink::Out, Ir::If { pre: condition.clone(), post: condition, then, otherwise });
+        self.emit(Sink::Out, Ir::branch(condition, then, otherwise));
     }
 
     /// `show(a, b)`.
@@ -118,10 +118,7 @@ impl Body<'_, '_> {
         self.print("{");
         let k = self.f.fresh("k", Ty::Int);
         let (body, done) = self.block(|b| {
-            let (comma, ()) = b.block(|b| b.print(", "));
-            let condition =
-                Condition::of(Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(k), b: Operand::Const(0) });
-            b.emit(Sink::Out, Ir::If { pre: condition.clone(), post: condition, then: comma, otherwise: Vec::new() });
+            b.comma_between(k, Operand::Const(0));
             b.statement(|b| {
                 let size = b.total(rest);
                 let step = b.temporary("offset");
@@ -153,6 +150,13 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    /// Prints a comma, except before element `first`.
+    fn comma_between(&mut self, k: Var, first: Operand) {
+        let (comma, ()) = self.block(|b| b.print(", "));
+        let condition = Condition::of(Test::int(Cond::Ne, Operand::Var(k), first));
+        self.emit(Sink::Out, Ir::branch(condition, comma, Vec::new()));
+    }
+
     /// Shows `<3, 2, 1]` (the top first) or `nil`.
     fn shown_stack(&mut self, l: &Lval) -> Done<()> {
         let m = self.stack(&l.name)?;
@@ -160,9 +164,7 @@ impl Body<'_, '_> {
         let (nil, ()) = self.block(|b| b.print("nil"));
         let k = self.f.fresh("k", Ty::Int);
         let (each, done) = self.block(|b| {
-            let (comma, ()) = b.block(|b| b.print(", "));
-            let condition = Condition::of(Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(k), b: count });
-            b.emit(Sink::Out, Ir::If { pre: condition.clone(), post: condition, then: comma, otherwise: Vec::new() });
+            b.comma_between(k, count);
             b.statement(|b| {
                 let value = b.copy(Operand::Mem(Mem { index: Some(k), ..m }));
                 b.number_shown(value, IntTy::Int);
@@ -176,8 +178,8 @@ impl Body<'_, '_> {
             b.emit(Sink::Out, Ir::For { var: k, first: count, last: one, step: Step::Const(-1), body: each });
             b.print("]");
         });
-        let condition = Condition::of(Test { cond: Cond::Eq, ty: Ty::Int, a: count, b: Operand::Const(0) });
-        self.emit(Sink::Out, Ir::If { pre: condition.clone(), post: condition, then: nil, otherwise: some });
+        let condition = Condition::of(Test::int(Cond::Eq, count, Operand::Const(0)));
+        self.emit(Sink::Out, Ir::branch(condition, nil, some));
         Ok(())
     }
 

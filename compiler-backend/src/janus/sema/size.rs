@@ -155,7 +155,7 @@ impl Body<'_, '_> {
         }
         let none = format!("the size of `{}` is less than 1", name.text);
         let large = format!("`{}` does not fit in memory", name.text);
-        let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
+        let test = |cond, a, b| Test::int(cond, a, b);
         let _: Done<()> = self.statement(|b| {
             let most = b.compared(Operand::Const(MOST));
             let vars: Vec<Operand> = dims.iter().filter(|d| d.known().is_none()).map(|d| d.operand()).collect();

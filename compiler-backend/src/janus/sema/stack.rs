@@ -76,7 +76,7 @@ impl Body<'_, '_> {
         let capacity = self.s.settings.stack;
         let name = &stack.text;
         let zero = Operand::Const(0);
-        let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
+        let test = |cond, a, b| Test::int(cond, a, b);
         let (block, done) = self.block(|b| {
             b.statement(|b| {
                 let Operand::Var(index) = b.copy(Operand::Mem(count)) else { return Ok(()) };

@@ -117,7 +117,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         if known(value).is_none() {
-            let test = Test { cond: Cond::Ne, ty: Ty::Int, a: factor, b: Operand::Const(0) };
+            let test = Test::int(Cond::Ne, factor, Operand::Const(0));
             self.at(&value.span, |s| s.assert(Sink::Pre, test, AssertKind::User, reason));
         }
         let name = &target.name.text;
@@ -127,7 +127,7 @@ impl Body<'_, '_> {
             b.emit(Sink::Out, Ir::Ancilla { var: product, free: false, checks: checks(true) });
             b.add_value(Place::Var(product), false, width.product(), vec![dst.into(), factor], width);
             b.add_value(dst, true, width.quotient(false), vec![Operand::Var(product), factor], width);
-            let test = Test { cond: Cond::Eq, ty: Ty::Int, a: dst.into(), b: Operand::Const(0) };
+            let test = Test::int(Cond::Eq, dst.into(), Operand::Const(0));
             b.assert(Sink::Out, test, AssertKind::User, &format!("{NO_ROOM}`{name}`"));
             let args = vec![dst.into(), Operand::Var(product)];
             b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
@@ -161,7 +161,7 @@ impl Body<'_, '_> {
                 let (a, b) = (a.operand(), b.operand());
                 let (a, b) = if matches!(a, Operand::Const(_)) { (b, a) } else { (a, b) };
                 let (a, b) = (self.compared(a), self.compared(b));
-                let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
+                let test = Test::int(Cond::Eq, a, b);
                 self.assert(Sink::Pre, test, AssertKind::Shape, "the arrays have different sizes");
                 Ok(())
             }
@@ -230,7 +230,7 @@ impl Body<'_, '_> {
                 let x = b.operand(e, ty)?;
                 Ok(b.compared(x))
             })?;
-            Ok(Condition { compute, test: Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: other } })
+            Ok(Condition { compute, test: Test::int(Cond::Ne, Operand::Var(var), other) })
         };
         let conditions = is(self, &end).and_then(|pre| Ok((pre, is(self, from)?)));
         self.scope.pop();

@@ -58,7 +58,7 @@ impl Body<'_, '_> {
             let ((a, region), (b, other)) = (s.part(l, x)?, s.part(m, y)?);
             let (first, second) = (s.left(l)?, s.left(m)?);
             if region == other {
-                let test = Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(a), b: Operand::Var(b) };
+                let test = Test::int(Cond::Ne, Operand::Var(a), Operand::Var(b));
                 s.assert(Sink::Pre, test, AssertKind::Alias, READS);
             }
             let last = match (&first, &second) {

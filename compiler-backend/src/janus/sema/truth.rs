@@ -1,7 +1,7 @@
 //! Booleans: comparisons for branches, and words that are 0 or 1.
 
 use pendula_isa::table::{TableFn, int_fn};
-use pendula_isa::{Acc, Cond, Ty};
+use pendula_isa::{Acc, Cond};
 
 use super::Done;
 use super::body::{Body, ID, Sink};
@@ -69,26 +69,26 @@ impl Body<'_, '_> {
         match &e.kind {
             ExprKind::Bool(is) => {
                 let cond = if *is { Cond::Eq } else { Cond::Ne };
-                Ok(Test { cond, ty: Ty::Int, a: zero, b: zero })
+                Ok(Test::int(cond, zero, zero))
             }
             ExprKind::Unary(UnOp::Not, a) => Ok(self.test(a)?.negated()),
             ExprKind::Binary(op, a, b) if cond(*op, false).is_some() => {
                 let (cond, a, b) = self.sides(*op, a, b)?;
-                Ok(Test { cond, ty: Ty::Int, a: self.compared(a), b: self.compared(b) })
+                Ok(Test::int(cond, self.compared(a), self.compared(b)))
             }
             ExprKind::Binary(BinOp::LogicalAnd | BinOp::LogicalOr, _, _) => {
                 let var = self.temporary("holds");
                 self.truth(Sink::Pre, Place::Var(var), (Acc::Add, false), e)?;
-                Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: zero })
+                Ok(Test::int(Cond::Ne, Operand::Var(var), zero))
             }
             ExprKind::Empty(name) => {
                 let count = self.count(name)?;
-                Ok(Test { cond: Cond::Eq, ty: Ty::Int, a: count, b: zero })
+                Ok(Test::int(Cond::Eq, count, zero))
             }
             _ if self.s.settings.classic => {
                 let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
                 let word = self.operand(e, ty)?;
-                Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(word), b: zero })
+                Ok(Test::int(Cond::Ne, self.compared(word), zero))
             }
             _ => {
                 let message = "a condition is expected here, found an integer";
@@ -156,7 +156,7 @@ impl Body<'_, '_> {
                     let (one, _) =
                         self.block(|s| s.update(Sink::Out, (acc, inverse), ID, dst, vec![Operand::Const(1)]));
                     let (then, otherwise) = if both { (other, Vec::new()) } else { (one, other) };
-                    self.emit(sink, Stmt::If { pre: pre.clone(), post: pre, then, otherwise });
+                    self.emit(sink, Stmt::branch(pre, then, otherwise));
                 }
             }
             ExprKind::Empty(name) => {

@@ -436,36 +436,11 @@ impl Parser<'_> {
             }
             ExprKind::Unary(Unary::Minus | Unary::Plus | Unary::Root, inner) => self.is_number(inner),
             ExprKind::Binary { op, dot: false, left, right } => {
-                let arithmetic = match op {
-                    Binary::Add
-                    | Binary::Sub
-                    | Binary::Mul
-                    | Binary::Div
-                    | Binary::Quot
-                    | Binary::Rem
-                    | Binary::Pow => true,
-                    Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Sar | Binary::Shr => true,
-                    Binary::LogicalAnd | Binary::LogicalOr => false,
-                    Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => false,
-                };
-                arithmetic && self.is_number(left) && self.is_number(right)
+                use Binary::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
+                let decides = matches!(op, LogicalAnd | LogicalOr | Eq | Ne | Lt | Le | Gt | Ge);
+                !decides && self.is_number(left) && self.is_number(right)
             }
-            ExprKind::Unary(Unary::Not | Unary::Tilde, _)
-            | ExprKind::Binary { dot: true, .. }
-            | ExprKind::Text(_)
-            | ExprKind::Call { .. }
-            | ExprKind::Type(_)
-            | ExprKind::Choice(..)
-            | ExprKind::Index(..)
-            | ExprKind::Field(..)
-            | ExprKind::Adjoint(_)
-            | ExprKind::Pipe(..)
-            | ExprKind::Range { .. }
-            | ExprKind::Colon
-            | ExprKind::Tuple(_)
-            | ExprKind::Array(_)
-            | ExprKind::Const(_)
-            | ExprKind::Skip(_) => false,
+            _ => false,
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Notes {
 }
 
 /// The next token and the tokens of the lookahead. A copy continues from the same position.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Cursor<'a> {
     lexer: Lexer<'a>,
     token: Token,
@@ -80,6 +80,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The state of the parser.
+#[derive(Default)]
 struct Parser<'a> {
     file: u16,
     cursor: Cursor<'a>,
@@ -153,35 +154,10 @@ pub(crate) fn parse_with_notes(file: u16, text: &str, budget: &Budget) -> (File,
     let mut parser = Parser {
         file,
         cursor: Cursor::new(Lexer::new(text, 0, text.len())),
-        last_end: 0,
         last_kind: Tok::Semi,
-        broken: None,
-        too_long: false,
-        stmt_start: 0,
-        diagnostics: Vec::new(),
-        tree: File::default(),
-        notes: Notes::default(),
-        doc: None,
-        muted: 0,
-        lost: 0,
-        stopped: false,
         budget: budget.at_most(MOST.0, MOST.1),
-        statements: 0,
-        depth: 0,
-        height: 0,
         lines: true,
-        in_index: false,
-        in_choice: false,
-        tilde: None,
-        brackets: 0,
-        chains: 0,
-        end_missing: false,
-        item_column: 0,
-        else_if: None,
-        suspect: None,
-        unbalanced: false,
-        modules: Vec::new(),
-        constants: std::collections::HashSet::new(),
+        ..Parser::default()
     };
     parser.items();
     (parser.tree, parser.diagnostics, parser.notes)

@@ -167,15 +167,7 @@ impl Parser<'_> {
     fn array(&mut self) -> Parsed<Expr> {
         let open = self.token();
         let items = self.bracketed(false, |p| {
-            p.bump();
-            let (mut items, mut height) = (Vec::new(), 0);
-            while !p.at(Tok::RBrack) {
-                items.push(p.expr()?);
-                height = height.max(p.height);
-                if !p.eat(Tok::Comma) {
-                    break;
-                }
-            }
+            let (items, height) = p.listed()?;
             let token = p.token();
             if token.kind == Tok::Semi
                 || (token.space_before && matches!(token.kind, Tok::Ident | Tok::Int | Tok::Real))
@@ -299,18 +291,24 @@ impl Parser<'_> {
         }
     }
 
+    /// What is listed after `[`, and its height.
+    fn listed(&mut self) -> Parsed<(Vec<Expr>, usize)> {
+        self.bump();
+        let (mut items, mut height) = (Vec::new(), 0);
+        while !self.at(Tok::RBrack) {
+            items.push(self.expr()?);
+            height = height.max(self.height);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        Ok((items, height))
+    }
+
     /// `[i, j]`
     fn index(&mut self) -> Parsed<Vec<Expr>> {
         self.bracketed(true, |p| {
-            p.bump();
-            let (mut items, mut height) = (Vec::new(), 0);
-            while !p.at(Tok::RBrack) {
-                items.push(p.expr()?);
-                height = height.max(p.height);
-                if !p.eat(Tok::Comma) {
-                    break;
-                }
-            }
+            let (items, height) = p.listed()?;
             p.expect(Tok::RBrack, "`,` or `]`")?;
             p.height = height;
             Ok(items)

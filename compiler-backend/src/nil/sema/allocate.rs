@@ -84,7 +84,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let (block, value) = self.made(name, e, None)?;
-        self.out.extend(block);
+        self.now.out.extend(block);
         if let Value::Array(view) = &value {
             self.arrays.push(view.base);
         }
@@ -143,16 +143,16 @@ impl Body<'_, '_> {
     /// Emits a block that deallocates a variable. An array below others on the stack is deallocated after them.
     fn release(&mut self, value: &Value, block: Block, span: &Span) -> Done<()> {
         let Value::Array(view) = value else {
-            self.out.extend(block);
+            self.now.out.extend(block);
             return Ok(());
         };
         if self.arrays.last() == Some(&view.base) {
-            self.out.extend(block);
+            self.now.out.extend(block);
             self.arrays.pop();
             while let Some(top) = self.arrays.last()
                 && let Some(n) = self.deferred.iter().position(|(base, _)| base == top)
             {
-                self.out.extend(self.deferred.remove(n).1);
+                self.now.out.extend(self.deferred.remove(n).1);
                 self.arrays.pop();
             }
             return Ok(());
@@ -170,9 +170,9 @@ impl Body<'_, '_> {
     /// The statements that allocate a variable with its value: a new variable, or an existing one that the inverse
     /// statements deallocate.
     fn made(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<&Value>) -> Done<(Block, Value)> {
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let value = self.make(name, e, existing);
-        let block = std::mem::replace(&mut self.out, outer);
+        let block = std::mem::replace(&mut self.now.out, outer);
         Ok((block, value?))
     }
 
@@ -296,7 +296,7 @@ impl Body<'_, '_> {
 
     /// `x[i] ← e`: gives a value to an element whose words are all zero.
     fn element_allocation(&mut self, target: &ast::Expr, e: &ast::Expr, free: bool, span: &Span) -> Done<()> {
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let done = self.statement(|s| {
             let to = s.eval(target)?;
             s.expected_type = super::assign::scalar_type(&to);
@@ -308,15 +308,15 @@ impl Body<'_, '_> {
             if s.checks {
                 let reason = s.reason(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
                 for place in places {
-                    let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a: place.into(), b: Operand::Const(0) };
+                    let test = Test::int(pendula_isa::Cond::Eq, place.into(), Operand::Const(0));
                     s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
                 }
             }
             s.fill_value(&to, value, span)
         });
-        let block = std::mem::replace(&mut self.out, outer);
+        let block = std::mem::replace(&mut self.now.out, outer);
         done?;
-        self.out.extend(if free { invert::block(&block) } else { block });
+        self.now.out.extend(if free { invert::block(&block) } else { block });
         Ok(())
     }
 }

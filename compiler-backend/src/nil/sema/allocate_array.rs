@@ -121,20 +121,7 @@ impl Body<'_, '_> {
     /// The initial elements for a value: zero words need no statements.
     fn fill_of(&self, v: Value) -> Fill {
         let mut zero = true;
-        fn all_zero(v: &Value, zero: &mut bool) {
-            match v {
-                Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => *zero &= *x == ScalarExpr::Const(0),
-                Value::Complex(a, b, _) => *zero &= *a == ScalarExpr::Const(0) && *b == ScalarExpr::Const(0),
-                Value::Log(log, sign) => {
-                    *zero &= *log == ScalarExpr::Const(0) && sign.as_deref().is_none_or(|s| *s == ScalarExpr::Const(0));
-                }
-                Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|p| all_zero(p, zero)),
-                Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => {
-                    *zero = false
-                }
-            }
-        }
-        all_zero(&v, &mut zero);
+        v.scalars(&mut |x| zero &= *x == ScalarExpr::Const(0));
         if zero { Fill::Nothing } else { Fill::Value(v) }
     }
 
@@ -240,7 +227,7 @@ impl Body<'_, '_> {
         self.statement(|s| {
             let reason = s.reason(format!("the array `{}` is too large", s.source(span)));
             let check = |s: &mut Self, a: Operand| {
-                let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
+                let test = Test::int(Cond::Ltu, a, Operand::Const(MOST));
                 s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
             };
             let mut size = Product::number(1);
@@ -287,7 +274,7 @@ impl Body<'_, '_> {
                     let x = s.length_value(e, k)?;
                     let a = s.put(Ty::Int, x)?;
                     let reason = s.reason(format!("`{name}` has another length than it is deallocated with"));
-                    let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old };
+                    let test = Test::int(pendula_isa::Cond::Eq, a, old);
                     s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
                     Ok(())
                 })?;

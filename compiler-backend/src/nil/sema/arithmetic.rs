@@ -80,9 +80,7 @@ impl Body<'_, '_> {
                 let both = ScalarExpr::And(Box::new(re), Box::new(im));
                 Ok(Value::Bool(if cond == Cond::Eq { both } else { not(both) }))
             }
-            (Value::Tropical(a, s), Value::Tropical(b, t)) if s == t => {
-                Ok(Value::Bool(ScalarExpr::Cmp(cond, s, Box::new(a), Box::new(b))))
-            }
+            (Value::Tropical(a, s), Value::Tropical(b, t)) if s == t => Ok(Value::Bool(ScalarExpr::cmp(cond, s, a, b))),
             (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_compare(cond, a, b, span),
             (a, b) => {
                 let expected_type = self.expected_type.take();
@@ -90,7 +88,7 @@ impl Body<'_, '_> {
                 let typed = self.typed_pair(a, b, ty, span);
                 self.expected_type = expected_type;
                 let (a, b, ty) = typed?;
-                Ok(Value::Bool(ScalarExpr::Cmp(cond, ty, Box::new(a), Box::new(b))))
+                Ok(Value::Bool(ScalarExpr::cmp(cond, ty, a, b)))
             }
         }
     }
@@ -101,7 +99,7 @@ impl Body<'_, '_> {
                 Ok(Value::Bool(match op {
                     Binary::And => ScalarExpr::And(Box::new(a), Box::new(b)),
                     Binary::Or => ScalarExpr::Or(Box::new(a), Box::new(b)),
-                    _ => ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
+                    _ => ScalarExpr::cmp(Cond::Ne, Ty::Int, a, b),
                 }))
             }
             (Value::Tropical(a, s), Value::Tropical(b, t)) if s == t => self.tropical(op, a, b, s, span),
@@ -231,7 +229,7 @@ impl Body<'_, '_> {
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
                     let reason =
                         self.reason(format!("the division of integers `{}` leaves a remainder", self.source(span)));
-                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::AssertKind::User, reason });
+                    self.now.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::AssertKind::User, reason });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
                 return Ok((ScalarExpr::Apply(quot, vec![a.into(), b.into()]), ty));
@@ -290,13 +288,11 @@ impl Body<'_, '_> {
         }
         let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
         let back = ScalarExpr::Apply(sum(Ty::Int, true), vec![ScalarExpr::int(0), b.clone()]);
-        let within = |n: &ScalarExpr| {
-            Box::new(ScalarExpr::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(ScalarExpr::int(64))))
-        };
+        let within = |n: &ScalarExpr| Box::new(ScalarExpr::cmp(Cond::Ltu, Ty::Int, n.clone(), ScalarExpr::int(64)));
         let choice = |c: Box<ScalarExpr>, x: ScalarExpr, y: ScalarExpr| ScalarExpr::Choice(c, Box::new(x), Box::new(y));
         let (there, beyond) = (by(self, op, &a, b.clone())?, far(self, op, &a)?);
         let reverse = choice(within(&back), by(self, other, &a, back.clone())?, far(self, other, &a)?);
-        let negative = Box::new(ScalarExpr::Cmp(Cond::Lt, Ty::Int, Box::new(b.clone()), Box::new(ScalarExpr::int(0))));
+        let negative = Box::new(ScalarExpr::cmp(Cond::Lt, Ty::Int, b.clone(), ScalarExpr::int(0)));
         Ok(choice(within(&b), there, choice(negative, reverse, beyond)))
     }
 

@@ -116,13 +116,13 @@ impl Body<'_, '_> {
         let one = Operand::Const(1);
         if self.bounds {
             let reason = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
-            self.asserts.push(Stmt::Assert {
-                test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one },
+            self.now.asserts.push(Stmt::Assert {
+                test: Test::int(Cond::Ge, first, one),
                 why: AssertKind::Bounds,
                 reason,
             });
-            self.asserts.push(Stmt::Assert {
-                test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len },
+            self.now.asserts.push(Stmt::Assert {
+                test: Test::int(Cond::Le, last, dim.len),
                 why: AssertKind::Bounds,
                 reason,
             });
@@ -156,12 +156,12 @@ impl Body<'_, '_> {
     fn larger(&mut self, a: Operand, b: Operand) -> Done<Operand> {
         // No real sum has these terms: terms with factor 0 are removed.
         let key = vec![Product { factor: 0, of: vec![a, b] }];
-        if let Some(var) = self.addresses.get(&key) {
+        if let Some(var) = self.now.addresses.get(&key) {
             return Ok(Operand::Var(*var));
         }
         let max = TableFn::Int(int_fn::Name::Max);
         let var = self.copy(Ty::Int, ScalarExpr::Apply(max, vec![a.into(), b.into()]))?;
-        self.addresses.insert(key, var);
+        self.now.addresses.insert(key, var);
         Ok(Operand::Var(var))
     }
 
@@ -197,8 +197,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let reason = self.reason(format!("the index `{}` lies outside {what}", self.source(span)));
-        let test =
-            |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: AssertKind::Bounds, reason };
+        let test = |cond, b| Stmt::Assert { test: Test::int(cond, at, b), why: AssertKind::Bounds, reason };
         if !matches!(at, Operand::Const(_)) {
             self.push_assert(test(Cond::Ge, Operand::Const(1)));
         }
@@ -209,8 +208,8 @@ impl Body<'_, '_> {
     }
 
     fn push_assert(&mut self, stmt: Stmt) {
-        if !self.asserts.contains(&stmt) {
-            self.asserts.push(stmt);
+        if !self.now.asserts.contains(&stmt) {
+            self.now.asserts.push(stmt);
         }
     }
 
@@ -329,7 +328,7 @@ impl Body<'_, '_> {
                 }
                 (a, b) => {
                     let reason = self.reason("the arrays have different shapes".to_string());
-                    let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
+                    let test = Test::int(Cond::Eq, a, b);
                     self.push_assert(Stmt::Assert { test, why: AssertKind::Shape, reason })
                 }
             }

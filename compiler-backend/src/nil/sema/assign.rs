@@ -107,7 +107,7 @@ impl Body<'_, '_> {
             let stmt = Stmt::For { var: *var, first: Operand::Const(1), last: *len, step: Step::Const(1), body };
             body = vec![stmt.at(self.loc)];
         }
-        self.out.extend(body);
+        self.now.out.extend(body);
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl Body<'_, '_> {
         for place in &writes {
             self.writable(*place, target)?;
         }
-        let mut reads = std::mem::take(&mut self.reads);
+        let mut reads = std::mem::take(&mut self.now.reads);
         from.places(&mut |p| reads.push(p));
         self.keep_apart(&writes, &reads, span)?;
         self.assign_parts(op, to, from, (value, span))

@@ -10,9 +10,7 @@ use pendula_isa::{Acc, Ty};
 use super::scope::Scopes;
 use super::value::Product;
 use super::{Done, Sema, Stop, accumulator};
-use crate::ir::{
-    self, AncillaChecks, Block, FunctionId, Loc, LocatedStmt, Operand, Place, Region, RegionInfo, Stmt, Var,
-};
+use crate::ir::{self, AncillaChecks, Block, FunctionId, Loc, LocatedStmt, Operand, Place, Region, Stmt, Var};
 use crate::nil::ast;
 use crate::nil::types::Type;
 
@@ -25,6 +23,22 @@ pub(super) enum Sink {
     Out,
 }
 
+/// A statement that is being compiled.
+#[derive(Default)]
+pub(super) struct Statement {
+    /// Its computations, and its effect.
+    pub(super) pre: Block,
+    pub(super) out: Block,
+    /// Its checks that have not been emitted yet.
+    pub(super) asserts: Vec<Stmt>,
+    /// The addresses that it has computed.
+    pub(super) addresses: HashMap<Vec<Product>, Var>,
+    /// The places that its computations have read.
+    pub(super) reads: Vec<Place>,
+    /// The arrays that were passed to functions in these computations.
+    pub(super) regions_read: Vec<Region>,
+}
+
 /// A function that is being compiled.
 pub(super) struct Body<'s, 'a> {
     pub(super) s: &'s mut Sema<'a>,
@@ -34,16 +48,8 @@ pub(super) struct Body<'s, 'a> {
     /// The bound type variables.
     pub(super) types: HashMap<String, Type>,
     pub(super) scopes: Scopes,
-    pub(super) pre: Block,
-    pub(super) out: Block,
-    /// Checks of the current statement that have not been emitted yet.
-    pub(super) asserts: Vec<Stmt>,
-    /// The addresses that the current statement has computed.
-    pub(super) addresses: HashMap<Vec<Product>, Var>,
-    /// The places that these computations have read.
-    pub(super) reads: Vec<Place>,
-    /// The arrays that were passed to functions in these computations.
-    pub(super) regions_read: Vec<Region>,
+    /// What the current statement consists of so far.
+    pub(super) now: Statement,
     /// For each array parameter, the first parameter that it may overlap with.
     pub(super) classes: Vec<usize>,
     /// The regions of the array parameters so far.
@@ -117,8 +123,8 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn emit(&mut self, sink: Sink, stmt: Stmt) {
         let at = LocatedStmt { stmt, loc: self.loc };
         match sink {
-            Sink::Pre => self.pre.push(at),
-            Sink::Out => self.out.push(at),
+            Sink::Pre => self.now.pre.push(at),
+            Sink::Out => self.now.out.push(at),
         }
     }
 
@@ -153,8 +159,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     pub(super) fn region(&mut self, name: &str, ty: Ty) -> Region {
-        self.f.regions.push(RegionInfo { name: name.to_string(), ty });
-        Region(self.f.regions.len() as u32 - 1)
+        self.f.region(name, ty)
     }
 
     /// A new ancilla among the computations before the statement. Accumulating onto it is undone exactly, so nothing is
@@ -182,7 +187,7 @@ impl<'a> Body<'_, 'a> {
             if memory {
                 self.flush_asserts();
             }
-            self.reads.extend(args.iter().filter_map(|a| match a {
+            self.now.reads.extend(args.iter().filter_map(|a| match a {
                 Operand::Const(_) => None,
                 Operand::Var(v) => Some(Place::Var(*v)),
                 Operand::Mem(m) => Some(Place::Mem(*m)),
@@ -193,7 +198,7 @@ impl<'a> Body<'_, 'a> {
 
     /// Emits the pending checks before the next computation.
     pub(super) fn flush_asserts(&mut self) {
-        for stmt in std::mem::take(&mut self.asserts) {
+        for stmt in std::mem::take(&mut self.now.asserts) {
             self.emit(Sink::Pre, stmt);
         }
     }
@@ -201,7 +206,7 @@ impl<'a> Body<'_, 'a> {
     /// An integer sum of products in an ancilla, computed once in a statement.
     pub(super) fn integer_sum(&mut self, name: &str, mut terms: Vec<Product>) -> Var {
         terms.retain(|t| t.factor != 0);
-        if let Some(var) = self.addresses.get(&terms) {
+        if let Some(var) = self.now.addresses.get(&terms) {
             return *var;
         }
         let var = self.temp(name, Ty::Int);
@@ -213,7 +218,7 @@ impl<'a> Body<'_, 'a> {
             let args = vec![Operand::Const(number.cast_unsigned())];
             self.update(Sink::Pre, Acc::Add, false, TableFn::Int(int_fn::Name::Id), Place::Var(var), args);
         }
-        self.addresses.insert(terms, var);
+        self.now.addresses.insert(terms, var);
         var
     }
 
@@ -239,12 +244,12 @@ impl<'a> Body<'_, 'a> {
 
     /// Runs `f` and wraps its statements as one statement: its computations are undone afterwards.
     pub(super) fn statement<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
-        let outer = self.suspend();
+        let outer = std::mem::take(&mut self.now);
         let result = f(self);
         let name = self.span_name();
         let (pre, mut body) = self.resume(outer);
         if pre.is_empty() {
-            self.out.append(&mut body);
+            self.now.out.append(&mut body);
         } else {
             self.emit(Sink::Out, Stmt::With { name, compute: pre, body });
         }
@@ -253,7 +258,7 @@ impl<'a> Body<'_, 'a> {
 
     /// Runs `f` and gives its statements.
     pub(super) fn block<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> (Block, Done<T>) {
-        let outer = self.suspend();
+        let outer = std::mem::take(&mut self.now);
         let result = self.statement(f);
         let (_, body) = self.resume(outer);
         (body, result)
@@ -261,38 +266,21 @@ impl<'a> Body<'_, 'a> {
 
     /// Runs `f`, which computes something, and gives the computation; the caller must undo it.
     pub(super) fn computed<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> (Block, Done<T>) {
-        let outer = self.suspend();
+        let outer = std::mem::take(&mut self.now);
         let result = f(self);
         self.flush_asserts();
         // The caller of the computation reads the same places.
-        let (reads, regions) = (self.reads.clone(), self.regions_read.clone());
+        let (reads, regions) = (self.now.reads.clone(), self.now.regions_read.clone());
         let (pre, _) = self.resume(outer);
-        self.reads.extend(reads);
-        self.regions_read.extend(regions);
+        self.now.reads.extend(reads);
+        self.now.regions_read.extend(regions);
         (pre, result)
     }
 
-    fn suspend(&mut self) -> Suspended {
-        Suspended {
-            pre: std::mem::take(&mut self.pre),
-            out: std::mem::take(&mut self.out),
-            asserts: std::mem::take(&mut self.asserts),
-            addresses: std::mem::take(&mut self.addresses),
-            reads: std::mem::take(&mut self.reads),
-            regions_read: std::mem::take(&mut self.regions_read),
-        }
-    }
-
-    /// The computation and the statements since [`Body::suspend`], with the remaining checks before the statements.
-    fn resume(&mut self, outer: Suspended) -> (Block, Block) {
-        let pre = std::mem::replace(&mut self.pre, outer.pre);
-        let out = std::mem::replace(&mut self.out, outer.out);
-        let loc = self.loc;
-        let mut body: Block =
-            std::mem::replace(&mut self.asserts, outer.asserts).into_iter().map(|s| s.at(loc)).collect();
-        self.addresses = outer.addresses;
-        self.reads = outer.reads;
-        self.regions_read = outer.regions_read;
+    /// The computation and the statements since the statement `outer` was suspended, with the remaining checks before the statements.
+    fn resume(&mut self, outer: Statement) -> (Block, Block) {
+        let Statement { pre, out, asserts, .. } = std::mem::replace(&mut self.now, outer);
+        let mut body: Block = asserts.into_iter().map(|s| s.at(self.loc)).collect();
         body.extend(out);
         (pre, body)
     }
@@ -317,13 +305,4 @@ impl<'a> Body<'_, 'a> {
         self.accumulate(Sink::Pre, Place::Var(var), ty, accumulator(ty), false, value)?;
         Ok(var)
     }
-}
-
-struct Suspended {
-    pre: Block,
-    out: Block,
-    asserts: Vec<Stmt>,
-    addresses: HashMap<Vec<Product>, Var>,
-    reads: Vec<Place>,
-    regions_read: Vec<Region>,
 }

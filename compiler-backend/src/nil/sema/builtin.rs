@@ -177,17 +177,15 @@ impl Body<'_, '_> {
                 let x = self.integer(args.remove(0), span)?;
                 let and = function(Ty::Int, Ty::Int, "and", 2).ok_or(Stop)?;
                 let cond = if name == "isodd" { pendula_isa::Cond::Ne } else { pendula_isa::Cond::Eq };
-                Ok(Value::Bool(ScalarExpr::Cmp(
+                Ok(Value::Bool(ScalarExpr::cmp(
                     cond,
                     Ty::Int,
-                    Box::new(ScalarExpr::Apply(and, vec![x, ScalarExpr::int(1)])),
-                    Box::new(ScalarExpr::Const(0)),
+                    ScalarExpr::Apply(and, vec![x, ScalarExpr::int(1)]),
+                    ScalarExpr::Const(0),
                 )))
             }
             ("sign", [Value::Num(x, Some(Ty::Int))]) => {
-                let cmp = |cond| {
-                    Box::new(ScalarExpr::Cmp(cond, Ty::Int, Box::new(x.clone()), Box::new(ScalarExpr::Const(0))))
-                };
+                let cmp = |cond| Box::new(ScalarExpr::cmp(cond, Ty::Int, x.clone(), ScalarExpr::Const(0)));
                 let less = Box::new(ScalarExpr::Choice(
                     cmp(pendula_isa::Cond::Lt),
                     Box::new(ScalarExpr::int(-1)),
@@ -203,17 +201,8 @@ impl Body<'_, '_> {
                 Ok(Value::Num(ScalarExpr::Lit(Literal::Int(n)), None))
             }
             ("abs", [Value::Num(x, Some(Ty::Int))]) => {
-                let negative = ScalarExpr::Cmp(
-                    pendula_isa::Cond::Lt,
-                    Ty::Int,
-                    Box::new(x.clone()),
-                    Box::new(ScalarExpr::Const(0)),
-                );
-                let choice = ScalarExpr::Choice(
-                    Box::new(negative),
-                    Box::new(ScalarExpr::Neg(Box::new(x.clone()))),
-                    Box::new(x.clone()),
-                );
+                let negative = ScalarExpr::cmp(pendula_isa::Cond::Lt, Ty::Int, x.clone(), ScalarExpr::Const(0));
+                let choice = ScalarExpr::choice(negative, ScalarExpr::Neg(Box::new(x.clone())), x.clone());
                 Ok(Value::Num(choice, Some(Ty::Int)))
             }
             _ => self.table_function(name, args, span),
@@ -331,15 +320,15 @@ impl Body<'_, '_> {
         let mut places = vars.iter().map(|v| Place::Var(*v));
         let value = super::array::value_of(ty, &mut places).ok_or(Stop)?;
         for v in values {
-            v.places(&mut |p| self.reads.push(p));
+            v.places(&mut |p| self.now.reads.push(p));
             if let Value::Array(view) = v {
-                self.regions_read.push(view.region);
+                self.now.regions_read.push(view.region);
             }
         }
         let (block, done) = self.block(|s| s.call_with(target.0, value.clone(), values, args, keywords, span));
         done?;
         self.flush_asserts();
-        self.pre.extend(block);
+        self.now.pre.extend(block);
         Ok(Some(value))
     }
 }

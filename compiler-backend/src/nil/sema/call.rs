@@ -49,13 +49,7 @@ impl<'a> Body<'_, 'a> {
         let element = |t: &Type| match t {
             Type::Array { element, .. } => (**element).clone(),
             Type::Struct(s) => s.fields.first().map_or(t.clone(), |(_, t)| t.clone()),
-            Type::Num(_)
-            | Type::Bool
-            | Type::Complex(_)
-            | Type::Tropical(_)
-            | Type::Log { .. }
-            | Type::Tuple(_)
-            | Type::Function(_) => t.clone(),
+            _ => t.clone(),
         };
         let expected =
             self.expected_log_sign().map(|signed| Type::Log { signed }).or(self.expected_type.map(Type::Num));
@@ -198,11 +192,11 @@ impl<'a> Body<'_, 'a> {
     /// Refuses a call that changes a place that was read to compute another argument.
     fn check_inputs(&mut self, args: &[CallArg], span: &Span) -> Done<()> {
         let changed: Vec<Place> = args.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
-        let reads = self.reads.clone();
+        let reads = self.now.reads.clone();
         self.keep_apart(&changed, &reads, span)?;
         for view in args.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
             let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
-            if reads.iter().any(inside) || self.regions_read.contains(&view.region) {
+            if reads.iter().any(inside) || self.now.regions_read.contains(&view.region) {
                 let help = "compute the other argument into an ancilla before, and undo that afterwards";
                 return self.fail(
                     span,
@@ -362,15 +356,7 @@ fn regions_of(v: &Value, out: &mut Vec<ir::Region>) {
     match v {
         Value::Array(view) => out.push(view.region),
         Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|p| regions_of(p, out)),
-        Value::Num(..)
-        | Value::Bool(_)
-        | Value::Complex(..)
-        | Value::Tropical(..)
-        | Value::Log(..)
-        | Value::Elements(_)
-        | Value::Function(_)
-        | Value::Type(_)
-        | Value::Range(..) => {}
+        _ => {}
     }
 }
 

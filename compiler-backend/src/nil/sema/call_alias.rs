@@ -70,17 +70,13 @@ impl<'a> Body<'_, 'a> {
         };
         let test = if a.is_contiguous() && b.is_contiguous() {
             let (len_a, len_b) = (words(self, a)?, words(self, b)?);
-            let behind = ScalarExpr::Cmp(Cond::Ge, Ty::Int, Box::new(ScalarExpr::var(d)), Box::new(len_b.into()));
-            let before = ScalarExpr::Cmp(
-                Cond::Le,
-                Ty::Int,
-                Box::new(ScalarExpr::var(d)),
-                Box::new(ScalarExpr::Neg(Box::new(len_a.into()))),
-            );
+            let behind = ScalarExpr::cmp(Cond::Ge, Ty::Int, ScalarExpr::var(d), len_b.into());
+            let before =
+                ScalarExpr::cmp(Cond::Le, Ty::Int, ScalarExpr::var(d), ScalarExpr::Neg(Box::new(len_a.into())));
             self.test(ScalarExpr::Or(Box::new(behind), Box::new(before)))?
         } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
             // Different rows of one matrix have no common element.
-            Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
+            Test::int(Cond::Ne, Operand::Var(d), Operand::Const(0))
         } else {
             let help = "copy one of them before";
             return self.fail(
@@ -92,7 +88,7 @@ impl<'a> Body<'_, 'a> {
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let reason = self.reason(format!("two parts of `{array}`, of which one is changed, overlap"));
-        self.asserts.push(Stmt::Assert { test, why: AssertKind::Alias, reason });
+        self.now.asserts.push(Stmt::Assert { test, why: AssertKind::Alias, reason });
         Ok(())
     }
 }

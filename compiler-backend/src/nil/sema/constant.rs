@@ -92,26 +92,15 @@ fn reads(v: &Value) -> bool {
     any
 }
 
-/// The number of parts of a number, and their nesting depth.
+/// The number of parts of a number, and their nesting depth. Constants are numbers.
 fn extent(v: &Value) -> (u64, u32) {
-    match v {
-        Value::Num(x, _) | Value::Bool(x) => extent_of(x),
-        Value::Complex(a, b, _) => around([a, b]),
-        Value::Log(log, None) => extent_of(log),
-        Value::Log(log, Some(sign)) => around([log, &**sign]),
-        // Constants are numbers.
-        _ => (1, 1),
-    }
+    let mut parts = Vec::new();
+    v.scalars(&mut |x| parts.push(x));
+    if let [x] = parts[..] { extent_of(x) } else { around(parts) }
 }
 
 fn extent_of(x: &ScalarExpr) -> (u64, u32) {
-    match x {
-        ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::Place(_) => (1, 1),
-        ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Viewed(_, a) => around([&**a]),
-        ScalarExpr::Apply(_, args) => around(args),
-        ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => around([&**a, b]),
-        ScalarExpr::Choice(a, b, c) => around([&**a, b, c]),
-    }
+    around(x.parts())
 }
 
 fn around<'x>(parts: impl IntoIterator<Item = &'x ScalarExpr>) -> (u64, u32) {
@@ -121,29 +110,8 @@ fn around<'x>(parts: impl IntoIterator<Item = &'x ScalarExpr>) -> (u64, u32) {
 
 /// Calls `f` with the names in the value of a constant, which is arithmetic.
 fn constants_in<'a>(e: &'a Expr, f: &mut impl FnMut(&'a str)) {
-    match &e.kind {
-        ExprKind::Name(name) => f(name),
-        ExprKind::Unary(_, a) => constants_in(a, f),
-        ExprKind::Binary { left, right, .. } => {
-            constants_in(left, f);
-            constants_in(right, f);
-        }
-        ExprKind::Int(_)
-        | ExprKind::Real(_)
-        | ExprKind::Bool(_)
-        | ExprKind::Text(_)
-        | ExprKind::Call { .. }
-        | ExprKind::Type(_)
-        | ExprKind::Choice(..)
-        | ExprKind::Index(..)
-        | ExprKind::Field(..)
-        | ExprKind::Adjoint(_)
-        | ExprKind::Pipe(..)
-        | ExprKind::Range { .. }
-        | ExprKind::Colon
-        | ExprKind::Tuple(_)
-        | ExprKind::Array(_)
-        | ExprKind::Const(_)
-        | ExprKind::Skip(_) => {}
+    if let ExprKind::Name(name) = &e.kind {
+        f(name);
     }
+    e.parts().into_iter().for_each(|part| constants_in(part, f));
 }

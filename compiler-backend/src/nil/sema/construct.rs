@@ -12,10 +12,11 @@ use crate::nil::types::Type;
 impl Body<'_, '_> {
     /// The zero or the one of a type; `None` if it has none.
     pub(super) fn unit(&mut self, ty: &Type, one: bool) -> Option<Value> {
+        let format = self.s.program.format;
         let word = |ty: Ty| -> ScalarExpr {
             let constant =
                 if one { pendula_isa::calculus::Constant::ONE } else { pendula_isa::calculus::Constant::ZERO };
-            let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
+            let env = pendula_isa::Env { format, ..pendula_isa::Env::default() };
             ScalarExpr::Const(constant.word(env, ty))
         };
         Some(match ty {
@@ -24,12 +25,7 @@ impl Body<'_, '_> {
             Type::Complex(ty) => {
                 let zero = self.unit(&Type::Num(*ty), false)?;
                 let Value::Num(zero, _) = zero else { return None };
-                let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
-                let re = if one {
-                    ScalarExpr::Const(pendula_isa::calculus::Constant::ONE.word(env, *ty))
-                } else {
-                    zero.clone()
-                };
+                let re = word(*ty);
                 Value::Complex(re, zero, Some(*ty))
             }
             // The one of (max, +) is the number 0; its zero would be minus infinity.

@@ -11,7 +11,7 @@ use pendula_isa::{Acc, Cond, Env, Ty};
 use super::body::{Body, Sink};
 use super::value::{Literal, ScalarExpr};
 use super::{Done, Stop};
-use crate::ir::{Condition, Operand, Place, Stmt, Test};
+use crate::ir::{Condition, Operand, Place, Stmt, Test, identity};
 use crate::nil::ast::Span;
 use crate::nil::codes;
 use crate::nil::types::number_name;
@@ -30,16 +30,6 @@ pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<Tab
     });
     // The names in the table are static; a name that is not among them has no function.
     all.iter().find(|((t, f, n, a), _)| *t == ty && *f == from && *n == name && *a == arity).map(|(_, f)| *f)
-}
-
-/// The identity function of a type.
-pub(super) const fn identity(ty: Ty) -> TableFn {
-    match ty {
-        Ty::Int => TableFn::Int(int_fn::Name::Id),
-        Ty::Q => TableFn::Q(q_fn::Name::Id),
-        Ty::L => TableFn::L(l_fn::Name::Id),
-        Ty::F => TableFn::F(f_fn::Name::Id),
-    }
 }
 
 /// a + b and a − b of a type.
@@ -149,14 +139,9 @@ impl Body<'_, '_> {
         inverse: bool,
         x: ScalarExpr,
     ) -> Done<()> {
-        let plain = |word: u64| match acc {
-            Acc::Add => word == 0,
-            Acc::Mul => word == 0,
-            Acc::Xor => word == 0,
-        };
         match x {
             ScalarExpr::Lit(_) => Err(Stop),
-            ScalarExpr::Const(w) if plain(w) => Ok(()),
+            ScalarExpr::Const(0) => Ok(()),
             ScalarExpr::Const(w) => {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![Operand::Const(w)]);
                 Ok(())
@@ -295,30 +280,26 @@ impl Body<'_, '_> {
         if sink == Sink::Pre {
             self.flush_asserts();
         }
-        self.emit(sink, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
+        self.emit(sink, Stmt::branch(condition, then, otherwise));
         Ok(())
     }
 
     /// Whether a value can be computed even if it is not used: it reads no memory and cannot trap.
     fn is_safe(&self, x: &ScalarExpr) -> bool {
-        match x {
-            ScalarExpr::Lit(_) | ScalarExpr::Const(_) => true,
+        let own = match x {
             ScalarExpr::Within(..) | ScalarExpr::Viewed(..) => false,
             ScalarExpr::Place(p) => matches!(p, Place::Var(_)),
-            ScalarExpr::Neg(a) | ScalarExpr::Not(a) => self.is_safe(a),
-            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
-                self.is_safe(a) && self.is_safe(b)
-            }
-            ScalarExpr::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
-            ScalarExpr::Apply(f, args) => {
+            ScalarExpr::Apply(f, _) => {
                 let exact = ["", "abs", "sign", "min", "max", "relu"];
                 let integer = ["plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq"];
                 let i = f.info();
                 let total = exact.contains(&i.name) && i.ty != Ty::Q
                     || integer.contains(&i.name) && matches!(i.ty, Ty::Int | Ty::Q);
-                total && i.ty == i.from && args.iter().all(|a| self.is_safe(a))
+                total && i.ty == i.from
             }
-        }
+            _ => true,
+        };
+        own && x.parts().all(|part| self.is_safe(part))
     }
 
     /// A Boolean as a comparison, whose operands are computed first.
@@ -331,7 +312,7 @@ impl Body<'_, '_> {
             ScalarExpr::Not(a) => self.test(*a)?.negated(),
             other => {
                 let a = self.put(Ty::Int, other)?;
-                Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(Ty::Int, a)?, b: Operand::Const(0) }
+                Test::int(Cond::Ne, self.compared(Ty::Int, a)?, Operand::Const(0))
             }
         })
     }
@@ -350,7 +331,7 @@ impl Body<'_, '_> {
             return Ok(o);
         }
         let var = self.fresh("compared", ty);
-        let checks = crate::ir::AncillaChecks { check: false, drop: false };
+        let checks = crate::ir::AncillaChecks::NONE;
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
         // The bits are copied without arithmetic.
         self.update(Sink::Pre, Acc::Xor, false, identity(ty), Place::Var(var), vec![o]);

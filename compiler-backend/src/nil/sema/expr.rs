@@ -128,9 +128,7 @@ impl Body<'_, '_> {
     /// `c ? a : b`
     pub(super) fn choice(&mut self, c: ScalarExpr, a: Value, b: Value, span: &Span) -> Done<Value> {
         match (a, b) {
-            (Value::Bool(a), Value::Bool(b)) => {
-                Ok(Value::Bool(ScalarExpr::Choice(Box::new(c), Box::new(a), Box::new(b))))
-            }
+            (Value::Bool(a), Value::Bool(b)) => Ok(Value::Bool(ScalarExpr::choice(c, a, b))),
             (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_choice(c, a, b, span),
             (a, b) => {
                 let whole = |v: &Value| matches!(v, Value::Num(ScalarExpr::Lit(Literal::Int(_)), None));
@@ -143,7 +141,7 @@ impl Body<'_, '_> {
                 };
                 let (a, b, ty) = self.numbers(a, b, span)?;
                 let (a, b, ty) = self.typed_pair(a, b, ty, span)?;
-                Ok(Value::Num(ScalarExpr::Choice(Box::new(c), Box::new(a), Box::new(b)), Some(ty)))
+                Ok(Value::Num(ScalarExpr::choice(c, a, b), Some(ty)))
             }
         }
     }
@@ -161,7 +159,7 @@ impl Body<'_, '_> {
             Value::Log(log, None) => Value::Log(ScalarExpr::Within(compute, Box::new(log)), None),
             // Values of several parts are computed in any case.
             other => {
-                self.pre.extend(compute);
+                self.now.pre.extend(compute);
                 other
             }
         })

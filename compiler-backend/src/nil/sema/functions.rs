@@ -100,7 +100,7 @@ impl Body<'_, '_> {
         let quotient = ScalarExpr::from(self.put(Ty::Int, ScalarExpr::Apply(of("div")?, xs.clone()))?);
         let divisor = xs.pop().ok_or(Stop)?;
         let back = ScalarExpr::Apply(of("mul")?, vec![quotient.clone(), divisor]);
-        let rest = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(back), Box::new(xs.pop().ok_or(Stop)?));
+        let rest = ScalarExpr::cmp(Cond::Ne, Ty::Int, back, xs.pop().ok_or(Stop)?);
         Ok(Value::Num(ScalarExpr::Apply(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
     }
 
@@ -137,7 +137,7 @@ impl Body<'_, '_> {
         let off = self.arithmetic(Binary::Sub, root.clone(), other, span)?;
         let off = self.arithmetic(Binary::Div, off, literal(3), span)?;
         let better = self.arithmetic(Binary::Sub, root, off, span)?;
-        let zero = |cond| ScalarExpr::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
+        let zero = |cond| ScalarExpr::cmp(cond, Ty::F, x.clone(), ScalarExpr::Const(0));
         let minus = self.negate(better.clone(), span)?;
         let signed = self.choice(zero(Cond::Lt), minus, better, span)?;
         self.choice(zero(Cond::Eq), num(x.clone()), signed, span)

@@ -29,7 +29,7 @@ impl Body<'_, '_> {
                 }
                 let reason = plain.flatten().and_then(|text| self.reason(text));
                 let zero = Operand::Const(0);
-                let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
+                let test = Test::int(Cond::Ne, zero, zero);
                 self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
                 Ok(())
             }
@@ -139,7 +139,7 @@ impl Body<'_, '_> {
             self.block(show).0
         };
         let (then, otherwise) = (text("true"), text("false"));
-        self.emit(Sink::Out, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
+        self.emit(Sink::Out, Stmt::branch(condition, then, otherwise));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pendula_isa::Ty;
 
 use super::array::value_of;
-use super::body::Body;
+use super::body::{Body, Statement};
 use super::scope::{Kind, Scopes};
 use super::value::{Dim, Product, ScalarExpr, Value, View};
 use super::{ArgKey, CallRecord, Done, Facts, ParamFacts, Written};
@@ -56,16 +56,7 @@ impl<'a> super::Sema<'a> {
         self.compiled.insert(n);
         let loc = self.loc(file, &definition.name.span);
         let name = self.unique_name(definition);
-        let f = ir::IrFunction {
-            name,
-            params: Vec::new(),
-            vars: Vec::new(),
-            regions: Vec::new(),
-            body: Vec::new(),
-            loc,
-            inline: definition.inline,
-            names: Vec::new(),
-        };
+        let f = ir::IrFunction { inline: definition.inline, ..ir::IrFunction::new(name, loc) };
         self.program.functions.push(f.clone());
         self.facts.push(Facts::default());
         self.written.push(Written::default());
@@ -250,12 +241,7 @@ impl Body<'_, '_> {
             f,
             types,
             scopes: Scopes::default(),
-            pre: Vec::new(),
-            out: Vec::new(),
-            asserts: Vec::new(),
-            addresses: HashMap::new(),
-            reads: Vec::new(),
-            regions_read: Vec::new(),
+            now: Statement::default(),
             classes: Vec::new(),
             param_regions: Vec::new(),
             shape: Vec::new(),

@@ -8,7 +8,7 @@ use super::body::{Body, Sink};
 use super::places::distinct;
 use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
-use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, invert};
+use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, Stmt, Test, identity, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
@@ -110,14 +110,14 @@ impl Body<'_, '_> {
         if let Some(candidates) = self.s.by_name.get(name).cloned() {
             return self.invoke(&candidates, values, &spans, keywords, inverse, span);
         }
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let done = self.instruction_stmt(name, values, &spans, span);
-        let block = std::mem::replace(&mut self.out, outer);
+        let block = std::mem::replace(&mut self.now.out, outer);
         if !done? {
             let help = self.no_statement(name, args);
             return self.fail(span, codes::FUNCTION, format!("there is no reversible function `{name}`"), help);
         }
-        self.out.extend(if inverse { invert::block(&block) } else { block });
+        self.now.out.extend(if inverse { invert::block(&block) } else { block });
         Ok(())
     }
 
@@ -195,12 +195,12 @@ impl Body<'_, '_> {
         if name != "SWAP" {
             self.keep_all_apart(&all, span)?;
         }
-        let reads = self.reads.clone();
+        let reads = self.now.reads.clone();
         self.keep_apart(&all, &reads, span)?;
         for (v, at) in values.iter_mut().zip(spans).take(changed) {
             *v = self.plain(v.clone(), name, at)?;
         }
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let done = match name {
             "SWAP" => self.swap(&values, &places, &shared, span),
             "NEG" => self.neg_stmt(&values[0], span),
@@ -233,9 +233,9 @@ impl Body<'_, '_> {
             }
             _ => all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY"))),
         };
-        let block = std::mem::replace(&mut self.out, outer);
+        let block = std::mem::replace(&mut self.now.out, outer);
         done?;
-        self.out.extend(if partner { invert::block(&block) } else { block });
+        self.now.out.extend(if partner { invert::block(&block) } else { block });
         Ok(true)
     }
 
@@ -278,7 +278,7 @@ impl Body<'_, '_> {
             // Two ancillas are used, so that a word that is exchanged with itself keeps its value: the second exchange
             // finds zero.
             let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
-            let checks = crate::ir::AncillaChecks { check: false, drop: false };
+            let checks = crate::ir::AncillaChecks::NONE;
             for (var, free) in [(s, false), (t, false)] {
                 self.emit(Sink::Out, Stmt::Ancilla { var, free, checks });
             }
@@ -364,7 +364,7 @@ impl Body<'_, '_> {
         let angle = self.number_as(angle, *ty, span);
         self.expected_type = None;
         let angle = self.put(*ty, angle?)?;
-        let mut reads = std::mem::take(&mut self.reads);
+        let mut reads = std::mem::take(&mut self.now.reads);
         match angle {
             Operand::Const(_) => {}
             Operand::Var(v) => reads.push(Place::Var(v)),
@@ -385,7 +385,7 @@ impl Body<'_, '_> {
         let words = Region(region.0 + 1);
         let one = |m: Mem| Place::Mem(m);
         let count = self.fresh("stack", Ty::Int);
-        let checks = crate::ir::AncillaChecks { check: false, drop: false };
+        let checks = crate::ir::AncillaChecks::NONE;
         let id = TableFn::Int(int_fn::Name::Id);
         let take = vec![
             Stmt::Ancilla { var: count, free: false, checks },
@@ -398,9 +398,9 @@ impl Body<'_, '_> {
             },
         ];
         let top = Mem { base: Some(count), index: None, offset: 1, region: words };
-        let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
-        let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
-        let some = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(0) };
+        let room = Test::int(Cond::Lt, Operand::Var(count), Operand::Const(STACK - 1));
+        let clear = Test::int(Cond::Eq, Operand::Mem(top), Operand::Const(0));
+        let some = Test::int(Cond::Ge, Operand::Var(count), Operand::Const(0));
         let full = self.reason(format!("the stack is full: it holds {} words", STACK - 1));
         let empty = self.reason("the stack is empty".to_string());
         let used = self.reason("the word above the stack is not zero".to_string());
@@ -409,7 +409,7 @@ impl Body<'_, '_> {
             .into();
         body.push(Stmt::Assert { test: clear, why: AssertKind::User, reason: used });
         body.push(if copy {
-            let (acc, func) = (super::accumulator(ty), super::emit::identity(ty));
+            let (acc, func) = (super::accumulator(ty), identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
         } else {
             Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args: vec![p.into(), Operand::Mem(top)] }
@@ -433,7 +433,7 @@ impl Body<'_, '_> {
             return Region(n as u32);
         }
         let first = self.region(name, Ty::Int);
-        self.f.regions.push(RegionInfo { name: "stack words".into(), ty: Ty::Int });
+        self.region("stack words", Ty::Int);
         first
     }
 }

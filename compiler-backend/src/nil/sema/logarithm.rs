@@ -155,7 +155,7 @@ impl Body<'_, '_> {
             }
             x if signed => {
                 let x: ScalarExpr = self.put(Ty::F, x)?.into();
-                let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
+                let negative = ScalarExpr::cmp(Cond::Lt, Ty::F, x.clone(), ScalarExpr::Const(0));
                 let size = self.fold(ScalarExpr::Apply(TableFn::F(f_fn::Name::Abs), vec![x]));
                 Ok((self.fold(log_of(size)), Some(Box::new(negative))))
             }
@@ -192,11 +192,7 @@ impl Body<'_, '_> {
                 let (minus, one) = ((-1.0_f64).to_bits(), 1.0_f64.to_bits());
                 let factor = match *sign {
                     ScalarExpr::Const(s) => ScalarExpr::Const(if s == 0 { one } else { minus }),
-                    sign => ScalarExpr::Choice(
-                        Box::new(sign),
-                        Box::new(ScalarExpr::Const(minus)),
-                        Box::new(ScalarExpr::Const(one)),
-                    ),
+                    sign => ScalarExpr::choice(sign, ScalarExpr::Const(minus), ScalarExpr::Const(one)),
                 };
                 let factor: ScalarExpr = self.put(Ty::F, factor)?.into();
                 self.fold(ScalarExpr::Apply(product(Ty::F), vec![factor, size]))
@@ -213,17 +209,18 @@ impl Body<'_, '_> {
             return self.eval_plain(e);
         }
         let reported = self.s.diagnostics.len();
-        let (pre, asserts) = (self.pre.len(), self.asserts.clone());
-        let (reads, regions, addresses) = (self.reads.len(), self.regions_read.len(), self.addresses.clone());
+        let (pre, asserts) = (self.now.pre.len(), self.now.asserts.clone());
+        let (reads, regions, addresses) =
+            (self.now.reads.len(), self.now.regions_read.len(), self.now.addresses.clone());
         let outer = std::mem::replace(&mut self.mixed, false);
         let mut value = self.eval_plain(e);
         if value.is_err() && self.mixed {
             // The first evaluation is discarded.
             self.s.diagnostics.truncate(reported);
-            self.pre.truncate(pre);
-            self.reads.truncate(reads);
-            self.regions_read.truncate(regions);
-            (self.asserts, self.addresses, self.words) = (asserts, addresses, true);
+            self.now.pre.truncate(pre);
+            self.now.reads.truncate(reads);
+            self.now.regions_read.truncate(regions);
+            (self.now.asserts, self.now.addresses, self.words) = (asserts, addresses, true);
             value = self.eval_plain(e);
             self.words = false;
         }
@@ -275,7 +272,7 @@ impl Body<'_, '_> {
                 let n: ScalarExpr = self.put(Ty::Int, n.clone())?.into();
                 let odd =
                     ScalarExpr::Apply(TableFn::Int(pendula_isa::table::int_fn::Name::And), vec![n, ScalarExpr::int(1)]);
-                let odd = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(odd), Box::new(ScalarExpr::Const(0)));
+                let odd = ScalarExpr::cmp(Cond::Ne, Ty::Int, odd, ScalarExpr::Const(0));
                 Some(Box::new(ScalarExpr::And(sign, Box::new(odd))))
             }
             (_, Some(_)) => {
@@ -291,11 +288,11 @@ impl Body<'_, '_> {
     /// be represented, and traps.
     fn log_sum(&mut self, (a, s): Parts, (b, t): Parts) -> Done<Parts> {
         let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::F, a)?.into(), self.put(Ty::F, b)?.into());
-        let greater = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
+        let greater = |cond| Box::new(ScalarExpr::cmp(cond, Ty::F, a.clone(), b.clone()));
         // In each case the exponential is at most 1, and so is each partial derivative.
         let more = |a: &ScalarExpr, b: &ScalarExpr| {
             let ratio = ScalarExpr::Apply(TableFn::F(f_fn::Name::Exp), vec![difference(b, a)]);
-            let both = ScalarExpr::Apply(sum(Ty::F, false), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]);
+            let both = ScalarExpr::Apply(sum(Ty::F, false), vec![ScalarExpr::float(1.0), ratio]);
             Box::new(ScalarExpr::Apply(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
         };
         let added = ScalarExpr::Choice(greater(Cond::Ge), more(&a, &b), more(&b, &a));
@@ -304,8 +301,8 @@ impl Body<'_, '_> {
         let t: ScalarExpr = self.put(Ty::Int, *t)?.into();
         let (less, other) = (log_less(a.clone(), b.clone()), log_less(b.clone(), a.clone()));
         let taken = ScalarExpr::Choice(greater(Cond::Ge), Box::new(less), Box::new(other));
-        let same = ScalarExpr::Cmp(Cond::Eq, Ty::Int, Box::new(s.clone()), Box::new(t.clone()));
-        let log = ScalarExpr::Choice(Box::new(same), Box::new(added), Box::new(taken));
+        let same = ScalarExpr::cmp(Cond::Eq, Ty::Int, s.clone(), t.clone());
+        let log = ScalarExpr::choice(same, added, taken);
         let sign = ScalarExpr::Choice(greater(Cond::Ge), Box::new(s), Box::new(t));
         Ok((log, Some(Box::new(sign))))
     }
@@ -314,7 +311,7 @@ impl Body<'_, '_> {
     pub(super) fn log_compare(&mut self, cond: Cond, a: Value, b: Value, span: &Span) -> Done<Value> {
         let (log, sign, other, cond) = match (a, b) {
             (Value::Log(a, s), b) => (a, s, b, cond),
-            (b, Value::Log(a, s)) => (a, s, b, exchanged(cond)),
+            (b, Value::Log(a, s)) => (a, s, b, cond.exchanged().ok_or(Stop)?),
             _ => return Err(Stop),
         };
         let left: Parts = (self.put(Ty::F, log)?.into(), sign);
@@ -335,7 +332,7 @@ impl Body<'_, '_> {
             Value::Num(x, Some(ty @ (Ty::F | Ty::Int))) => {
                 let x = self.convert(x, ty, Ty::F, span)?;
                 let x: ScalarExpr = self.put(Ty::F, x)?.into();
-                let zero = |cond| ScalarExpr::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
+                let zero = |cond| ScalarExpr::cmp(cond, Ty::F, x.clone(), ScalarExpr::Const(0));
                 let none = if left.1.is_some() { zero(Cond::Eq) } else { zero(Cond::Le) };
                 (x, none)
             }
@@ -348,27 +345,27 @@ impl Body<'_, '_> {
         };
         // A double that has no logarithm is compared directly.
         let without = beside_zero(cond, left.1.clone());
-        let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
+        let negative = ScalarExpr::cmp(Cond::Lt, Ty::F, x.clone(), ScalarExpr::Const(0));
         let size = if left.1.is_some() { ScalarExpr::Apply(TableFn::F(f_fn::Name::Abs), vec![x]) } else { x };
         let sign = left.1.is_some().then(|| Box::new(negative));
         let with = self.log_order(cond, left, (log_of(size), sign))?;
-        Ok(Value::Bool(ScalarExpr::Choice(Box::new(zero), Box::new(without), Box::new(with))))
+        Ok(Value::Bool(ScalarExpr::choice(zero, without, with)))
     }
 
     fn log_order(&mut self, cond: Cond, (a, s): Parts, (b, t): Parts) -> Done<ScalarExpr> {
-        let logs = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
+        let exchanged = cond.exchanged().ok_or(Stop)?;
+        let logs = |cond| Box::new(ScalarExpr::cmp(cond, Ty::F, a.clone(), b.clone()));
         if s.is_none() && t.is_none() {
             return Ok(*logs(cond));
         }
         let sign = |s: Option<Box<ScalarExpr>>| s.map_or(ScalarExpr::Const(0), |s| *s);
         let s: ScalarExpr = self.put(Ty::Int, sign(s))?.into();
         let t: ScalarExpr = self.put(Ty::Int, sign(t))?.into();
-        let signs = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::Int, Box::new(s.clone()), Box::new(t.clone())));
-        let negative =
-            Box::new(ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(s.clone()), Box::new(ScalarExpr::Const(0))));
-        let same = ScalarExpr::Choice(negative, logs(exchanged(cond)), logs(cond));
+        let signs = |cond| Box::new(ScalarExpr::cmp(cond, Ty::Int, s.clone(), t.clone()));
+        let negative = Box::new(ScalarExpr::cmp(Cond::Ne, Ty::Int, s.clone(), ScalarExpr::Const(0)));
+        let same = ScalarExpr::Choice(negative, logs(exchanged), logs(cond));
         // With different signs, the negative number is the smaller one.
-        Ok(ScalarExpr::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged(cond))))
+        Ok(ScalarExpr::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged)))
     }
 
     /// `c ? a : b`.
@@ -376,7 +373,7 @@ impl Body<'_, '_> {
         let signed = [&a, &b].into_iter().any(|v| matches!(v, Value::Log(_, Some(_))));
         let (a, b) = (self.log_beside(a, signed, span)?, self.log_beside(b, signed, span)?);
         let (Value::Log(a, s), Value::Log(b, t)) = (a, b) else { return Err(Stop) };
-        let one = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::Choice(Box::new(c.clone()), Box::new(a), Box::new(b));
+        let one = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::choice(c.clone(), a, b);
         let sign = s.zip(t).map(|(s, t)| Box::new(one(*s, *t)));
         Ok(Value::Log(one(a, b), sign))
     }
@@ -393,7 +390,7 @@ impl Body<'_, '_> {
             }
             ("log", [Value::Log(log, None)]) => Ok(number(log.clone())),
             ("sqrt", [Value::Log(log, None)]) => {
-                let half = ScalarExpr::Const(0.5_f64.to_bits());
+                let half = ScalarExpr::float(0.5);
                 Ok(Value::Log(self.fold(ScalarExpr::Apply(product(Ty::F), vec![log.clone(), half])), None))
             }
             ("inv", [Value::Log(log, sign)]) => Ok(Value::Log(neg(log.clone()), sign.clone())),
@@ -447,23 +444,12 @@ fn beside_zero(cond: Cond, sign: Option<Box<ScalarExpr>>) -> ScalarExpr {
     }
 }
 
-/// The condition with exchanged operands.
-fn exchanged(cond: Cond) -> Cond {
-    match cond {
-        Cond::Lt => Cond::Gt,
-        Cond::Gt => Cond::Lt,
-        Cond::Le => Cond::Ge,
-        Cond::Ge => Cond::Le,
-        other => other,
-    }
-}
-
 /// Whether exactly one of them holds.
 fn exclusive(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
     match (a, b) {
         (ScalarExpr::Const(0), x) | (x, ScalarExpr::Const(0)) => x,
         (ScalarExpr::Const(_), x) | (x, ScalarExpr::Const(_)) => not(x),
-        (a, b) => ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
+        (a, b) => ScalarExpr::cmp(Cond::Ne, Ty::Int, a, b),
     }
 }
 
@@ -479,7 +465,7 @@ fn difference(a: &ScalarExpr, b: &ScalarExpr) -> ScalarExpr {
 /// d). There 1 − exp d is 2 exp(d/2) sinh(−d/2), which avoids cancellation if d is small.
 fn log_less(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
     let d = |a: &ScalarExpr, b: &ScalarExpr| difference(b, a);
-    let (half, two) = (ScalarExpr::Const(0.5_f64.to_bits()), ScalarExpr::Const(2.0_f64.to_bits()));
+    let (half, two) = (ScalarExpr::float(0.5), ScalarExpr::float(2.0));
     let halved = |x: ScalarExpr| ScalarExpr::Apply(product(Ty::F), vec![x, half.clone()]);
     let sinh = ScalarExpr::Apply(TableFn::F(f_fn::Name::Sinh), vec![halved(difference(&a, &b))]);
     let near = ScalarExpr::Apply(
@@ -487,8 +473,8 @@ fn log_less(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
         vec![halved(d(&a, &b)), log_of(ScalarExpr::Apply(product(Ty::F), vec![two, sinh]))],
     );
     let ratio = ScalarExpr::Apply(TableFn::F(f_fn::Name::Exp), vec![d(&a, &b)]);
-    let distant = log_of(ScalarExpr::Apply(sum(Ty::F, true), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]));
-    let test = ScalarExpr::Cmp(Cond::Gt, Ty::F, Box::new(d(&a, &b)), Box::new(ScalarExpr::Const(NEAR.to_bits())));
-    let otherwise = ScalarExpr::Choice(Box::new(test), Box::new(near), Box::new(distant));
+    let distant = log_of(ScalarExpr::Apply(sum(Ty::F, true), vec![ScalarExpr::float(1.0), ratio]));
+    let test = ScalarExpr::cmp(Cond::Gt, Ty::F, d(&a, &b), ScalarExpr::float(NEAR));
+    let otherwise = ScalarExpr::choice(test, near, distant);
     ScalarExpr::Apply(sum(Ty::F, false), vec![a, otherwise])
 }

@@ -38,7 +38,7 @@ impl Body<'_, '_> {
         reversed: bool,
     ) -> Done<()> {
         self.statement(|s| {
-            let before = s.pre.len();
+            let before = s.now.pre.len();
             s.expected_type = Some(Ty::Int);
             let value = s.eval(range);
             s.expected_type = None;
@@ -65,13 +65,13 @@ impl Body<'_, '_> {
             let value = Value::Num(ScalarExpr::var(i), Some(Ty::Int));
             s.note(&var.text, &value);
             s.scopes.add(&var.text, value, Kind::Loop, &var.span);
-            let outer = std::mem::take(&mut s.out);
+            let outer = std::mem::take(&mut s.now.out);
             let body = {
                 let loc = s.loc;
                 s.statements(body);
                 s.loc = loc;
                 s.close();
-                std::mem::replace(&mut s.out, outer)
+                std::mem::replace(&mut s.now.out, outer)
             };
             s.loops.pop();
             let writes = Uses::of(&body, &s.s.written).writes;
@@ -120,14 +120,14 @@ impl Body<'_, '_> {
     /// their inputs may change in the loop: undoing them needs the same values again.
     fn check_range_ancillas(&mut self, counter: &str, before: usize, body: &Block) {
         let changes = Uses::of(body, &self.s.written);
-        let made: HashSet<Var> = self.pre[before..]
+        let made: HashSet<Var> = self.now.pre[before..]
             .iter()
             .filter(|at| !matches!(at.stmt, Stmt::Ancilla { .. }))
             .map(|at| Uses::of_stmt(&at.stmt, &self.s.written))
             .filter(|uses| uses.depends_on(&changes))
             .flat_map(|uses| uses.writes)
             .collect();
-        for at in &mut self.pre[before..] {
+        for at in &mut self.now.pre[before..] {
             if let Stmt::Ancilla { var, free: false, checks } = &mut at.stmt
                 && made.contains(var)
                 && !checks.check

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pendula_isa::table::{TableFn, int_fn};
-use pendula_isa::{Acc, Cond, Ty};
+use pendula_isa::{Acc, Cond};
 
 use super::body::{Body, Sink};
 use super::value::{Product, ScalarExpr, Value};
@@ -24,15 +24,7 @@ impl Body<'_, '_> {
                 ScalarExpr::Apply(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
                     one(args.first()?)
                 }
-                ScalarExpr::Lit(_)
-                | ScalarExpr::Const(_)
-                | ScalarExpr::Apply(..)
-                | ScalarExpr::Cmp(..)
-                | ScalarExpr::And(..)
-                | ScalarExpr::Or(..)
-                | ScalarExpr::Not(_)
-                | ScalarExpr::Choice(..)
-                | ScalarExpr::Within(..) => None,
+                _ => None,
             }
         }
         match v {
@@ -54,7 +46,7 @@ impl Body<'_, '_> {
     /// Refuses a statement that reads what it writes, and emits checks where this is known at run time only.
     pub(super) fn keep_apart(&mut self, writes: &[Place], reads: &[Place], span: &Span) -> Done<()> {
         for w in writes {
-            if matches!(w, Place::Mem(m) if self.regions_read.contains(&m.region)) {
+            if matches!(w, Place::Mem(m) if self.now.regions_read.contains(&m.region)) {
                 return self.reads_its_target(span);
             }
             let address: Vec<Var> = addresses(*w).collect();
@@ -131,7 +123,7 @@ impl Body<'_, '_> {
         left.retain(|t| right.iter().position(|u| u == t).map(|n| right.remove(n)).is_none());
         let offset = b.offset.wrapping_sub(a.offset);
         let test = match (left.as_slice(), right.as_slice()) {
-            ([x], [y]) if offset == 0 => Test { cond: Cond::Ne, ty: Ty::Int, a: x.of[0], b: y.of[0] },
+            ([x], [y]) if offset == 0 => Test::int(Cond::Ne, x.of[0], y.of[0]),
             _ => {
                 left.extend(right.into_iter().map(|t| Product { factor: -1, ..t }));
                 let (rest, number) = self.written_out(left);
@@ -142,21 +134,21 @@ impl Body<'_, '_> {
                     [Product { factor: -1, of }] if of.len() == 1 => (of[0], number.wrapping_neg()),
                     _ => (Operand::Var(self.integer_sum("apart", rest)), number),
                 };
-                Test { cond: Cond::Ne, ty: Ty::Int, a, b: Operand::Const(number.cast_unsigned()) }
+                Test::int(Cond::Ne, a, Operand::Const(number.cast_unsigned()))
             }
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let reason = self.reason(format!("two elements of `{array}`, of which one is changed, are the same"));
         let stmt = Stmt::Assert { test, why: AssertKind::Alias, reason };
-        if !self.asserts.contains(&stmt) {
-            self.asserts.push(stmt);
+        if !self.now.asserts.contains(&stmt) {
+            self.now.asserts.push(stmt);
         }
     }
 
     /// A sum in which the computed sums of this statement are expanded, so that terms of two addresses cancel out; and
     /// its constant part.
     fn written_out(&self, mut todo: Vec<Product>) -> (Vec<Product>, i64) {
-        let sums: HashMap<Var, &Vec<Product>> = self.addresses.iter().map(|(terms, var)| (*var, terms)).collect();
+        let sums: HashMap<Var, &Vec<Product>> = self.now.addresses.iter().map(|(terms, var)| (*var, terms)).collect();
         // A term with factor 0 marks what is no sum; a word of memory may have changed since.
         let plain = |t: &Product| t.factor != 0 && t.of.iter().all(|o| !matches!(o, Operand::Mem(_)));
         let (mut out, mut number) = (Vec::<Product>::new(), 0i64);

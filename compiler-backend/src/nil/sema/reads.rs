@@ -43,7 +43,7 @@ impl Body<'_, '_> {
 /// Visits the parts of an expression that read one of these variables or something in it; with `is_target`, not the
 /// expression as a whole.
 fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl FnMut(&'a Expr)) {
-    let all = |parts: &'a [Expr], visit: &mut _| parts.iter().for_each(|p| read_in(p, names, false, visit));
+    let all = |parts: Vec<&'a Expr>, visit: &mut _| parts.into_iter().for_each(|p| read_in(p, names, false, visit));
     match &e.kind {
         ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Adjoint(_) => {
             let mut one = false;
@@ -62,23 +62,13 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl Fn
             if !matches!(a.kind, ExprKind::Name(_)) {
                 read_in(a, names, true, visit);
             }
-            all(indices, visit);
+            all(indices.iter().collect(), visit);
         }
         ExprKind::Field(a, _) | ExprKind::Adjoint(a) => read_in(a, names, true, visit),
         ExprKind::Unary(_, a) | ExprKind::Const(a) | ExprKind::Skip(a) => read_in(a, names, is_target, visit),
         ExprKind::Pipe(a, b) => {
             read_in(a, names, is_target, visit);
             read_in(b, names, false, visit);
-        }
-        ExprKind::Binary { left, right, .. } => {
-            read_in(left, names, false, visit);
-            read_in(right, names, false, visit);
-        }
-        ExprKind::Choice(a, b, c) => [a, b, c].into_iter().for_each(|p| read_in(p, names, false, visit)),
-        ExprKind::Range { first, step, last } => {
-            [Some(first), step.as_ref(), Some(last)].into_iter().flatten().for_each(|p| {
-                read_in(p, names, false, visit);
-            });
         }
         ExprKind::Call { args, keywords, .. } => {
             args.iter().for_each(|p| read_in(p, names, is_target, visit));
@@ -87,12 +77,34 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl Fn
         ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
             parts.iter().for_each(|p| read_in(p, names, is_target, visit));
         }
-        ExprKind::Name(_)
-        | ExprKind::Colon
-        | ExprKind::Type(_)
-        | ExprKind::Text(_)
-        | ExprKind::Int(_)
-        | ExprKind::Real(_)
-        | ExprKind::Bool(_) => {}
+        _ => all(e.parts(), visit),
+    }
+}
+
+impl Expr {
+    /// The expressions that it is made of, in their order; of a call, its arguments.
+    pub(super) fn parts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Name(_)
+            | ExprKind::Colon
+            | ExprKind::Type(_)
+            | ExprKind::Text(_)
+            | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_) => Vec::new(),
+            ExprKind::Unary(_, a)
+            | ExprKind::Field(a, _)
+            | ExprKind::Adjoint(a)
+            | ExprKind::Const(a)
+            | ExprKind::Skip(a) => vec![a],
+            ExprKind::Binary { left: a, right: b, .. } | ExprKind::Pipe(a, b) => vec![a, b],
+            ExprKind::Choice(a, b, c) => vec![a, b, c],
+            ExprKind::Range { first, step, last } => {
+                [Some(first), step.as_ref(), Some(last)].into_iter().flatten().map(|part| &**part).collect()
+            }
+            ExprKind::Index(a, rest) => std::iter::once(&**a).chain(rest).collect(),
+            ExprKind::Call { args, keywords, .. } => args.iter().chain(keywords.iter().map(|(_, e)| e)).collect(),
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().collect(),
+        }
     }
 }

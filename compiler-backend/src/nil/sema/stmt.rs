@@ -17,7 +17,7 @@ impl Body<'_, '_> {
     pub(super) fn function_body(&mut self, list: &[ast::Stmt]) {
         self.statements(list);
         self.close();
-        self.f.body = std::mem::take(&mut self.out);
+        self.f.body = std::mem::take(&mut self.now.out);
     }
 
     /// Compiles the statements of one block. After an error, it continues with the next statement.
@@ -66,9 +66,9 @@ impl Body<'_, '_> {
     }
 
     fn span(&mut self, name: Option<&ast::Name>, undo: bool, list: &[ast::Stmt]) {
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         self.statements(list);
-        let body = std::mem::replace(&mut self.out, outer);
+        let body = std::mem::replace(&mut self.now.out, outer);
         let name = name.map_or_else(|| self.span_name(), |n| format!("{}.{}", self.f.name, n.text));
         self.emit(Sink::Out, Stmt::Span { name, undo, body });
     }
@@ -77,12 +77,12 @@ impl Body<'_, '_> {
     fn routine(&mut self, name: Option<&ast::Name>, body: &[ast::Stmt], between: &[ast::Stmt], close: &Span) {
         let loc = self.loc;
         let (ended, count, arrays) = (self.scopes.ended(), self.scopes.len(), self.arrays.clone());
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         self.statements(body);
-        let compute = std::mem::take(&mut self.out);
+        let compute = std::mem::take(&mut self.now.out);
         let (ended_then, count_then, arrays_then) = (self.scopes.ended(), self.scopes.len(), self.arrays.clone());
         self.statements(between);
-        let use_ = std::mem::replace(&mut self.out, outer);
+        let use_ = std::mem::replace(&mut self.now.out, outer);
         self.loc = loc;
         let mut now = self.scopes.ended();
         for n in count..count_then {
@@ -160,13 +160,13 @@ impl Body<'_, '_> {
 
     /// Compiles statements in a scope of their own.
     pub(super) fn scoped(&mut self, list: &[ast::Stmt]) -> Block {
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         let loc = self.loc;
         self.scopes.open();
         self.statements(list);
         self.close();
         self.loc = loc;
-        std::mem::replace(&mut self.out, outer)
+        std::mem::replace(&mut self.now.out, outer)
     }
 
     fn stmt(&mut self, s: &ast::Stmt) -> Done<()> {
@@ -252,7 +252,7 @@ impl Body<'_, '_> {
     ) -> Done<()> {
         let Some(((condition, then), rest)) = branches.split_first() else {
             let block = self.scoped(otherwise);
-            self.out.extend(block);
+            self.now.out.extend(block);
             return Ok(());
         };
         let loc = self.loc;
@@ -263,12 +263,12 @@ impl Body<'_, '_> {
         let (ended_then, arrays_then) = (self.scopes.ended(), self.arrays.clone());
         self.scopes.set_ended(&ended);
         self.arrays = arrays;
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::take(&mut self.now.out);
         if let Some((condition, _)) = rest.first() {
             self.loc = self.s.loc(self.file, &condition.pre.span);
         }
         let done = self.if_stmt(rest, otherwise, span);
-        let otherwise = std::mem::replace(&mut self.out, outer);
+        let otherwise = std::mem::replace(&mut self.now.out, outer);
         done?;
         self.loc = loc;
         let ended_else = self.scopes.ended();

@@ -54,8 +54,20 @@ impl ScalarExpr {
         ScalarExpr::Const(n.cast_unsigned())
     }
 
+    pub(super) fn float(x: f64) -> ScalarExpr {
+        ScalarExpr::Const(x.to_bits())
+    }
+
     pub(super) fn var(v: Var) -> ScalarExpr {
         ScalarExpr::Place(Place::Var(v))
+    }
+
+    pub(super) fn cmp(cond: Cond, ty: Ty, a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
+        ScalarExpr::Cmp(cond, ty, Box::new(a), Box::new(b))
+    }
+
+    pub(super) fn choice(c: ScalarExpr, a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
+        ScalarExpr::Choice(Box::new(c), Box::new(a), Box::new(b))
     }
 
     /// A leaf as an operand.
@@ -63,43 +75,34 @@ impl ScalarExpr {
         match self {
             ScalarExpr::Const(w) => Some(Operand::Const(*w)),
             ScalarExpr::Place(p) => Some((*p).into()),
-            ScalarExpr::Lit(_)
-            | ScalarExpr::Neg(_)
-            | ScalarExpr::Apply(..)
-            | ScalarExpr::Cmp(..)
-            | ScalarExpr::And(..)
-            | ScalarExpr::Or(..)
-            | ScalarExpr::Not(_)
-            | ScalarExpr::Choice(..)
-            | ScalarExpr::Within(..)
-            | ScalarExpr::Viewed(..) => None,
+            _ => None,
         }
+    }
+
+    /// The expressions that it is made of.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &ScalarExpr> {
+        let (parts, args): ([Option<&ScalarExpr>; 3], &[ScalarExpr]) = match self {
+            ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::Place(_) => ([None; 3], &[]),
+            ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Viewed(_, a) => {
+                ([Some(a), None, None], &[])
+            }
+            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
+                ([Some(a), Some(b), None], &[])
+            }
+            ScalarExpr::Choice(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
+            ScalarExpr::Apply(_, args) => ([None; 3], args),
+        };
+        parts.into_iter().flatten().chain(args)
     }
 
     /// Calls `f` with every place that the expression reads.
     pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
+        self.parts().for_each(|part| part.places(f));
         match self {
-            ScalarExpr::Lit(_) | ScalarExpr::Const(_) => {}
             ScalarExpr::Place(p) => f(*p),
-            ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) => a.places(f),
-            ScalarExpr::Viewed(lens, a) => {
-                a.places(f);
-                match lens {
-                    Lens::Plus(_, Operand::Var(v)) => f(Place::Var(*v)),
-                    Lens::Plus(_, Operand::Mem(m)) => f(Place::Mem(*m)),
-                    Lens::Plus(_, Operand::Const(_)) | Lens::Inverse(_) => {}
-                }
-            }
-            ScalarExpr::Apply(_, args) => args.iter().for_each(|a| a.places(f)),
-            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
-                a.places(f);
-                b.places(f);
-            }
-            ScalarExpr::Choice(a, b, c) => {
-                a.places(f);
-                b.places(f);
-                c.places(f);
-            }
+            ScalarExpr::Viewed(Lens::Plus(_, Operand::Var(v)), _) => f(Place::Var(*v)),
+            ScalarExpr::Viewed(Lens::Plus(_, Operand::Mem(m)), _) => f(Place::Mem(*m)),
+            _ => {}
         }
     }
 }
@@ -243,32 +246,23 @@ impl Value {
         }
     }
 
-    /// Calls `f` with every place that is read, except those of arrays.
-    pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
+    /// Calls `f` with the scalar expressions that it is made of, except those of arrays.
+    pub(super) fn scalars<'a>(&'a self, f: &mut impl FnMut(&'a ScalarExpr)) {
         match self {
-            Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => x.places(f),
-            Value::Complex(a, b, _) => {
-                a.places(f);
-                b.places(f);
-            }
-            Value::Log(log, sign) => {
-                log.places(f);
-                if let Some(sign) = sign {
-                    sign.places(f);
-                }
-            }
+            Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => f(x),
+            Value::Complex(a, b, _) => [a, b].into_iter().for_each(f),
+            Value::Log(log, sign) => std::iter::once(log).chain(sign.as_deref()).for_each(f),
             Value::Struct(_, parts) | Value::Tuple(parts) | Value::Elements(parts) => {
-                for part in parts {
-                    part.places(f);
-                }
+                parts.iter().for_each(|part| part.scalars(f));
             }
-            Value::Range(a, b, c) => {
-                a.places(f);
-                b.places(f);
-                c.places(f);
-            }
+            Value::Range(a, b, c) => [a, b, c].into_iter().for_each(|x| f(x)),
             Value::Array(_) | Value::Function(_) | Value::Type(_) => {}
         }
+    }
+
+    /// Calls `f` with every place that is read, except those of arrays.
+    pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
+        self.scalars(&mut |x| x.places(f));
     }
 }
 

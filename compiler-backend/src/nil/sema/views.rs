@@ -5,9 +5,9 @@ use pendula_isa::table::{Row, TableFn, f_fn, l_fn};
 
 use super::Done;
 use super::body::{Body, Sink};
-use super::emit::{identity, sum};
+use super::emit::sum;
 use super::value::{ScalarExpr, Value};
-use crate::ir::{Operand, Place, Stmt};
+use crate::ir::{Operand, Place, Stmt, identity};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::number_name;
@@ -114,7 +114,7 @@ impl Body<'_, '_> {
                 };
                 if let (Some(place), Some(to)) = (place, self.targets(&Value::Num(x.clone(), Some(ty)))) {
                     self.keep_apart(&to, &[place], span)?;
-                    self.reads.push(place);
+                    self.now.reads.push(place);
                 }
                 Ok(Value::Num(ScalarExpr::Viewed(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
             }
@@ -147,25 +147,17 @@ impl Body<'_, '_> {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
                 // Reads of the place by its own view do not count as reads of the statement.
-                let reads = self.reads.clone();
+                let reads = self.now.reads.clone();
                 match lens {
                     Lens::Plus(ty, c) => {
                         self.update(Sink::Pre, pendula_isa::Acc::Add, false, identity(*ty), p, vec![*c]);
                     }
                     Lens::Inverse(ty) => self.invert_number(Sink::Pre, p, *ty)?,
                 }
-                self.reads = reads;
+                self.now.reads = reads;
                 Ok(Some(p))
             }
-            ScalarExpr::Lit(_)
-            | ScalarExpr::Const(_)
-            | ScalarExpr::Apply(..)
-            | ScalarExpr::Cmp(..)
-            | ScalarExpr::And(..)
-            | ScalarExpr::Or(..)
-            | ScalarExpr::Not(_)
-            | ScalarExpr::Choice(..)
-            | ScalarExpr::Within(..) => Ok(None),
+            _ => Ok(None),
         }
     }
 

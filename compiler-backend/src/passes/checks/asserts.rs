@@ -153,17 +153,13 @@ impl Facts<'_> {
     /// Works on a statement. Returns false if it is to be removed.
     fn statement(&mut self, s: &mut LocatedStmt) -> bool {
         let summaries = self.summaries;
-        match &s.stmt {
-            Stmt::Array { free, .. } => self.array_ended = *free,
-            Stmt::Assert { .. } | Stmt::Ancilla { .. } | Stmt::Update { .. } | Stmt::With { .. } => {}
-            Stmt::Permute { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::Span { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => self.array_ended = false,
+        if let Stmt::Array { free, .. } = &s.stmt {
+            self.array_ended = *free;
+        } else if !matches!(
+            s.stmt,
+            Stmt::Assert { .. } | Stmt::Ancilla { .. } | Stmt::Update { .. } | Stmt::With { .. }
+        ) {
+            self.array_ended = false;
         }
         match &mut s.stmt {
             Stmt::Assert { test, why, reason: _ } => {
@@ -271,7 +267,7 @@ impl Facts<'_> {
             // Within the loop there is an iteration.
             if !matches!((ends[0], ends[1]), (None, _) | (_, None)) {
                 let (a, b) = if step > 0 { (first, last) } else { (last, first) };
-                self.learn(&Test { cond: Cond::Le, ty: Ty::Int, a, b });
+                self.learn(&Test::int(Cond::Le, a, b));
             }
         }
         self.block(body);

@@ -8,7 +8,7 @@
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
-use crate::ir::effects::{Summaries, blocks, blocks_mut, walk};
+use crate::ir::effects::{Summaries, blocks, blocks_mut, undone_blocks, walk};
 use crate::ir::{Block, IrFunction, LocatedStmt, Operand, Program, Stmt, Var};
 use crate::passes::table::FastSet;
 
@@ -72,35 +72,18 @@ fn calls(block: &[LocatedStmt], directions: Directions, found: &mut impl FnMut(u
             found(func.0 as usize, directions.flipped(*inverse));
         }
         for (n, inner) in blocks(&s.stmt).enumerate() {
-            calls(inner, if is_undone(&s.stmt, n) { Directions::BOTH } else { directions }, found);
+            calls(inner, if n < undone_blocks(&s.stmt) { Directions::BOTH } else { directions }, found);
         }
-    }
-}
-
-/// Whether a statement's block of this number is computed and undone.
-fn is_undone(stmt: &Stmt, n: usize) -> bool {
-    match stmt {
-        Stmt::If { .. } | Stmt::While { .. } => n < 2,
-        Stmt::With { .. } => n < 1,
-        Stmt::For { .. }
-        | Stmt::Span { .. }
-        | Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => false,
     }
 }
 
 /// Variables that may receive another number's word by an exchange.
 fn exchanged(function: &IrFunction, summaries: &Summaries) -> FastSet<Var> {
     let mut out = FastSet::default();
-    walk(&function.body, &mut |s| match &s.stmt {
-        Stmt::Permute { row: Row::Swap, args, .. } => out.extend(args.iter().flat_map(var)),
-        Stmt::Call { func, args, .. } => {
+    walk(&function.body, &mut |s| {
+        if let Stmt::Permute { row: Row::Swap, args, .. } = &s.stmt {
+            out.extend(args.iter().flat_map(var));
+        } else if let Stmt::Call { func, args, .. } = &s.stmt {
             let written = &summaries.get(*func).written;
             for (n, arg) in args.iter().enumerate() {
                 if written.get(n).copied().unwrap_or(true) {
@@ -108,18 +91,6 @@ fn exchanged(function: &IrFunction, summaries: &Summaries) -> FastSet<Var> {
                 }
             }
         }
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::For { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
     });
     out
 }
@@ -137,10 +108,9 @@ fn drop_in(block: &mut Block, directions: Directions, discrete: &impl Fn(Var) ->
             let ends = if *free { directions.forward } else { directions.backward };
             checks.drop &= ends && !discrete(*var);
         }
-        let undone = [is_undone(&s.stmt, 0), is_undone(&s.stmt, 1)];
+        let undone = undone_blocks(&s.stmt);
         for (n, inner) in blocks_mut(&mut s.stmt).enumerate() {
-            let undone = undone.get(n).copied().unwrap_or(false);
-            drop_in(inner, if undone { Directions::BOTH } else { directions }, discrete);
+            drop_in(inner, if n < undone { Directions::BOTH } else { directions }, discrete);
         }
     }
 }

@@ -7,9 +7,9 @@
 use pendula_isa::table::TableFn;
 use pendula_isa::{Acc, Ty};
 
-use crate::ir::effects::{Effects, Set, Summaries, is_inexact};
+use crate::ir::effects::{Effects, Set, Summaries, blocks_mut, is_inexact, undone_blocks};
 use crate::ir::{Block, IrFunction, LocatedStmt, Operand, Place, Region, Stmt, Var};
-use crate::passes::rewrite::each_block;
+use crate::passes::rewrite::{births, each_block};
 use crate::passes::table::{FastMap, FastSet};
 
 pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
@@ -17,25 +17,14 @@ pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
         (0u32..).zip(&function.vars).filter(|(_, v)| v.ty == Ty::F).map(|(n, _)| Var(n)).collect();
     each_block(&mut function.body, &mut |block| {
         for s in block.iter_mut() {
-            match &mut s.stmt {
-                Stmt::With { compute, body, .. } => {
-                    let between = Effects::of_block(summaries, body);
-                    undone(compute, &between, summaries, &floats);
+            if let Stmt::With { compute, body, .. } = &mut s.stmt {
+                let between = Effects::of_block(summaries, body);
+                undone(compute, &between, summaries, &floats);
+            } else {
+                let conditions = undone_blocks(&s.stmt);
+                for compute in blocks_mut(&mut s.stmt).take(conditions) {
+                    undone(compute, &Effects::default(), summaries, &floats);
                 }
-                Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
-                    undone(&mut pre.compute, &Effects::default(), summaries, &floats);
-                    undone(&mut post.compute, &Effects::default(), summaries, &floats);
-                }
-                Stmt::Update { .. }
-                | Stmt::Permute { .. }
-                | Stmt::Ancilla { .. }
-                | Stmt::Array { .. }
-                | Stmt::Call { .. }
-                | Stmt::For { .. }
-                | Stmt::Span { .. }
-                | Stmt::Assert { .. }
-                | Stmt::Show { .. }
-                | Stmt::Print(_) => {}
             }
         }
         straight(block, summaries);
@@ -87,15 +76,7 @@ fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats:
         return;
     }
     let effects: Vec<Effects> = compute.iter().map(|s| Effects::of_stmt(summaries, &s.stmt)).collect();
-    let mut writers: FastMap<u32, u32> = FastMap::default();
-    let mut born: FastSet<Var> = FastSet::default();
-    for (s, e) in compute.iter().zip(&effects) {
-        if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
-            born.insert(*var);
-        } else {
-            e.writes.iter().for_each(|v| *writers.entry(v).or_default() += 1);
-        }
-    }
+    let (born, writers) = births(compute, summaries);
     let mut disturbed = Disturbed::default();
     disturbed.add_written(between);
     for (s, e) in compute.iter_mut().zip(&effects).rev() {
@@ -112,7 +93,7 @@ fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats:
             }
         } else if let Stmt::Update { acc, func, dst, .. } = &s.stmt {
             let restored = !is_inexact(*acc, *func)
-                || matches!(dst, Place::Var(v) if born.contains(v) && writers.get(&v.0) == Some(&1));
+                || matches!(dst, Place::Var(v) if born.contains(v) && writers.get(v) == Some(&1));
             if disturbed.has_read(e) || !restored {
                 disturbed.add_written(e);
             }

@@ -81,21 +81,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
         return false;
     }
     let resolved = resolved(folds);
-    compute.retain(|s| match &s.stmt {
-        Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => !resolved.contains_key(var),
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::For { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => true,
-    });
+    compute.retain(|s| s.stmt.own_var().is_none_or(|v| !resolved.contains_key(&v)));
     for block in [compute, body] {
         each_stmt(block, &mut |stmt| replace(stmt, summaries, &resolved));
     }
@@ -106,42 +92,26 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
 fn sums(compute: &[LocatedStmt], types: &[Ty]) -> FastMap<Var, Sum> {
     let mut sums: FastMap<Var, Sum> = FastMap::default();
     for (n, s) in compute.iter().enumerate() {
-        match &s.stmt {
-            Stmt::Ancilla { var, free: false, .. } => {
-                let ty = types.get(var.0 as usize).copied();
-                let fit = matches!(ty, Some(Ty::Int | Ty::Q)) && !sums.contains_key(var);
-                let discrete = ty == Some(Ty::Int);
-                sums.insert(*var, Sum { fit, discrete, first: usize::MAX, ..Sum::default() });
-            }
-            Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } => {
-                let Some(sum) = sums.get_mut(v) else { continue };
-                let id =
-                    matches!(func, TableFn::Int(int_fn::Name::Id) | TableFn::Q(q_fn::Name::Id)) && *acc == Acc::Add;
-                match (id, args.first()) {
-                    (true, Some(Operand::Var(w))) if !*inverse => sum.vars.push(*w),
-                    (true, Some(Operand::Const(k))) if sum.discrete => {
-                        let k = k.cast_signed();
-                        sum.add = if *inverse { sum.add.wrapping_sub(k) } else { sum.add.wrapping_add(k) };
-                    }
-                    (_, _) => sum.fit = false,
+        if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
+            let ty = types.get(var.0 as usize).copied();
+            let fit = matches!(ty, Some(Ty::Int | Ty::Q)) && !sums.contains_key(var);
+            let discrete = ty == Some(Ty::Int);
+            sums.insert(*var, Sum { fit, discrete, first: usize::MAX, ..Sum::default() });
+        } else if let Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } = &s.stmt
+            && let Some(sum) = sums.get_mut(v)
+        {
+            let id = matches!(func, TableFn::Int(int_fn::Name::Id) | TableFn::Q(q_fn::Name::Id)) && *acc == Acc::Add;
+            match (id, args.first()) {
+                (true, Some(Operand::Var(w))) if !*inverse => sum.vars.push(*w),
+                (true, Some(Operand::Const(k))) if sum.discrete => {
+                    let k = k.cast_signed();
+                    sum.add = if *inverse { sum.add.wrapping_sub(k) } else { sum.add.wrapping_add(k) };
                 }
-                sum.first = sum.first.min(n);
-                sum.last = n;
-                sum.updates += 1;
+                (_, _) => sum.fit = false,
             }
-            Stmt::Ancilla { .. }
-            | Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => {}
+            sum.first = sum.first.min(n);
+            sum.last = n;
+            sum.updates += 1;
         }
     }
     for sum in sums.values_mut() {

@@ -5,7 +5,7 @@
 use pendula_isa::{Env, Format, Ty};
 
 use super::constants::updated;
-use crate::ir::effects::{Summaries, update_traps, walk};
+use crate::ir::effects::{Summaries, blocks, undone_blocks, update_traps, walk};
 use crate::ir::{IrFunction, LocatedStmt, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, each_block, slots};
 use crate::passes::table::{FastMap, FastSet};
@@ -35,22 +35,10 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
     }
     let mut constant: FastSet<Var> = FastSet::default();
     let env = Env { format, ieee: false };
-    walk(&function.body, &mut |s| match &s.stmt {
-        Stmt::With { compute, .. } => constants(compute, env, &uses, &mut constant),
-        Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
-            constants(&pre.compute, env, &uses, &mut constant);
-            constants(&post.compute, env, &uses, &mut constant);
+    walk(&function.body, &mut |s| {
+        for block in blocks(&s.stmt).take(undone_blocks(&s.stmt)) {
+            constants(block, env, &uses, &mut constant);
         }
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::For { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => {}
     });
     let dead = |v: Var| {
         let certain = |u: &Use| !u.other && u.lives > 0 && ((!u.checked && !u.traps) || constant.contains(&v));
@@ -60,21 +48,7 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
         return false;
     }
     each_block(&mut function.body, &mut |block| {
-        block.retain(|s| match &s.stmt {
-            Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => !dead(*var),
-            Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => true,
-        });
+        block.retain(|s| s.stmt.own_var().is_none_or(|v| !dead(v)));
     });
     true
 }
@@ -93,28 +67,12 @@ fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut FastMap<Var, Use>) {
             u.traps |= update_traps(*acc, *func, args) || args.iter().any(|a| matches!(a, Operand::Mem(_)));
             Some(*v)
         }
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::If { .. }
-        | Stmt::While { .. }
-        | Stmt::For { .. }
-        | Stmt::With { .. }
-        | Stmt::Span { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => None,
+        _ => None,
     };
     slots(stmt, summaries, &mut |slot| {
-        let mut other = |v: Var| uses.entry(v).or_default().other = true;
-        match slot {
-            Slot::Read(o) | Slot::Written(o) => o.vars().for_each(other),
-            Slot::Place(Place::Var(v)) if own == Some(*v) => {}
-            Slot::Place(Place::Var(v)) | Slot::Life(v) => other(*v),
-            Slot::Place(Place::Mem(m)) => m.vars().for_each(other),
-            Slot::Step(crate::ir::Step::Var { var, .. }) => other(*var),
-            Slot::Step(crate::ir::Step::Const(_)) | Slot::Region(_) => {}
+        if !matches!(slot, Slot::Place(Place::Var(v)) if own == Some(*v)) {
+            let vars = slot.operand().into_iter().flat_map(Operand::vars);
+            vars.for_each(|v| uses.entry(v).or_default().other = true);
         }
     });
 }
@@ -124,30 +82,14 @@ fn constants(compute: &[LocatedStmt], env: Env, uses: &FastMap<Var, Use>, found:
     // The present value of each ancilla, and the number of its changes.
     let mut words: FastMap<Var, (Option<u64>, usize, bool)> = FastMap::default();
     for s in compute {
-        match &s.stmt {
-            Stmt::Ancilla { var, free: false, .. } => {
-                words.insert(*var, (Some(0), 0, true));
-            }
-            Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } => {
-                if let Some((word, updates, once)) = words.get_mut(v) {
-                    *word = word.and_then(|w| updated(env, *acc, *inverse, *func, w, args));
-                    *updates += 1;
-                    *once &= !matches!(func.info().ty, Ty::F | Ty::L) || *updates == 1;
-                }
-            }
-            Stmt::Ancilla { .. }
-            | Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::While { .. }
-            | Stmt::For { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => {}
+        if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
+            words.insert(*var, (Some(0), 0, true));
+        } else if let Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } = &s.stmt
+            && let Some((word, updates, once)) = words.get_mut(v)
+        {
+            *word = word.and_then(|w| updated(env, *acc, *inverse, *func, w, args));
+            *updates += 1;
+            *once &= !matches!(func.info().ty, Ty::F | Ty::L) || *updates == 1;
         }
     }
     for (v, (word, updates, once)) in words {

@@ -1,12 +1,12 @@
 //! Simplifies statements: functions of constants, additions of zero, and branches and loops with known conditions.
 
 use pendula_isa::num::{compare, log};
-use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Env, Format, Ty};
 
 use super::constants::computed;
 use crate::ir::effects::{Effects, Summaries, trip_count};
-use crate::ir::{Block, Condition, IrFunction, LocatedStmt, Operand, Stmt, Test, Var};
+use crate::ir::{Block, Condition, IrFunction, LocatedStmt, Operand, Stmt, Test, Var, identity};
 use crate::passes::rewrite::{Substitution, each_block};
 
 /// Returns whether anything has changed.
@@ -20,16 +20,6 @@ pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summari
         }
     });
     changed
-}
-
-/// The identity of a type.
-fn identity(ty: Ty) -> TableFn {
-    match ty {
-        Ty::Int => TableFn::Int(int_fn::Name::Id),
-        Ty::Q => TableFn::Q(q_fn::Name::Id),
-        Ty::L => TableFn::L(l_fn::Name::Id),
-        Ty::F => TableFn::F(f_fn::Name::Id),
-    }
 }
 
 /// Appends the simplified statement to a block. Returns whether it is different.

@@ -1,13 +1,14 @@
 //! Expands one call: rewrites the callee's body with the caller's variables.
 
 use pendula_isa::num::log;
-use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Ty};
 
 use super::regions::{Origin, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
 use crate::ir::{
-    AncillaChecks, Block, IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert,
+    AncillaChecks, Block, IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Region, Stmt, Var, VarInfo, identity,
+    invert,
 };
 use crate::passes::rewrite::{Slot, Substitution, slots};
 use crate::passes::table::{FastMap, FastSet};
@@ -126,38 +127,17 @@ fn count(block: &[LocatedStmt], weight: usize, summaries: &Summaries, out: &mut 
     for s in block {
         let factor = matches!(&s.stmt, Stmt::Update { func: TableFn::L(_), .. });
         slots(&s.stmt, summaries, &mut |slot| {
-            let mut note = |v: Var, address: bool| {
+            let Some(operand) = slot.operand() else { return };
+            let address = matches!(operand, Operand::Mem(_)) || matches!(slot, Slot::Life(_) | Slot::Step(_));
+            for v in operand.vars() {
                 let uses: &mut Uses = out.entry(v).or_default();
                 uses.weight += weight;
                 uses.address |= address;
                 uses.factor |= factor;
-            };
-            match slot {
-                Slot::Read(o) | Slot::Written(o) => {
-                    let address = matches!(o, Operand::Mem(_));
-                    o.vars().for_each(|v| note(v, address));
-                }
-                Slot::Place(Place::Var(v)) => note(*v, false),
-                Slot::Place(Place::Mem(m)) => m.vars().for_each(|v| note(v, true)),
-                Slot::Life(v) => note(*v, true),
-                Slot::Step(crate::ir::Step::Var { var, .. }) => note(*var, true),
-                Slot::Step(crate::ir::Step::Const(_)) | Slot::Region(_) => {}
             }
         });
-        let inner = match &s.stmt {
-            Stmt::For { .. } | Stmt::While { .. } => LOOP_WEIGHT,
-            Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Array { .. }
-            | Stmt::Call { .. }
-            | Stmt::If { .. }
-            | Stmt::With { .. }
-            | Stmt::Span { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => weight,
-        };
+        let is_loop = matches!(s.stmt, Stmt::For { .. } | Stmt::While { .. });
+        let inner = if is_loop { LOOP_WEIGHT } else { weight };
         for b in blocks(&s.stmt) {
             count(b, inner.max(weight), summaries, out);
         }
@@ -186,15 +166,6 @@ fn replacement(written: bool, arg: Operand, ty: Ty, touched: bool, repeated: boo
     })
 }
 
-fn identity(ty: Ty) -> TableFn {
-    match ty {
-        Ty::Int => TableFn::Int(int_fn::Name::Id),
-        Ty::Q => TableFn::Q(q_fn::Name::Id),
-        Ty::L => TableFn::L(l_fn::Name::Id),
-        Ty::F => TableFn::F(f_fn::Name::Id),
-    }
-}
-
 /// Wraps a body in which a variable holds an argument.
 fn wrap(v: Var, ty: Ty, replacement: &Replacement, body: Block, loc: Loc) -> Block {
     match replacement {
@@ -210,7 +181,7 @@ fn wrap(v: Var, ty: Ty, replacement: &Replacement, body: Block, loc: Loc) -> Blo
             vec![Stmt::With { name: "argument".into(), compute, body }.at(loc)]
         }
         Replacement::Lent(m) => {
-            let checks = AncillaChecks { check: false, drop: false };
+            let checks = AncillaChecks::NONE;
             let args = vec![Operand::Var(v), Operand::Mem(*m)];
             let swap = Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc);
             let mut out = vec![Stmt::Ancilla { var: v, free: false, checks }.at(loc), swap.clone()];

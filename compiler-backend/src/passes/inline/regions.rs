@@ -3,20 +3,16 @@
 //! Regions belong to a function. A region that the caller passed is identified by the parameters that point into it.
 
 use crate::ir::effects::{Summaries, walk};
-use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Place, Stmt, Var};
-use crate::passes::rewrite::{Slot, slots};
+use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Stmt, Var};
+use crate::passes::rewrite::slots;
 
 /// Visits the words of memory that a block names.
 fn each_mem(body: &[LocatedStmt], summaries: &Summaries, visit: &mut impl FnMut(Mem)) {
     walk(body, &mut |s| {
-        slots(&s.stmt, summaries, &mut |slot| match slot {
-            Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => visit(*m),
-            Slot::Read(Operand::Const(_) | Operand::Var(_))
-            | Slot::Written(Operand::Const(_) | Operand::Var(_))
-            | Slot::Place(Place::Var(_))
-            | Slot::Life(_)
-            | Slot::Step(_)
-            | Slot::Region(_) => {}
+        slots(&s.stmt, summaries, &mut |slot| {
+            if let Some(Operand::Mem(m)) = slot.operand() {
+                visit(m);
+            }
         });
     });
 }

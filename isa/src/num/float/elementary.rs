@@ -81,16 +81,6 @@ partial! {
     acos if |x| x.abs() <= 1.0;
 }
 
-/// 1/a, rounded to nearest.
-///
-/// # Errors
-/// Unless `env.ieee`: [`Fault::NotFinite`] when the operand or the quotient is not
-/// finite; [`Fault::DivideByZero`] for ±0.
-#[inline]
-pub fn inv(env: Env, a: u64) -> Word {
-    super::div(env, 1f64.to_bits(), a)
-}
-
 /// The square root of a ≥ 0, rounded to nearest; that of −0 is −0.
 ///
 /// # Errors

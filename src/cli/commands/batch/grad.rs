@@ -73,20 +73,13 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
     let intended = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
-    let loaded = load(&args.many.batch, &source, intended, false, (args.json, reporter))?;
-    let (loaded, inputs) = match loaded {
-        Ok(found) => found,
-        Err(status) => return Ok(status),
-    };
+    let (loaded, inputs) = load(&args.many.batch, &source, intended, false, (args.json, reporter))?;
     let mut warnings = loaded.warnings.clone();
     warnings.extend(blocked(&loaded));
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
-    let program = match session::program(&loaded, &source, given, true, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = session::program(&loaded, &source, given, true, args.json, reporter)?;
     let module = program.module();
     let config = Config { count: args.stats, ..session::config(given) };
     let batch = Batch::new(&program, &config, |machine| {
@@ -133,10 +126,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok(()) => false,
         Err(Ended::Refused(error)) => return refused(error),
         Err(Ended::Trouble(error)) if error.is::<Interrupted>() => true,
-        Err(Ended::Trouble(error)) => {
-            let status = ended(&mut output.collected.json, Err(error))?;
-            return Ok(status.unwrap_or(Status::Usage));
-        }
+        Err(Ended::Trouble(error)) => return Err(ended(&mut output.collected.json, error)),
     };
     let close = Close {
         collected: output.collected,

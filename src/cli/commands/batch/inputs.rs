@@ -19,9 +19,8 @@ use pendula::values::{self, Place};
 
 use super::item_inputs::{Feed, From, Inputs, Kind};
 use crate::cli::args::Source;
-use crate::cli::commands::{self, RunConditions, load_with, program_or_status, usage};
+use crate::cli::commands::{self, RunConditions, checked, load_with, usage};
 use crate::cli::program;
-use crate::cli::status::Status;
 
 /// A file of `--batch`.
 struct File {
@@ -37,31 +36,24 @@ struct Plan {
     places: Vec<(String, From)>,
 }
 
-/// Loads a program and the inputs of its runs. Errors of the program are reported; the result is then the exit status.
+/// Loads a program and the inputs of its runs. Errors of the program are reported.
 pub(crate) fn load(
     batch: &[String],
     source: &Source,
     run: RunConditions<'_>,
     reverse: bool,
     (json, reporter): (bool, &Reporter),
-) -> anyhow::Result<Result<(program::Program, Inputs), Status>> {
+) -> anyhow::Result<(program::Program, Inputs)> {
     let files = files(batch)?;
     let count = files.first().map_or(0, |f| f.items.count());
-    let result = if kind_at(&source.file).and_then(FileKind::language).is_some_and(Language::has_arguments) {
+    let has_arguments = kind_at(&source.file).and_then(FileKind::language).is_some_and(Language::has_arguments);
+    let (program, plan, scalar) = if has_arguments {
         let (loaded, plan, scalar) = compiled(&files, source, run)?;
-        program_or_status(loaded, json, reporter)?.map(|p| (p, plan, scalar))
+        (checked(loaded, json, reporter)?, plan, scalar)
     } else {
-        match commands::load(source, Some(run), json, reporter)? {
-            Ok(program) => {
-                let plan = assembled(&program, &files, reverse)?;
-                Ok((program, plan, false))
-            }
-            Err(status) => Err(status),
-        }
-    };
-    let (program, plan, scalar) = match result {
-        Ok(found) => found,
-        Err(status) => return Ok(Err(status)),
+        let program = commands::load(source, Some(run), json, reporter)?;
+        let plan = assembled(&program, &files, reverse)?;
+        (program, plan, false)
     };
     let module = &program.module;
     let mut feeds = Vec::new();
@@ -76,7 +68,7 @@ pub(crate) fn load(
     let mut paths = vec![source.file.clone()];
     paths.extend(files.iter().map(|f| f.items.path().to_string()));
     let format = program.module.flags.format;
-    Ok(Ok((program, Inputs { count, files: paths, feeds, format })))
+    Ok((program, Inputs { count, files: paths, feeds, format }))
 }
 
 /// Opens the files, and checks that all have the same number of items.

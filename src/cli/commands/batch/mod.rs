@@ -25,7 +25,7 @@ use crate::cli::interrupt;
 use crate::cli::report::answer;
 use crate::cli::report::columns::{left, length, shortened};
 use crate::cli::session::part;
-use crate::cli::status::Status;
+use crate::cli::status::{Reported, Status};
 
 /// The counts of all items together.
 #[derive(Default)]
@@ -189,16 +189,13 @@ pub(crate) struct JsonItems {
     any: bool,
 }
 
-/// Handles the end of a batch. If it failed after its JSON object had begun, the object is completed with the error.
-pub(crate) fn ended(json: &mut JsonItems, result: anyhow::Result<()>) -> anyhow::Result<Option<Status>> {
-    match result {
-        Err(error) if json.begun => {
-            std::mem::take(json).end(&[], false, &answer::failed(&error))?;
-            Ok(Some(Status::Usage))
-        }
-        Err(error) => Err(error),
-        Ok(()) => Ok(None),
+/// The error with which a batch ends. If its JSON object had begun, the object is completed with the error.
+pub(crate) fn ended(json: &mut JsonItems, error: anyhow::Error) -> anyhow::Error {
+    if !json.begun {
+        return error;
     }
+    let printed = std::mem::take(json).end(&[], false, &answer::failed(&error));
+    printed.map_or_else(anyhow::Error::from, |()| Reported(Status::Usage).into())
 }
 
 impl JsonItems {

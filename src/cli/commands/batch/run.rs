@@ -81,21 +81,14 @@ struct Common<'a> {
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
     let intended = RunConditions { given, input: args.input.as_deref() };
-    let loaded = load(&args.many.batch, &args.source, intended, args.reverse, (args.json, reporter))?;
-    let (loaded, inputs) = match loaded {
-        Ok(found) => found,
-        Err(status) => return Ok(status),
-    };
+    let (loaded, inputs) = load(&args.many.batch, &args.source, intended, args.reverse, (args.json, reporter))?;
     let technology = args.tech.as_deref().map(session::technology).transpose()?;
     let warnings = run::warnings(&loaded, args);
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
     let backward = args.reverse || args.round_trip;
-    let program = match session::program(&loaded, &args.source, given, backward, args.json, reporter)? {
-        Ok(program) => program,
-        Err(status) => return Ok(status),
-    };
+    let program = session::program(&loaded, &args.source, given, backward, args.json, reporter)?;
     let module = program.module();
     let config = Config { count: args.stats, ..session::config(given) };
     let batch = Batch::new(&program, &config, |machine| {
@@ -151,10 +144,11 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     );
     drop(guard);
     let elapsed = progress.finish();
-    let cut = streamed.as_ref().is_err_and(|error| error.is::<Interrupted>());
-    if !cut && let Some(status) = ended(&mut output.collected.json, streamed)? {
-        return Ok(status);
-    }
+    let cut = match streamed {
+        Ok(()) => false,
+        Err(error) if error.is::<Interrupted>() => true,
+        Err(error) => return Err(ended(&mut output.collected.json, error)),
+    };
     let close = Close {
         collected: output.collected,
         files: &common.files,

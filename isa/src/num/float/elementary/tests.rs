@@ -1,8 +1,15 @@
 use super::super::{NAN, neg};
 use super::*;
+use crate::kernels::Kernel;
+use crate::kernels::float::Inv;
 use crate::num::Format;
 use crate::num::sample::Random;
 use std::f64::consts::{FRAC_PI_2, LN_2, PI, SQRT_2};
+
+/// 1/a, which the kernel defines.
+fn inv(env: Env, a: u64) -> Word {
+    Inv::words(env, [a; 4]).map(|([word, _], _)| word)
+}
 
 const TRAPPING: Env = Env { format: Format::Q32_32, ieee: false };
 const IEEE: Env = Env { format: Format::Q32_32, ieee: true };
