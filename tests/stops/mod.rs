@@ -18,7 +18,9 @@ use serde_json::Value;
 
 /// The report of a program that stops, which must be the same at every level and with every engine.
 fn report(name: &str, text: &str, options: &[&str]) -> String {
-    let path = folder("stops").join(name);
+    // Tests run side by side, and two may have files of one name.
+    let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    let path = folder(&format!("stops/{test}")).join(name);
     fs::write(&path, text).unwrap();
     let file = path.to_str().unwrap();
     let mut found: Option<String> = None;
