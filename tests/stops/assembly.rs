@@ -29,7 +29,7 @@ base:   from.gt r1, 9, again
         pop r2
         ret inner
 ";
-    let path = folder("stops").join("chain.rasm");
+    let path = place("chain.rasm");
     let file = path.to_str().unwrap();
     let said = |text: &str, options: &[&str]| {
         fs::write(&path, text).unwrap();

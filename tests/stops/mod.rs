@@ -16,11 +16,15 @@ use std::path::{Path, PathBuf};
 use command::run;
 use serde_json::Value;
 
+/// The path of a file of the test that runs. Tests run side by side, and two may have files of one name.
+fn place(name: &str) -> PathBuf {
+    let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    folder(&format!("stops/{test}")).join(name)
+}
+
 /// The report of a program that stops, which must be the same at every level and with every engine.
 fn report(name: &str, text: &str, options: &[&str]) -> String {
-    // Tests run side by side, and two may have files of one name.
-    let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
-    let path = folder(&format!("stops/{test}")).join(name);
+    let path = place(name);
     fs::write(&path, text).unwrap();
     let file = path.to_str().unwrap();
     let mut found: Option<String> = None;
@@ -313,7 +317,7 @@ fn a_function_without_value_is_told_without_registers() {
         &["in `f`: y = 0.5, x = -1.0", "guard it with an `if`"],
     );
     // The same by the C compiler's code, and on the way back with gradients.
-    let path = folder("stops").join("log.nil");
+    let path = place("log.nil");
     let file = path.to_str().unwrap();
     for command in [&["run", "--engine", "native"][..], &["grad", "--loss", "y"], &["run", "--reverse", "-O0"]] {
         let (code, out, err) = run(&[command, &[file, "--args", "0.5,-1.0"]].concat(), "");
@@ -368,7 +372,7 @@ fn a_gradient_that_does_not_exist_is_told_with_variables() {
     s → 0.0
 end
 ";
-    let path = folder("stops").join("no-gradient.nil");
+    let path = place("no-gradient.nil");
     fs::write(&path, text).unwrap();
     for engine in ["interp", "jit", "native"] {
         let file = path.to_str().unwrap();

@@ -24,7 +24,7 @@ procedure down(int n, int y)
 
 #[test]
 fn an_endless_recursion_is_told_in_short() {
-    let path = folder("stops").join("endless.rasm");
+    let path = place("endless.rasm");
     let file = path.to_str().unwrap();
     fs::write(&path, "main: start\n call f\n finish\n proc f\n call f\n ret f\n").unwrap();
     let (_, _, err) = run(&["run", file], "");
