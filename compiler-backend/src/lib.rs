@@ -13,6 +13,7 @@ pub mod loop_form;
 pub mod lower;
 pub mod nil;
 pub mod passes;
+#[cfg(feature = "eval")]
 pub mod replay;
 pub mod syntax;
 #[cfg(test)]

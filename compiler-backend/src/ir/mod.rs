@@ -9,6 +9,7 @@
 //! reads it, and `lower` makes instructions of it.
 
 pub mod effects;
+#[cfg(any(test, feature = "eval"))]
 pub mod eval;
 pub mod invert;
 pub mod source;
