@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
-use pendula_isa::GateClass;
 use pendula_isa::operand::OperandKind;
 use pendula_isa::table::{By, Flow, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Ty};
@@ -112,17 +111,21 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
 fn instruction(row: Row, variant: Variant, inverse: bool, shape: Shape) -> GateCounts {
     let info = row.info();
     match info.flow {
-        Flow::Straight if info.class == GateClass::Host => {
-            let words = info.operands.iter().filter(|kind| **kind != OperandKind::Text).count();
-            part(Part::Host, shape) * words as u64
-        }
         // The new top of the stack is clear.
         Flow::Straight if info.moves_sp => part(Part::Increment, shape) + part(Part::CheckZero, shape),
         Flow::Straight => {
             let frac = shape.frac as usize;
-            let others: GateCounts =
-                part::row_stand_ins(row, variant, shape.width as usize, frac).iter().map(|c| value(*c, shape)).sum();
-            part(Part::Row { row, variant, frac }, shape) + others
+            match part::row_stand_ins(row, variant, shape.width as usize, frac) {
+                Some(others) => {
+                    let others: GateCounts = others.iter().map(|c| value(*c, shape)).sum();
+                    part(Part::Row { row, variant, frac }, shape) + others
+                }
+                // What goes to the host or comes from it are words, not texts.
+                None => {
+                    let words = info.operands.iter().filter(|kind| **kind != OperandKind::Text).count();
+                    part(Part::Host, shape) * words as u64
+                }
+            }
         }
         Flow::Run | Flow::Cell => GateCounts::default(),
         Flow::Jump => {

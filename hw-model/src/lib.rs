@@ -5,8 +5,10 @@
 pub mod breakeven;
 mod call_costs;
 pub mod circuit;
+pub mod clocking;
 pub mod gate_counts;
 pub mod level;
+pub mod network;
 mod partials;
 pub mod physics;
 pub mod price;

@@ -86,13 +86,13 @@ impl Switching {
 }
 
 impl Adiabatic {
-    /// The energy of an operation that switches `farad` at `hertz` operations a second: E_ad = 2σ·C·V²·φ(T/τ) and
+    /// The energy of an operation that switches `farad` at `hertz` operations a second: E_ad = 2·min(σφ(T/τ), ½)·C·V² and
     /// E_leak = λ·C·V²·r·κ·T/τ, with the ramp's duration T = 1/(κf).
     pub fn switching(&self, farad: f64, hertz: f64) -> Switching {
         let x = self.ramp_time(hertz) / self.time_constant;
         let cv2 = farad * self.volt * self.volt;
         Switching {
-            adiabatic: 2.0 * self.ramp.shape() * cv2 * ramp_loss(x),
+            adiabatic: 2.0 * cv2 * (self.ramp.shape() * ramp_loss(x)).min(0.5),
             leakage: self.powered * cv2 * self.leakage * self.ticks * x,
         }
     }

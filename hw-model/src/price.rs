@@ -270,7 +270,7 @@ pub fn adiabatic(physics: &Adiabatic, clock: Option<Clock>, farad: f64, hertz: f
     let switching = physics.switching(farad, hertz);
     let mut out = Joules::of(Cause::Adiabatic, switching.adiabatic);
     out[Cause::Leakage] = switching.leakage;
-    out[Cause::Clock] = clock.map_or(0.0, |c| c.loss(farad, physics.volt));
+    out[Cause::Clock] = clock.map_or(0.0, |c| c.loss(farad, physics.volt, switching.adiabatic));
     out
 }
 

@@ -96,19 +96,19 @@ pub enum Logic {
 /// The losses of a resonant supply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clock {
-    /// A resonator of this quality: (π/4)·C·V²/Q.
+    /// A resonator of this quality, without the logic: (π/4)·C·V²/Q.
     Quality(f64),
-    /// A supply that was measured to recover this fraction of the energy: (1 − recovered)·C·V².
+    /// A supply that was measured, with the logic, to recover this fraction of the energy. It and the logic lose (1 − recovered)·C·V².
     Recovered(f64),
 }
 
 impl Clock {
-    /// The loss in joules when `farad` is switched at `volt`.
-    pub fn loss(self, farad: f64, volt: f64) -> f64 {
+    /// The loss in joules when `farad` is switched at `volt`, beside what the resistances of the logic lose.
+    pub fn loss(self, farad: f64, volt: f64, adiabatic: f64) -> f64 {
         let cv2 = farad * volt * volt;
         match self {
             Clock::Quality(q) => std::f64::consts::FRAC_PI_4 * cv2 / q,
-            Clock::Recovered(part) => (1.0 - part) * cv2,
+            Clock::Recovered(part) => ((1.0 - part) * cv2 - adiabatic).max(0.0),
         }
     }
 }

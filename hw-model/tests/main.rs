@@ -5,4 +5,5 @@ mod circuits;
 mod energy;
 mod gate_counts;
 mod kernels;
+mod network;
 mod report;

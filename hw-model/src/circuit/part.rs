@@ -120,7 +120,11 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
     let mut b = Builder::new(&part.name());
     match part {
         Part::Accumulate(accumulator, function) => accumulate_function(&mut b, accumulator, function, width),
-        Part::Row { row, variant, frac } => LiftedRow::new(row, variant, Formats::new(width, frac)).build(&mut b),
+        Part::Row { row, variant, frac } => {
+            if let Some(row) = LiftedRow::new(row, variant, Formats::new(width, frac)) {
+                row.build(&mut b);
+            }
+        }
         Part::Increment => {
             let y = b.register("y", Role::Target, width);
             let direction = b.register("direction", Role::Control, 1);
@@ -169,7 +173,10 @@ fn width_problem(part: Part, width: usize) -> Option<&'static str> {
             }
         }
         Part::Row { row, variant, frac } => match frac < width && (1..=64).contains(&width) {
-            true => LiftedRow::new(row, variant, Formats::new(width, frac)).operations().width_problem(),
+            true => match LiftedRow::new(row, variant, Formats::new(width, frac)) {
+                Some(row) => row.operations().width_problem(),
+                None => Some("it is more than operations on words"),
+            },
             false => fraction(frac).or(Some("a word has 1 to 64 bits")),
         },
         Part::Branch(_, Ty::F, _) => width_of_floats(width),
@@ -247,9 +254,10 @@ pub fn stand_ins(func: TableFn, width: usize, frac: usize) -> Vec<ValueCircuit> 
     Lifted::new(func, Formats::new(width, frac)).stand_ins()
 }
 
-/// As [`stand_ins`], for kernels of a straight-line instruction and of its inverse.
-pub fn row_stand_ins(row: Row, variant: Variant, width: usize, frac: usize) -> Vec<ValueCircuit> {
-    LiftedRow::new(row, variant, Formats::new(width, frac)).stand_ins()
+/// As [`stand_ins`], for kernels of a straight-line instruction and of its inverse; `None` if the instruction is more than operations on words,
+/// and so has no [`Part::Row`].
+pub fn row_stand_ins(row: Row, variant: Variant, width: usize, frac: usize) -> Option<Vec<ValueCircuit>> {
+    Some(LiftedRow::new(row, variant, Formats::new(width, frac))?.stand_ins())
 }
 
 /// The circuit of `y ⊕= f(a[, b[, c]])` for a function of the table, on words of any formats.

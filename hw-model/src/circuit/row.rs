@@ -79,23 +79,24 @@ pub(super) fn word_index(lane: u8, n: u8, arity: usize) -> usize {
 }
 
 impl LiftedRow {
-    /// Lifts an instruction of the table.
-    ///
-    /// # Panics
-    /// If it is not a straight-line one, or talks to the host.
-    pub(super) fn new(row: Row, variant: Variant, formats: Formats) -> LiftedRow {
+    /// Lifts an instruction of the table; `None` if it is more than operations on words: if it directs control, moves the stack pointer, or
+    /// talks to the host.
+    pub(super) fn new(row: Row, variant: Variant, formats: Formats) -> Option<LiftedRow> {
         struct Lift(Variant, Formats);
         impl InstructionVisitor for Lift {
-            type Out = LiftedRow;
-            fn visit<I: Instruction>(self) -> LiftedRow {
+            type Out = Option<LiftedRow>;
+            fn visit<I: Instruction>(self) -> Option<LiftedRow> {
                 LiftedRow::of::<I>(self.0, self.1)
             }
         }
-        row.visit(Lift(variant, formats)).expect("a straight-line instruction")
+        row.visit(Lift(variant, formats)).flatten()
     }
 
-    fn of<I: Instruction>(variant: Variant, formats: Formats) -> LiftedRow {
+    fn of<I: Instruction>(variant: Variant, formats: Formats) -> Option<LiftedRow> {
         let info: &'static RowInfo = &I::INFO;
+        if info.moves_sp {
+            return None;
+        }
         let arity = info.operands.len();
         let operand = |(n, kind): (usize, &OperandKind)| match kind {
             // Constant amounts differ in nothing but wiring.
@@ -104,11 +105,11 @@ impl LiftedRow {
         };
         let operands: Vec<Operand> = info.operands.iter().enumerate().map(operand).collect();
         let mut kernels: Vec<Kernel> = Vec::new();
-        let [run, undo] = [false, true].map(|inverse| {
+        let mut lift = |inverse| {
             let setting = (Env::default(), lift_config(formats));
-            let body = symbolic::instruction::<I>(setting, &mut kernels, (inverse, variant), &operands);
-            body.unwrap_or_else(|| unreachable!("{} has operations", info.mnemonic)).ops
-        });
+            Some(symbolic::instruction::<I>(setting, &mut kernels, (inverse, variant), &operands)?.ops)
+        };
+        let (run, undo) = (lift(false)?, lift(true)?);
         let changed = |ops: &[Op]| -> Vec<(usize, ValueId)> {
             let same = |(at, v): &(usize, ValueId)| match ops[v.0 as usize] {
                 Op::Get(lane, n) => word_index(lane, n, arity) == *at,
@@ -120,7 +121,7 @@ impl LiftedRow {
         let lifted = |ops: Vec<Op>, writes: &[(usize, ValueId)]| {
             Lifted::of(ops, kernels.clone(), writes.iter().map(|(_, v)| *v).collect(), (formats, arity))
         };
-        LiftedRow { info, run: lifted(run, &writes), undo: lifted(undo, &old), writes, old }
+        Some(LiftedRow { info, run: lifted(run, &writes), undo: lifted(undo, &old), writes, old })
     }
 
     /// The operations that determine which widths it has a circuit for.

@@ -286,6 +286,11 @@ impl Circuit {
         &self.gates
     }
 
+    /// Wires that are zero before the gate of this index, unless a trap is signalled, in ascending order of the indices.
+    pub fn zeros(&self) -> &[(usize, Wire)] {
+        &self.zeros
+    }
+
     /// The number of gates of each kind.
     pub fn counts(&self) -> GateCounts {
         let mut n = GateCounts::default();

@@ -90,7 +90,7 @@ instruction!(Gray ["a"] / Some("back"), |d, x: 1| {
 fn check<I: Instruction, const N: usize>(expected: impl Fn([u8; N]) -> [u8; N]) -> pendula_isa::circuit::GateCounts {
     let variant = Variant { ty: Ty::Int, cond: Cond::Always, form: false };
     let mut b = Builder::new("test");
-    LiftedRow::of::<I>(variant, Formats::of_width(8)).build(&mut b);
+    LiftedRow::of::<I>(variant, Formats::of_width(8)).expect("operations").build(&mut b);
     let circuit = b.finish();
     let states: Vec<u32> = (0..1 << (8 * N)).step_by(if N == 3 { 97 } else { 1 }).collect();
     for chunk in states.chunks(64) {
