@@ -20,19 +20,18 @@ use pendula_vm::Machine;
 pub fn price(machine: &Machine<'_>, technology: &Technology) -> Result<f64, PriceError> {
     let forward = Activity { phase: Phase::Forward, counts: machine.counts(), words_in: 0, words_out: 0 };
     let totals = Totals::new(machine.program().module(), &[forward]);
-    Ok(device(machine, technology)?.total(&totals).total())
+    Ok(device(machine, technology, &totals)?.total(&totals).total())
 }
 
-fn device<'t>(machine: &Machine<'_>, technology: &'t Technology) -> Result<Device<'t>, PriceError> {
+fn device<'t>(machine: &Machine<'_>, technology: &'t Technology, totals: &Totals) -> Result<Device<'t>, PriceError> {
     let flags = machine.program().module().flags;
     let conditions = Conditions {
-        hertz: None,
-        volt: None,
         memory_words: machine.memory().len() as u64,
         frac: flags.format.frac().min(flags.profile.width() / 2),
         width: flags.profile.width(),
+        ..Conditions::default()
     };
-    Device::new(technology, conditions)
+    Device::for_run(technology, conditions, totals)
 }
 
 /// The routines of a compiled program that are cheaper to erase than to undo on a technology. This follows from the
@@ -47,7 +46,9 @@ pub fn cheaper_to_erase(
     ir: &Ir,
     technology: &Technology,
 ) -> Result<BTreeSet<String>, PriceError> {
-    let device = device(machine, technology)?;
+    let forward = Activity { phase: Phase::Forward, counts: counts.clone(), words_in: 0, words_out: 0 };
+    let totals = Totals::new(machine.program().module(), &[forward]);
+    let device = device(machine, technology, &totals)?;
     let mut names = BTreeSet::new();
     for f in &ir.functions {
         collect(&f.body, &mut names);

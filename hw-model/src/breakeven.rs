@@ -12,8 +12,8 @@ use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::verify::{is_row, target};
 
 use crate::call_costs::{CalleeCosts, WorkDone};
+use crate::physics::minimum;
 use crate::price::{Conditions, Device, WORD};
-use crate::technology::Logic;
 use crate::work::{CircuitUsage, share};
 
 /// A routine that is undone.
@@ -252,15 +252,9 @@ impl Undoing {
             Device::new(technology, conditions).map_or(f64::NAN, price)
         };
         let erase = device.bits_lost(self.lost_bits()).total();
-        let (lowest, best, highest) = match &device.energy().logic {
-            Logic::Ideal | Logic::Irreversible(_) => return None,
-            Logic::Adiabatic { physics, .. } => {
-                let physics = device.physics().unwrap_or(*physics);
-                let best = physics.numeric_best().0;
-                (1e-3, best, (1.0 / (physics.ticks * physics.time_constant)).max(best))
-            }
-            Logic::Superconducting { .. } => (1e-3, 1e-3, 1e12),
-        };
+        let (lowest, highest) = device.frequencies()?;
+        let (best, _) = minimum(|log| price(log.exp()), lowest.ln(), highest.ln());
+        let best = best.exp();
         if price(best) >= erase {
             return None;
         }

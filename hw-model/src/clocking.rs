@@ -104,7 +104,23 @@ impl Pipeline {
     /// The pipeline of a circuit. A gate is on the first level after those that write its wires, or read what it writes; gates may share controls.
     /// Registers live from the first level to the last, ancillas from their first gate to their last.
     pub fn of(circuit: &Circuit) -> Pipeline {
+        Pipeline::with_levels(circuit, |_| 1)
+    }
+
+    /// The pipeline in reversible quantum-flux parametrons, of which a gate takes several levels (see [`Mapping::Rqfp`](crate::mapping::Mapping)).
+    pub fn of_rqfp(circuit: &Circuit) -> Pipeline {
+        Pipeline::with_levels(circuit, |gate| match gate {
+            Gate::Not(_) => 0,
+            Gate::Cnot(..) => 2,
+            Gate::Toffoli(..) => 3,
+            Gate::Cswap(..) => 5,
+        })
+    }
+
+    /// The pipeline in which a gate takes a number of levels.
+    fn with_levels(circuit: &Circuit, takes: impl Fn(Gate) -> u64) -> Pipeline {
         let wires = circuit.wires() as usize;
+        // The level after which a wire's value is there, and the level until which it is read.
         let (mut written, mut read) = (vec![0u64; wires], vec![0u64; wires]);
         let mut lives: BTreeMap<Wire, (u64, u64)> = BTreeMap::new();
         let (mut writes, mut depth) = (0, 0);
@@ -112,21 +128,26 @@ impl Pipeline {
             let (controls, targets) = split(*gate);
             let after_controls = controls.iter().map(|w| written[*w as usize]);
             let after_targets = targets.iter().map(|w| written[*w as usize].max(read[*w as usize]));
-            let level = 1 + after_controls.chain(after_targets).max().unwrap_or(0);
-            controls.iter().for_each(|w| read[*w as usize] = read[*w as usize].max(level));
-            targets.iter().for_each(|w| written[*w as usize] = level);
-            for wire in gate.wires() {
-                lives.entry(wire).and_modify(|life| life.1 = life.1.max(level)).or_insert((level, level));
+            let levels = takes(*gate);
+            let last = levels + after_controls.chain(after_targets).max().unwrap_or(0);
+            controls.iter().for_each(|w| read[*w as usize] = read[*w as usize].max(last));
+            targets.iter().for_each(|w| written[*w as usize] = last);
+            if levels > 0 {
+                for wire in gate.wires() {
+                    let first = last + 1 - levels;
+                    lives.entry(wire).and_modify(|life| life.1 = life.1.max(last)).or_insert((first, last));
+                }
+                writes += targets.len() as u64 * levels;
             }
-            writes += targets.len() as u64;
-            depth = depth.max(level);
+            depth = depth.max(last);
         }
         let is_register =
             |wire: &Wire| circuit.registers().iter().any(|r| r.role != Role::Ancilla && r.wires.contains(wire));
         let registers: u64 = (0..circuit.wires()).filter(is_register).count() as u64 * depth;
         let ancillas: u64 =
             lives.iter().filter(|(wire, _)| !is_register(wire)).map(|(_, (first, last))| last - first + 1).sum();
-        Pipeline { levels: depth, gates: circuit.gates().len() as u64, carriers: registers + ancillas - writes }
+        let carriers = (registers + ancillas).saturating_sub(writes);
+        Pipeline { levels: depth, gates: circuit.gates().len() as u64, carriers }
     }
 
     /// All stages.

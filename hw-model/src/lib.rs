@@ -6,8 +6,10 @@ pub mod breakeven;
 mod call_costs;
 pub mod circuit;
 pub mod clocking;
+mod compose;
 pub mod gate_counts;
 pub mod level;
+pub mod mapping;
 pub mod network;
 mod partials;
 pub mod physics;
@@ -18,4 +20,7 @@ mod technology;
 pub mod units;
 pub mod work;
 
-pub use technology::{Clock, Energy, Logic, MemoryTable, Operations, PerGate, Technology, TechnologyError};
+pub use technology::{
+    Access, AccessUnit, Cells, Clock, Datapath, Discipline, Energy, Erasure, Figure, Junctions, Logic, MemoryTable,
+    Operations, PerCell, Processor, Ramped, Static, Status, Technology, TechnologyError,
+};

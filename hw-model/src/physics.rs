@@ -41,101 +41,70 @@ impl Ramp {
     }
 }
 
-/// Adiabatic CMOS: the energy of charging and discharging a capacitance, as a function of the speed.
+/// The transistors of adiabatic CMOS at a supply voltage and a temperature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adiabatic {
     /// Supply voltage in volts.
     pub volt: f64,
+    /// Temperature in kelvin.
+    pub kelvin: f64,
     /// τ = R·C of a gate in seconds.
     pub time_constant: f64,
     /// r = I_off/I_on.
     pub leakage: f64,
-    /// κ: the number of ramps per operation.
-    pub ticks: f64,
-    /// λ: powered capacitance over switched capacitance.
-    pub powered: f64,
     /// The shape of the ramps.
     pub ramp: Ramp,
-    /// How voltage changes τ and r, if known.
+    /// How voltage and temperature change τ and r, if known.
     pub scaling: Option<Scaling>,
 }
 
-/// How a transistor's current depends on the supply: the alpha-power law (Sakurai and Newton 1990).
+/// How a transistor's currents depend on the supply and the temperature: the alpha-power law when it is on (Sakurai and Newton 1990), an exponential
+/// of the threshold when it is off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
-    /// Threshold voltage in volts.
+    /// Threshold voltage in volts, at the temperature of the file.
     pub threshold: f64,
-    /// The exponent: 2 for long channels, near 1 for short ones.
+    /// α: 2 for long channels, near 1 for short ones.
     pub alpha: f64,
+    /// n: the subthreshold current falls by e for every n·kT/q of the threshold.
+    pub slope: f64,
+    /// κ: by how many volts the threshold falls per kelvin.
+    pub per_kelvin: f64,
+    /// η: by how many volts the threshold falls per volt of the supply.
+    pub barrier: f64,
+    /// The part of the leakage that depends on neither: gate and tunnelling currents.
+    pub floor: f64,
 }
 
-/// The energy of switching, in joules, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Switching {
-    /// Resistive loss of the ramps.
-    pub adiabatic: f64,
-    /// Loss by currents through transistors that are off.
-    pub leakage: f64,
-}
-
-impl Switching {
-    /// Both.
-    pub fn total(self) -> f64 {
-        self.adiabatic + self.leakage
-    }
-}
+/// k/q in volts per kelvin.
+const THERMAL_VOLT: f64 = BOLTZMANN / 1.602_176_634e-19;
 
 impl Adiabatic {
-    /// The energy of an operation that switches `farad` at `hertz` operations a second: E_ad = 2·min(σφ(T/τ), ½)·C·V² and
-    /// E_leak = λ·C·V²·r·κ·T/τ, with the ramp's duration T = 1/(κf).
-    pub fn switching(&self, farad: f64, hertz: f64) -> Switching {
-        let x = self.ramp_time(hertz) / self.time_constant;
-        let cv2 = farad * self.volt * self.volt;
-        Switching {
-            adiabatic: 2.0 * cv2 * (self.ramp.shape() * ramp_loss(x)).min(0.5),
-            leakage: self.powered * cv2 * self.leakage * self.ticks * x,
-        }
-    }
-
-    /// T = 1/(κf), in seconds.
-    pub fn ramp_time(&self, hertz: f64) -> f64 {
-        1.0 / (self.ticks * hertz)
-    }
-
-    /// The frequency in hertz where an operation costs least, for slow ramps (φ(x) = 1/x): f* = 1/(κT*), T* = τ·√(2σ/(λκr)).
-    pub fn best_frequency(&self) -> f64 {
-        let x = (2.0 * self.ramp.shape() / (self.powered * self.ticks * self.leakage)).sqrt();
-        1.0 / (self.ticks * self.time_constant * x)
-    }
-
-    /// The energy of an operation at this frequency, for slow ramps: E* = 2·C·V²·√(2σλκr), in joules.
-    pub fn best_energy(&self, farad: f64) -> f64 {
-        let root = (2.0 * self.ramp.shape() * self.powered * self.ticks * self.leakage).sqrt();
-        2.0 * farad * self.volt * self.volt * root
-    }
-
-    /// The true optimum, found numerically with the exact φ: the frequency in hertz, and joules per farad.
-    pub fn numeric_best(&self) -> (f64, f64) {
-        let energy = |log_f: f64| self.switching(1.0, log_f.exp()).total();
-        let middle = self.best_frequency().ln();
-        let (at, energy) = minimum(energy, middle - 5.0, middle + 5.0);
-        (at.exp(), energy)
-    }
-
-    /// The same technology at another supply voltage; `None` if its scaling is unknown or the voltage is not above the
-    /// threshold.
+    /// The same technology at another supply voltage and temperature; `None` if its scaling is unknown, or the voltage is not above the
+    /// threshold there.
     ///
-    /// τ ∝ V/(V − V_t)^α, and I_off/I_on ∝ 1/(V − V_t)^α, with a constant current of transistors that are off.
-    pub fn at_voltage(&self, volt: f64) -> Option<Adiabatic> {
-        let Scaling { threshold, alpha } = self.scaling?;
+    /// I_on ∝ (V − V_t(T))^α, τ ∝ V/I_on, and I_off(T, V) = I₀·(T/T₀)²·exp[−(V_t(T) − ηV)/(n·kT/q)], normalised here, above a floor.
+    pub fn at(&self, volt: f64, kelvin: f64) -> Option<Adiabatic> {
+        if volt == self.volt && kelvin == self.kelvin {
+            return Some(*self);
+        }
+        let s = self.scaling?;
+        let threshold = s.threshold - s.per_kelvin * (kelvin - self.kelvin);
         if volt <= threshold {
             return None;
         }
-        let drive = ((volt - threshold) / (self.volt - threshold)).powf(alpha);
+        let drive = ((volt - threshold) / (self.volt - s.threshold)).powf(s.alpha);
+        let exponent = |threshold: f64, volt: f64, kelvin: f64| {
+            -(threshold - s.barrier * volt) / (s.slope * THERMAL_VOLT * kelvin)
+        };
+        let subthreshold = (kelvin / self.kelvin).powi(2)
+            * (exponent(threshold, volt, kelvin) - exponent(s.threshold, self.volt, self.kelvin)).exp();
+        let off = s.floor + (1.0 - s.floor) * subthreshold;
         Some(Adiabatic {
             volt,
+            kelvin,
             time_constant: self.time_constant * volt / self.volt / drive,
-            leakage: self.leakage / drive,
+            leakage: self.leakage * off / drive,
             ..*self
         })
     }
@@ -165,11 +134,6 @@ pub fn minimum(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> (f64, f64
 mod tests {
     use super::*;
 
-    /// The presets of the literature, with λ = 1 and linear ramps.
-    fn adiabatic(volt: f64, time_constant: f64, leakage: f64, ticks: f64) -> Adiabatic {
-        Adiabatic { volt, time_constant, leakage, ticks, powered: 1.0, ramp: Ramp::Linear, scaling: None }
-    }
-
     fn near(a: f64, b: f64, relative: f64) -> bool {
         (a - b).abs() <= relative * b.abs()
     }
@@ -185,56 +149,34 @@ mod tests {
         assert!(near(ramp_loss(0.999e-3), ramp_loss(1.001e-3), 1e-6));
     }
 
+    fn node() -> Adiabatic {
+        Adiabatic { volt: 0.8, kelvin: 300.0, time_constant: 12e-12, leakage: 1e-6, ramp: Ramp::Linear, scaling: None }
+    }
+
+    const SCALING: Scaling =
+        Scaling { threshold: 0.35, alpha: 1.3, slope: 1.3, per_kelvin: 7e-4, barrier: 0.1, floor: 0.05 };
+
     #[test]
-    fn the_best_frequency_is_where_the_energy_is_least() {
-        for (tech, hertz, gain) in [
-            (adiabatic(1.8, 100e-12, 1e-7, 4.0), 1.12e6, 559.0),
-            (adiabatic(0.8, 12e-12, 1e-6, 8.0), 20.8e6, 125.0),
-            (adiabatic(0.8, 12e-12, 1e-10, 8.0), 208e3, 12_500.0),
-            (adiabatic(0.9, 20e-12, 1e-4, 8.0), 125e6, 12.5),
-        ] {
-            assert!(near(tech.best_frequency(), hertz, 0.005), "{}", tech.best_frequency());
-            assert!(near(tech.volt.powi(2) / tech.best_energy(1.0), gain, 0.005));
-            let within = if tech.leakage > 1e-5 { 0.025 } else { 0.01 };
-            let (at, energy) = tech.numeric_best();
-            assert!(near(at, tech.best_frequency(), within), "{at}");
-            assert!(near(energy, tech.best_energy(1.0), 0.05));
-            for off in [0.9, 1.1] {
-                assert!(tech.switching(1.0, at * off).total() > energy);
-            }
-        }
+    fn a_higher_voltage_is_faster() {
+        let tech = Adiabatic { scaling: Some(SCALING), ..node() };
+        assert_eq!(tech.at(0.8, 300.0), Some(tech));
+        let high = tech.at(1.0, 300.0).unwrap();
+        assert!(high.time_constant < tech.time_constant);
+        // The barrier is lower: 0.02 V of 1.3 kT/q, against 1.44^1.3 more current when on.
+        let off = 0.05 + 0.95 * (0.02f64 / (1.3 * 0.025_852)).exp();
+        assert!(near(high.leakage, 1e-6 * off / (0.65f64 / 0.45).powf(1.3), 1e-4), "{}", high.leakage);
+        assert_eq!(tech.at(0.3, 300.0), None);
+        assert_eq!(node().at(1.0, 300.0), None);
     }
 
     #[test]
-    fn energy_falls_with_slowness_and_rises_with_leakage() {
-        // Slopes of log E over log f: +1 above the optimum, -1 below.
-        for tech in [adiabatic(1.8, 100e-12, 1e-7, 4.0), adiabatic(0.8, 12e-12, 1e-10, 8.0)] {
-            let slope = |f: f64| {
-                let e = |f: f64| tech.switching(1.0, f).total().ln();
-                (e(f * 1.01) - e(f / 1.01)) / (2.0 * 1.01f64.ln())
-            };
-            let best = tech.best_frequency();
-            for f in [best / 12.0, best / 100.0] {
-                assert!((slope(f) + 1.0).abs() < 0.02, "{}", slope(f));
-            }
-            let mut f = 12.0 * best;
-            while tech.ramp_time(f) / tech.time_constant >= 100.0 {
-                assert!((slope(f) - 1.0).abs() < 0.02, "{}", slope(f));
-                f *= 1.5;
-            }
-            assert!(f > 12.0 * best, "the range is not empty");
-        }
-    }
-
-    #[test]
-    fn a_higher_voltage_is_faster_and_dearer() {
-        let scaling = Some(Scaling { threshold: 0.35, alpha: 1.3 });
-        let tech = Adiabatic { scaling, ..adiabatic(0.8, 12e-12, 1e-6, 8.0) };
-        assert_eq!(tech.at_voltage(0.8), Some(tech));
-        let high = tech.at_voltage(1.0).unwrap();
-        assert!(high.time_constant < tech.time_constant && high.leakage < tech.leakage);
-        assert!(high.switching(1e-15, 1e6).total() > 0.0);
-        assert_eq!(tech.at_voltage(0.3), None);
-        assert_eq!(adiabatic(0.8, 12e-12, 1e-6, 8.0).at_voltage(1.0), None);
+    fn heat_leaks_and_cold_does_not() {
+        let tech = Adiabatic { scaling: Some(SCALING), ..node() };
+        let (hot, cold) = (tech.at(0.8, 360.0).unwrap(), tech.at(0.8, 77.0).unwrap());
+        assert!(hot.leakage > 3.0 * tech.leakage, "{}", hot.leakage);
+        // Only the floor is left.
+        let drive = ((0.8f64 - (0.35 + 7e-4 * 223.0)) / 0.45).powf(1.3);
+        assert!(near(cold.leakage, 1e-6 * 0.05 / drive, 1e-3), "{}", cold.leakage);
+        assert_eq!(tech.at(0.4, 77.0), None, "the threshold rises with the cold");
     }
 }

@@ -5,20 +5,21 @@
 mod activity;
 mod bill;
 mod joules;
+mod load;
+mod loads;
 
-use pendula_isa::GateClass;
-use pendula_isa::table::{TableFn, f_fn, int_fn};
-use pendula_isa::types::{Acc, Ty};
+use pendula_isa::types::Ty;
 
-use crate::circuit::GateCounts;
-use crate::gate_counts::{Shape, gates};
-use crate::physics::Adiabatic;
-use crate::technology::{Clock, Energy, Logic, Operations, PerGate, Technology};
+use crate::clocking::Ramps;
+use crate::gate_counts::Shape;
+use crate::physics::{Adiabatic, landauer, minimum};
+use crate::technology::{Discipline, Energy, Junctions, Logic, Ramped, Static, Technology};
 use crate::work::{CircuitKind, CircuitUsage};
 
 pub use activity::{Activity, Phase, Totals};
-pub use bill::{Bill, Item, functions};
+pub use bill::{Bill, Item, Subject, functions};
 pub use joules::{Cause, Joules};
+pub use load::Load;
 
 /// Bits in a word.
 pub const WORD: u32 = 64;
@@ -30,6 +31,8 @@ pub struct Conditions {
     pub hertz: Option<f64>,
     /// The supply voltage; if `None`, that of the file.
     pub volt: Option<f64>,
+    /// The temperature in kelvin; if `None`, that of the file.
+    pub kelvin: Option<f64>,
     /// The size of the memory in words.
     pub memory_words: u64,
     /// Fraction bits of fixed-point numbers.
@@ -50,6 +53,9 @@ pub enum PriceError {
     /// A voltage that the technology does not support.
     #[error("{0}")]
     Voltage(String),
+    /// A temperature that the technology does not support.
+    #[error("{0}")]
+    Temperature(String),
 }
 
 /// A technology under conditions.
@@ -59,66 +65,137 @@ pub struct Device<'t> {
     energy: &'t Energy,
     physics: Option<Adiabatic>,
     hertz: Option<f64>,
+    kelvin: f64,
     shape: Shape,
     conditions: Conditions,
+    /// What the units are that are there whether they are used or not: farads, joules or junctions.
+    datapath: f64,
 }
 
+/// The frequencies in hertz between which a cheapest one is looked for.
+const SEARCHED: (f64, f64) = (1e-3, 1e13);
+
 impl<'t> Device<'t> {
-    /// A technology under these conditions.
+    /// A technology under these conditions. Without a frequency, adiabatic logic has that at which the addition of two words is cheapest.
     ///
     /// # Errors
-    /// If the technology has no energies, or does not support the frequency or voltage.
+    /// If the technology has no energies, or does not support the frequency, the voltage or the temperature.
     pub fn new(technology: &'t Technology, conditions: Conditions) -> Result<Device<'t>, PriceError> {
+        let device = Device::unclocked(technology, conditions)?;
+        let add = CircuitKind::Accumulator(pendula_isa::types::Acc::Add, Ty::Int);
+        let load = device.unit_load(add) + device.instruction_load();
+        Ok(device.clocked_for(load))
+    }
+
+    /// A technology under these conditions. Without a frequency, adiabatic logic has that at which this run is cheapest.
+    ///
+    /// # Errors
+    /// As [`Device::new`].
+    pub fn for_run(
+        technology: &'t Technology,
+        conditions: Conditions,
+        totals: &Totals,
+    ) -> Result<Device<'t>, PriceError> {
+        let device = Device::unclocked(technology, conditions)?;
+        let load = device.run_load(totals);
+        Ok(if load == Load::default() { Device::new(technology, conditions)? } else { device.clocked_for(load) })
+    }
+
+    /// The device at the frequency at which a load is cheapest, unless the conditions say another.
+    fn clocked_for(mut self, load: Load) -> Device<'t> {
+        if let (Logic::Ramped(ramped), None, Some(physics)) = (&self.energy.logic, self.conditions.hertz, self.physics)
+        {
+            let at = |log: f64| {
+                let hertz = log.exp();
+                ramped_joules(ramped, &physics, load, hertz).total()
+            };
+            let fastest = 1.0 / (f64::from(ramped.ticks_per_cycle) * ramped.shortest_ramp.max(physics.time_constant));
+            let slowest = SEARCHED.0.min(fastest);
+            let (best, _) = minimum(at, slowest.ln(), fastest.ln());
+            self.hertz = Some(best.exp());
+        }
+        self
+    }
+
+    fn unclocked(technology: &'t Technology, conditions: Conditions) -> Result<Device<'t>, PriceError> {
         let name = technology.name();
         let Some(energy) = technology.energy() else { return Err(PriceError::NoEnergy(name.to_string())) };
-        if let Some(hertz) = conditions.hertz
-            && !(1e-3..=1e18).contains(&hertz)
-        {
-            return Err(PriceError::Frequency(format!(
-                "a frequency must be above zero, from 1e-3 to 1e18 Hz, and not {hertz}"
-            )));
-        }
-        if let Some(volt) = conditions.volt
-            && !(1e-3..=100.0).contains(&volt)
-        {
-            return Err(PriceError::Voltage(format!("a voltage must be from 0.001 to 100 V, and not {volt}")));
-        }
-        let frequency = |best: f64| conditions.hertz.unwrap_or(best);
-        let no_voltage = || match conditions.volt {
+        check(conditions)?;
+        let shape = Shape { width: conditions.width, frac: conditions.frac, memory: conditions.memory_words };
+        let kelvin = conditions.kelvin.unwrap_or(energy.kelvin);
+        let mut device = Device {
+            technology,
+            energy,
+            physics: None,
+            hertz: conditions.hertz,
+            kelvin,
+            shape,
+            conditions,
+            datapath: 0.0,
+        };
+        let no_voltage = match conditions.volt {
             None => Ok(()),
             Some(_) => Err(PriceError::Voltage(format!("technology `{name}` says nothing of other voltages"))),
         };
-        let shape = Shape { width: conditions.width, frac: conditions.frac, memory: conditions.memory_words };
-        let mut device = Device { technology, energy, physics: None, hertz: None, shape, conditions };
+        let no_temperature = match conditions.kelvin.filter(|kelvin| *kelvin != energy.kelvin) {
+            None => Ok(()),
+            Some(_) => Err(PriceError::Temperature(format!(
+                "what the logic of `{name}` costs is known at {} K only",
+                energy.kelvin
+            ))),
+        };
         match &energy.logic {
-            Logic::Ideal => no_voltage()?,
-            Logic::Irreversible(_) => {
-                no_voltage()?;
+            Logic::Ideal => no_voltage?,
+            Logic::Static(_) => {
+                no_voltage.and(no_temperature)?;
                 if conditions.hertz.is_some() {
-                    let message = format!("what `{name}` costs does not depend on the frequency");
+                    let message = format!(
+                        "what `{name}` costs does not depend on a frequency: its units take the time of their longest way"
+                    );
                     return Err(PriceError::Frequency(message));
                 }
             }
-            Logic::Adiabatic { physics, .. } => {
-                let physics = match conditions.volt {
-                    None => *physics,
-                    Some(volt) => physics.at_voltage(volt).ok_or_else(|| {
-                        PriceError::Voltage(match physics.scaling {
-                            Some(s) => format!("{volt} V is not above the threshold of `{name}`, {} V", s.threshold),
-                            None => format!(
-                                "technology `{name}` has no `threshold_volt` and `alpha`, which another voltage wants"
+            Logic::Ramped(Ramped { physics, .. }) => {
+                let volt = conditions.volt.unwrap_or(physics.volt);
+                let at = physics.at(volt, kelvin).ok_or_else(|| {
+                    let (what, message) = match physics.scaling {
+                        Some(s) => (
+                            "",
+                            format!(
+                                "{volt} V at {kelvin} K is not above the threshold of `{name}`, {} V at {} K",
+                                s.threshold, physics.kelvin
                             ),
-                        })
-                    })?,
-                };
-                device.hertz = Some(frequency(physics.numeric_best().0));
-                device.physics = Some(physics);
+                        ),
+                        None => (
+                            "",
+                            format!(
+                                "technology `{name}` has no table `scaling`, which another voltage or temperature wants"
+                            ),
+                        ),
+                    };
+                    let message = format!("{what}{message}");
+                    if conditions.volt.is_some() {
+                        PriceError::Voltage(message)
+                    } else {
+                        PriceError::Temperature(message)
+                    }
+                })?;
+                device.physics = Some(at);
             }
-            Logic::Superconducting { hertz, .. } => {
-                no_voltage()?;
-                device.hertz = Some(frequency(*hertz));
+            Logic::Junctions(Junctions { hertz, .. }) => {
+                no_voltage.and(no_temperature)?;
+                device.hertz = Some(conditions.hertz.unwrap_or(*hertz));
+            }
+            Logic::Cells(cells) => {
+                no_voltage.and(no_temperature)?;
+                if conditions.hertz.is_some_and(|hertz| hertz != cells.hertz) {
+                    let message = format!("the energy of a cell of `{name}` is known at {} Hz only", cells.hertz);
+                    return Err(PriceError::Frequency(message));
+                }
+                device.hertz = Some(cells.hertz);
             }
         }
+        device.datapath = device.datapath_size();
         Ok(device)
     }
 
@@ -137,38 +214,165 @@ impl<'t> Device<'t> {
         self.conditions
     }
 
-    /// Operations per second; `None` if the energy does not depend on them.
+    /// Cycles per second; `None` if the energy does not depend on them.
     pub fn hertz(&self) -> Option<f64> {
         self.hertz
     }
 
-    /// The supply voltage, of adiabatic logic.
+    /// The supply voltage, of ramped logic.
     pub fn volt(&self) -> Option<f64> {
         self.physics.map(|p| p.volt)
     }
 
-    /// The transistors at the device's voltage, for adiabatic logic.
+    /// The temperature in kelvin.
+    pub fn kelvin(&self) -> f64 {
+        self.kelvin
+    }
+
+    /// The transistors under the device's conditions, of ramped logic.
     pub fn physics(&self) -> Option<Adiabatic> {
         self.physics
     }
 
+    /// The formats of its words, and the size of its memory.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The lowest and the highest frequency in hertz that make sense, for logic whose costs depend on it. At the highest, a ramp lasts as long
+    /// as the devices allow, or one time constant.
+    pub fn frequencies(&self) -> Option<(f64, f64)> {
+        match &self.energy.logic {
+            Logic::Ideal | Logic::Static(_) | Logic::Cells(_) => None,
+            Logic::Ramped(ramped) => {
+                let shortest = ramped.shortest_ramp.max(self.physics.unwrap_or(ramped.physics).time_constant);
+                Some((SEARCHED.0, 1.0 / (f64::from(ramped.ticks_per_cycle) * shortest)))
+            }
+            Logic::Junctions(_) => Some((SEARCHED.0, 1e12)),
+        }
+    }
+
+    /// What of the conditions is outside of what the figures are meant for.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let name = self.technology.name();
+        if let (Some(hertz), Some((low, high))) = (self.hertz, self.energy.range)
+            && !(low..=high).contains(&hertz)
+        {
+            out.push(format!(
+                "{} is outside the range for which the figures of `{name}` are meant, {} to {}",
+                crate::units::si(hertz, "Hz"),
+                crate::units::si(low, "Hz"),
+                crate::units::si(high, "Hz")
+            ));
+        }
+        if let (Logic::Ramped(ramped), Some(hertz), Some(physics)) = (&self.energy.logic, self.hertz, self.physics) {
+            let ramp = 1.0 / (f64::from(ramped.ticks_per_cycle) * hertz);
+            if ramp < ramped.shortest_ramp * (1.0 - 1e-9) {
+                out.push(format!(
+                    "ramps of {} are shorter than `{name}` allows, {}",
+                    crate::units::si(ramp, "s"),
+                    crate::units::si(ramped.shortest_ramp, "s")
+                ));
+            } else if ramp < physics.time_constant * (1.0 - 1e-9) {
+                out.push(format!(
+                    "ramps of {} are shorter than the time constant of `{name}`, {}: its gates switch as abruptly as conventional ones",
+                    crate::units::si(ramp, "s"),
+                    crate::units::si(physics.time_constant, "s")
+                ));
+            }
+        }
+        out
+    }
+
     /// The cost of a whole run.
     pub fn total(&self, totals: &Totals) -> Joules {
-        self.work(&totals.work)
+        self.joules(self.run_load(totals))
             + self.bits_in(totals.bits_in)
             + self.bits_out(totals.bits_out)
             + self.bits_lost(totals.bits_lost)
     }
 
+    /// The time of a whole run in seconds, one operation after the other; `None` if nothing says how long an operation takes.
+    pub fn seconds(&self, totals: &Totals) -> Option<f64> {
+        Some(self.run_load(totals).ticks * self.tick()?)
+    }
+
+    /// The duration of a tick in seconds: a ramp, a phase, or the delay of a gate.
+    pub fn tick(&self) -> Option<f64> {
+        match &self.energy.logic {
+            Logic::Ideal => None,
+            Logic::Static(logic) => Some(logic.level_second),
+            Logic::Ramped(_) | Logic::Junctions(_) | Logic::Cells(_) => {
+                Some(1.0 / (f64::from(self.ticks_per_cycle()?) * self.hertz?))
+            }
+        }
+    }
+
+    /// The ticks of a cycle of the clock, of clocked logic.
+    pub fn ticks_per_cycle(&self) -> Option<u32> {
+        match &self.energy.logic {
+            Logic::Ideal | Logic::Static(_) => None,
+            Logic::Ramped(ramped) => Some(ramped.ticks_per_cycle),
+            // Four phases excite one level after the other.
+            Logic::Junctions(_) => Some(4),
+            Logic::Cells(cells) => Some(cells.levels_per_cycle),
+        }
+    }
+
+    /// The ticks of one execution of an instruction that waits for the one before it, with its fetch.
+    pub fn ticks_of(&self, work: &CircuitUsage) -> f64 {
+        (self.work_load(work) + self.instruction_load()).ticks
+    }
+
+    /// The cycles of the same: its ticks in whole cycles of the clock; `None` for logic without a clock.
+    pub fn cycles_of(&self, work: &CircuitUsage) -> Option<u64> {
+        Some((self.ticks_of(work) / f64::from(self.ticks_per_cycle()?)).ceil() as u64)
+    }
+
+    /// The load of a whole run.
+    fn run_load(&self, totals: &Totals) -> Load {
+        self.work_load(&totals.work)
+            + self.instruction_load() * totals.instructions as f64
+            + self.register_load() * self.register_accesses(totals.register_reads, totals.register_writes) as f64
+    }
+
+    fn work_load(&self, work: &CircuitUsage) -> Load {
+        work.uses().map(|(unit, n)| self.unit_load(unit) * n as f64).sum()
+    }
+
     /// The cost of uses of circuits.
     pub fn work(&self, work: &CircuitUsage) -> Joules {
-        work.uses().map(|(unit, n)| self.unit(unit) * n as f64).sum()
+        self.joules(self.work_load(work))
+    }
+
+    /// The cost of one use of a circuit.
+    pub fn unit(&self, unit: CircuitKind) -> Joules {
+        self.joules(self.unit_load(unit))
+    }
+
+    /// The cost of fetching and decoding an instruction, and of counting the program counter on.
+    pub fn fetch(&self) -> Joules {
+        self.joules(self.instruction_load())
+    }
+
+    /// The cost of an access to a register.
+    pub fn register(&self) -> Joules {
+        self.joules(self.register_load())
+    }
+
+    /// Accesses to the register file. Conventional logic reads words and writes others; reversible logic takes every word out and puts it back.
+    pub fn register_accesses(&self, reads: u64, writes: u64) -> u64 {
+        match &self.energy.logic {
+            Logic::Static(_) => reads + writes,
+            Logic::Ideal | Logic::Ramped(_) | Logic::Junctions(_) | Logic::Cells(_) => 2 * reads,
+        }
     }
 
     /// Bits that go to the host's memory.
     pub fn bits_out(&self, bits: u64) -> Joules {
         let mut out = Joules::of(Cause::Link, bits as f64 * self.energy.link);
-        out[Cause::Erasure] = bits as f64 * self.energy.overwrite * self.energy.erasure();
+        out[Cause::Erasure] = bits as f64 * self.energy.overwrite * self.erasure();
         out
     }
 
@@ -179,7 +383,12 @@ impl<'t> Device<'t> {
 
     /// Bits of information destroyed.
     pub fn bits_lost(&self, bits: u64) -> Joules {
-        Joules::of(Cause::Erasure, bits as f64 * self.energy.erasure())
+        Joules::of(Cause::Erasure, bits as f64 * self.erasure())
+    }
+
+    /// The energy of erasing a bit at the device's voltage and temperature, in joules.
+    pub fn erasure(&self) -> f64 {
+        self.energy.erasure.joules(self.volt().unwrap_or(0.0), self.kelvin)
     }
 
     /// The energy that is drawn at the plug for each joule in the device.
@@ -187,97 +396,68 @@ impl<'t> Device<'t> {
         1.0 + self.energy.cooling
     }
 
-    /// The cost of one use of a circuit.
-    pub fn unit(&self, unit: CircuitKind) -> Joules {
-        let class = unit.class();
-        let table = self.energy.memory.as_ref().filter(|_| class == GateClass::Memory);
-        let access = table.map(|t| t.at(self.shape.memory as f64 * f64::from(self.shape.width / 8)));
+    /// The price of a load.
+    fn joules(&self, load: Load) -> Joules {
         match &self.energy.logic {
             Logic::Ideal => Joules::default(),
-            Logic::Adiabatic { physics, farad, clock } => {
-                let farad = access.unwrap_or_else(|| weigh(gates(unit, self.shape), farad));
-                adiabatic(self.physics.as_ref().unwrap_or(physics), *clock, farad, self.hertz.unwrap_or(1.0))
+            Logic::Static(Static { leakage, level_second, clock_tree, .. }) => {
+                let mut out = Joules::of(Cause::Switching, load.joules);
+                out[Cause::Leakage] = load.leaking * leakage * level_second / 1e-9;
+                // What leaks is logic; its own energy is what the clock drives.
+                out[Cause::Clock] = load.clocked * clock_tree;
+                out
             }
-            Logic::Irreversible(operations) => {
-                let joules = access.unwrap_or_else(|| self.scaled(operations, unit));
-                Joules::of(Cause::Switching, joules)
+            Logic::Ramped(ramped) => {
+                let physics = self.physics.unwrap_or(ramped.physics);
+                ramped_joules(ramped, &physics, load, self.hertz.unwrap_or(1.0))
             }
-            Logic::Superconducting { junction, hertz, junctions } => {
-                let each = junction * junctions * self.hertz.unwrap_or(*hertz) / hertz;
-                let joules = access.unwrap_or_else(|| gates(unit, self.shape).total() as f64 * each);
-                Joules::of(Cause::Adiabatic, joules)
+            Logic::Junctions(logic) => {
+                let each = logic.joule * self.hertz.unwrap_or(logic.hertz) / logic.hertz;
+                let majority = logic.junctions.of(crate::mapping::Cell::Majority);
+                let floor = (logic.lost_bits * landauer(self.kelvin) - majority * each).max(0.0);
+                let mut out = Joules::of(Cause::Adiabatic, load.junctions * each + load.lossy * floor);
+                out[Cause::Switching] = load.joules;
+                out
             }
-        }
-    }
-
-    /// A published energy, scaled by the ratio of the circuits' sizes.
-    fn scaled(&self, operations: &Operations, unit: CircuitKind) -> f64 {
-        let size = |unit, shape| weigh(gates(unit, shape), &PerGate::SIZES);
-        let half = Shape { width: WORD / 2, frac: self.shape.frac / 2, memory: 0 };
-        let (published, reference_operation) = operations.reference_operation(unit.class());
-        published * size(unit, self.shape) / size(reference_operation, half)
-    }
-}
-
-impl Operations {
-    /// The published operation that represents a class (an adder, a multiplier, or those of floating point): its energy
-    /// and its circuit.
-    fn reference_operation(&self, class: GateClass) -> (f64, CircuitKind) {
-        match class {
-            GateClass::FloatAdd => (self.fp32_add, CircuitKind::Accumulator(Acc::Add, Ty::F)),
-            GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {
-                (self.fp32_mul, CircuitKind::Function { func: TableFn::F(f_fn::Name::Mul), xor: false })
-            }
-            GateClass::Multiply
-            | GateClass::Divide
-            | GateClass::Scale
-            | GateClass::FixedMultiply
-            | GateClass::FixedDivide
-            | GateClass::Elementary
-            | GateClass::Root
-            | GateClass::Power
-            | GateClass::Rotation
-            | GateClass::LogSum
-            | GateClass::LogConvert => {
-                (self.int32_mul, CircuitKind::Function { func: TableFn::Int(int_fn::Name::Mul), xor: false })
-            }
-            GateClass::Wire
-            | GateClass::Xor
-            | GateClass::Logic
-            | GateClass::Not
-            | GateClass::Add
-            | GateClass::Increment
-            | GateClass::Compare
-            | GateClass::Equal
-            | GateClass::Select
-            | GateClass::Shift
-            | GateClass::Rotate
-            | GateClass::Swap
-            | GateClass::LogAdd
-            | GateClass::Convert
-            | GateClass::Memory
-            | GateClass::Branch
-            | GateClass::Call
-            | GateClass::Check
-            | GateClass::Host
-            | GateClass::Erase => (self.int32_add, CircuitKind::Accumulator(Acc::Add, Ty::Int)),
+            Logic::Cells(_) => Joules::of(Cause::Switching, load.joules),
         }
     }
 }
 
-/// Switching a capacitance by ramps.
-pub fn adiabatic(physics: &Adiabatic, clock: Option<Clock>, farad: f64, hertz: f64) -> Joules {
-    let switching = physics.switching(farad, hertz);
-    let mut out = Joules::of(Cause::Adiabatic, switching.adiabatic);
-    out[Cause::Leakage] = switching.leakage;
-    out[Cause::Clock] = clock.map_or(0.0, |c| c.loss(farad, physics.volt, switching.adiabatic));
+/// The energy of a load of ramped logic.
+fn ramped_joules(ramped: &Ramped, physics: &Adiabatic, load: Load, hertz: f64) -> Joules {
+    let cycle = f64::from(ramped.ticks_per_cycle);
+    let x = 1.0 / (cycle * hertz * physics.time_constant);
+    let ramps = Ramps { shape: physics.ramp, leakage: physics.leakage, shortest: 0.0 };
+    let volts = physics.volt * physics.volt;
+    let mut out = Joules::of(Cause::Adiabatic, load.switched * volts * ramps.energy(x, 0.0));
+    out[Cause::Leakage] = load.powered * volts * physics.leakage * x;
+    out[Cause::Switching] = load.joules;
+    if let Discipline::Quasi { residual_volt } = ramped.discipline {
+        out[Cause::Switching] += 0.5 * load.residual * residual_volt * residual_volt;
+    }
+    out[Cause::Clock] = ramped.clock.loss(load.clocked, physics.volt, out[Cause::Adiabatic], hertz)
+        + ramped.clock.driver() * load.ticks / cycle;
     out
 }
 
-/// The sum over all gates of the figure of their kind, for example the capacitance.
-pub fn weigh(gates: GateCounts, each: &PerGate) -> f64 {
-    gates.not as f64 * each.not
-        + gates.cnot as f64 * each.cnot
-        + gates.toffoli as f64 * each.toffoli
-        + gates.cswap as f64 * each.cswap
+/// Conditions that no technology supports.
+fn check(conditions: Conditions) -> Result<(), PriceError> {
+    if let Some(hertz) = conditions.hertz
+        && !(1e-3..=1e18).contains(&hertz)
+    {
+        let message = format!("a frequency must be above zero, from 1e-3 to 1e18 Hz, and not {hertz}");
+        return Err(PriceError::Frequency(message));
+    }
+    if let Some(volt) = conditions.volt
+        && !(1e-3..=100.0).contains(&volt)
+    {
+        return Err(PriceError::Voltage(format!("a voltage must be from 0.001 to 100 V, and not {volt}")));
+    }
+    if let Some(kelvin) = conditions.kelvin
+        && !(0.01..=1000.0).contains(&kelvin)
+    {
+        return Err(PriceError::Temperature(format!("a temperature must be from 0.01 to 1000 K, and not {kelvin}")));
+    }
+    Ok(())
 }

@@ -6,7 +6,6 @@ mod csv;
 mod folded;
 pub mod svg;
 
-use pendula_isa::GateClass;
 use pendula_isa::module::Module;
 
 use crate::price::{Bill, Device, Item, Totals};
@@ -55,14 +54,5 @@ impl Program<'_> {
             None => (self.name.as_str(), None),
         };
         Origin { function: at.and_then(|at| self.functions.get(at)).map(String::as_str), file, line }
-    }
-}
-
-/// The purpose of an item.
-fn subject(device: &Device<'_>, item: &Item) -> &'static str {
-    match item.class.map(GateClass::key) {
-        Some(key) => key,
-        None if item.at.is_some() && item.joules == device.bits_lost(item.times) => "lost",
-        None => "traffic",
     }
 }

@@ -124,7 +124,8 @@ impl CircuitUsage {
         self.0.iter().map(|(unit, n)| (*unit, *n))
     }
 
-    fn add(&mut self, unit: CircuitKind, times: u64) {
+    /// Adds uses of a circuit.
+    pub fn add(&mut self, unit: CircuitKind, times: u64) {
         if times > 0 {
             let sum = self.0.entry(unit).or_default();
             *sum = sum.saturating_add(times);
@@ -270,6 +271,27 @@ impl FunctionVisitor for Update<'_> {
             }
         }
     }
+}
+
+/// The register operands of an instruction, addresses among them, and how many of them it changes.
+pub(crate) fn registers(inst: &Inst) -> (u64, u64) {
+    let (mut all, mut changed) = (0, 0);
+    for (slot, operand) in inst.operands() {
+        match operand {
+            Operand::Reg(r) if r != Reg::ZERO => {
+                all += 1;
+                changed += u64::from(slot.is_written());
+            }
+            Operand::Mem { base, .. } => all += u64::from(base != Reg::ZERO),
+            Operand::Reg(_)
+            | Operand::Imm(..)
+            | Operand::Small(_)
+            | Operand::Factor(_)
+            | Operand::Label(_)
+            | Operand::Text(_) => {}
+        }
+    }
+    (all, changed)
 }
 
 /// Exchanges with memory. An operand of an accumulate is fetched and put back; an exchange moves it once; the link of a

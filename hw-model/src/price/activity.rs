@@ -5,7 +5,7 @@ use pendula_isa::counts::Counts;
 use pendula_isa::module::Module;
 use pendula_isa::table::Row;
 
-use crate::work::CircuitUsage;
+use crate::work::{CircuitUsage, registers};
 
 /// A part of what the host has a machine do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +55,10 @@ pub struct Totals {
     pub work: CircuitUsage,
     /// Instructions executed.
     pub instructions: u64,
+    /// Register operands of these.
+    pub register_reads: u64,
+    /// Register operands that they change.
+    pub register_writes: u64,
     /// Bits brought from the host.
     pub bits_in: u64,
     /// Bits copied to the host.
@@ -69,10 +73,13 @@ impl Totals {
         let mut out = Totals::default();
         let bits = u64::from(module.flags.profile.width());
         for activity in activities {
-            for (work, tapes) in work_by_instruction(module, &activity.counts) {
-                out.work.add_times(&work, 1);
-                out.bits_in += tapes.read * bits;
-                out.bits_out += tapes.written * bits;
+            for (inst, done) in module.code.iter().zip(work_by_instruction(module, &activity.counts)) {
+                out.work.add_times(&done.work, 1);
+                out.bits_in += done.read * bits;
+                out.bits_out += done.written * bits;
+                let (reads, writes) = registers(inst);
+                out.register_reads += reads.saturating_mul(done.times);
+                out.register_writes += writes.saturating_mul(done.times);
             }
             out.instructions += activity.counts.instructions();
             out.bits_in += activity.words_in * bits;
@@ -83,26 +90,31 @@ impl Totals {
     }
 }
 
-/// The number of words that an instruction read from the host and wrote to it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TapeWords {
+/// What all executions of an instruction took.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InstructionWork {
+    pub(super) work: CircuitUsage,
+    /// How often it was executed.
+    pub(super) times: u64,
+    /// Words that it read from the host's tapes.
     pub(super) read: u64,
+    /// Words that it wrote to them.
     pub(super) written: u64,
 }
 
-/// The work of each instruction, and the number of words that it exchanged with the host's tapes.
-pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(CircuitUsage, TapeWords)> {
-    let mut out: Vec<(CircuitUsage, TapeWords)> =
-        vec![(CircuitUsage::default(), TapeWords::default()); module.code.len()];
+/// The work of each instruction.
+pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<InstructionWork> {
+    let mut out: Vec<InstructionWork> = vec![InstructionWork::default(); module.code.len()];
     for mode in &counts.modes {
         for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
             if n > 0 {
-                let (work, tapes) = &mut out[at];
-                work.add_times(&CircuitUsage::of(&module.code[at], mode.mode), n);
+                let done = &mut out[at];
+                done.times += n;
+                done.work.add_times(&CircuitUsage::of(&module.code[at], mode.mode), n);
                 // A printed text is not a word of the program.
                 match module.code[at].kind {
-                    Kind::Row { row: Row::Read, .. } => tapes.read += n,
-                    Kind::Row { row: Row::Emit | Row::Show, .. } => tapes.written += n,
+                    Kind::Row { row: Row::Read, .. } => done.read += n,
+                    Kind::Row { row: Row::Emit | Row::Show, .. } => done.written += n,
                     Kind::Row { .. } | Kind::Accumulate { .. } => {}
                 }
             }

@@ -9,6 +9,35 @@ use pendula_isa::{GateClass, Kind};
 
 use super::activity::work_by_instruction;
 use super::{Activity, Device, Joules, Phase};
+use crate::work::{CircuitKind, registers};
+
+/// What an item is charged for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// Circuits of a gate class.
+    Class(GateClass),
+    /// Fetching and decoding instructions, and counting the program counter on.
+    Fetch,
+    /// Accesses to the register file.
+    Registers,
+    /// Words on the link to the host.
+    Traffic,
+    /// Information that is destroyed.
+    Lost,
+}
+
+impl Subject {
+    /// The name under which it is reported.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Subject::Class(class) => class.key(),
+            Subject::Fetch => "fetch",
+            Subject::Registers => "registers",
+            Subject::Traffic => "traffic",
+            Subject::Lost => "lost",
+        }
+    }
+}
 
 /// An item of a bill.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,9 +46,9 @@ pub struct Item {
     pub phase: Phase,
     /// The instruction, if the item belongs to one.
     pub at: Option<u32>,
-    /// The gate class; `None` for traffic and lost information.
-    pub class: Option<GateClass>,
-    /// The number of uses of the class; without a class, words or bits.
+    /// What it is for.
+    pub subject: Subject,
+    /// The number of uses of the class, of instructions or accesses; words of traffic; bits that are lost.
     pub times: u64,
     /// The cost.
     pub joules: Joules,
@@ -38,31 +67,38 @@ impl Bill {
         let _span = tracing::debug_span!("price", instructions = module.code.len()).entered();
         let mut items = Vec::new();
         let bits = u64::from(module.flags.profile.width());
+        // Units recur at many places.
+        let mut prices: BTreeMap<CircuitKind, Joules> = BTreeMap::new();
+        let (fetch, register) = (device.fetch(), device.register());
         for Activity { phase, counts, words_in, words_out } in activities {
             let phase = *phase;
-            for (at, (work, tapes)) in work_by_instruction(module, counts).into_iter().enumerate() {
-                let at = Some(at as u32);
-                for (unit, times) in work.uses() {
-                    let class = Some(unit.class());
-                    items.push(Item { phase, at, class, times, joules: device.unit(unit) * times as f64 });
+            let mut add = |at, subject, times: u64, joules: Joules| {
+                if times > 0 {
+                    items.push(Item { phase, at, subject, times, joules });
                 }
-                let (read, written) = (tapes.read * bits, tapes.written * bits);
-                for (times, joules) in [(tapes.read, device.bits_in(read)), (tapes.written, device.bits_out(written))] {
-                    if times > 0 {
-                        items.push(Item { phase, at, class: None, times, joules });
-                    }
+            };
+            for (at, done) in work_by_instruction(module, counts).into_iter().enumerate() {
+                let (inst, at) = (&module.code[at], Some(at as u32));
+                for (unit, times) in done.work.uses() {
+                    let each = *prices.entry(unit).or_insert_with(|| device.unit(unit));
+                    add(at, Subject::Class(unit.class()), times, each * times as f64);
                 }
-            }
-            for &(at, bits) in &counts.lost {
-                items.push(Item { phase, at: Some(at), class: None, times: bits, joules: device.bits_lost(bits) });
-            }
-            for (words, joules) in
-                [(words_in, device.bits_in(words_in * bits)), (words_out, device.bits_out(words_out * bits))]
-            {
-                if *words > 0 {
-                    items.push(Item { phase, at: None, class: None, times: *words, joules });
+                if fetch != Joules::default() {
+                    add(at, Subject::Fetch, done.times, fetch * done.times as f64);
                 }
+                let (reads, writes) = registers(inst);
+                let accesses = device.register_accesses(reads, writes).saturating_mul(done.times);
+                if register != Joules::default() {
+                    add(at, Subject::Registers, accesses, register * accesses as f64);
+                }
+                add(at, Subject::Traffic, done.read, device.bits_in(done.read * bits));
+                add(at, Subject::Traffic, done.written, device.bits_out(done.written * bits));
             }
+            for &(at, lost) in &counts.lost {
+                add(Some(at), Subject::Lost, lost, device.bits_lost(lost));
+            }
+            add(None, Subject::Traffic, *words_in, device.bits_in(words_in * bits));
+            add(None, Subject::Traffic, *words_out, device.bits_out(words_out * bits));
         }
         Bill { items }
     }

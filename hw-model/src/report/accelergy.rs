@@ -23,7 +23,7 @@ type Actions = BTreeMap<String, (f64, u64)>;
 /// `action_counts.yaml` with the counts. Returns names of files with their contents.
 ///
 /// The sum of energies times counts is the bill. Beside the gate classes, whose actions are the circuits used, there
-/// are the components `link` (`bit_in`, `bit_out`) and `erasure` (`bit_overwritten` in the host's memory, `bit_lost`).
+/// are `fetch` (`instruction`, with its decoding), `registers` (`access`), and the components `link` (`bit_in`, `bit_out`) and `erasure` (`bit_overwritten` in the host's memory, `bit_lost`).
 pub fn accelergy(program: &Program<'_>, priced: &PricedRun<'_>) -> Vec<(String, String)> {
     let components = components(priced);
     let technology = priced.device.technology().name();
@@ -61,6 +61,15 @@ fn components(priced: &PricedRun<'_>) -> BTreeMap<&'static str, Actions> {
     };
     for (unit, times) in totals.work.uses() {
         add(unit.class().key(), action(unit), device.unit(unit).total(), times);
+    }
+    let accesses = device.register_accesses(totals.register_reads, totals.register_writes);
+    for (component, joules, name, times) in [
+        ("fetch", device.fetch().total(), "instruction", totals.instructions),
+        ("registers", device.register().total(), "access", accesses),
+    ] {
+        if joules > 0.0 {
+            add(component, name.to_string(), joules, times);
+        }
     }
     let out_bit = device.bits_out(1);
     add("link", "bit_in".to_string(), device.bits_in(1).total(), totals.bits_in);

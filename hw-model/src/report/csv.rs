@@ -4,13 +4,13 @@ use super::{PricedRun, Program};
 use crate::price::Cause;
 
 /// The columns.
-const HEADER: &str = "technology,frequency_hz,volt,phase,function,file,line,address,gate_class,cause,times,joules\n";
+const HEADER: &str = "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,joules\n";
 
 /// Bills as CSV (RFC 4180, except that lines end in a line feed): a row for each item and cause, in the order of the
 /// bills.
 ///
-/// `joules` is the energy in joules, written so that it reads back exactly. `times` counts uses of the gate class or,
-/// if that is empty, words of traffic or bits lost. Fields that are unknown or do not apply are empty. Items that cost
+/// `joules` is the energy in joules, written so that it reads back exactly. `times` counts uses of the gate class that is
+/// the subject, instructions that are fetched, accesses to registers, words of traffic, or bits lost. Fields that are unknown or do not apply are empty. Items that cost
 /// nothing are left out, unless a whole bill costs nothing; then they have no cause.
 pub fn csv(program: &Program<'_>, priced: &[PricedRun<'_>]) -> String {
     let mut out = String::from(HEADER);
@@ -30,7 +30,7 @@ pub fn csv(program: &Program<'_>, priced: &[PricedRun<'_>]) -> String {
                     quoted(origin.file),
                     origin.line.map(|line| line.to_string()).unwrap_or_default(),
                     item.at.map(|at| at.to_string()).unwrap_or_default(),
-                    item.class.map(|class| class.key().to_string()).unwrap_or_default(),
+                    item.subject.name().to_string(),
                     cause.to_string(),
                     item.times.to_string(),
                     format!("{joules:e}"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PricedRun, Program, subject};
+use super::{PricedRun, Program};
 use crate::price::Cause;
 
 /// Attojoules in a joule.
@@ -24,7 +24,7 @@ pub fn folded(program: &Program<'_>, priced: &PricedRun<'_>) -> String {
             (Some(at), None) => frames.push(frame(&format!("{}:@{at}", origin.file))),
             (None, None) => {}
         }
-        frames.push(subject(&priced.device, item).to_string());
+        frames.push(item.subject.name().to_string());
         for cause in Cause::ALL {
             let joules = item.joules[cause];
             if joules != 0.0 {

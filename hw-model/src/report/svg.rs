@@ -36,14 +36,12 @@ pub struct Swept<'a> {
     pub conditions: Conditions,
     /// What the run did.
     pub totals: &'a Totals,
-    /// The number of cycles of the run on this technology.
-    pub cycles: u64,
 }
 
 impl<'a> Swept<'a> {
     /// The device at a frequency in hertz, or without one if its energy does not depend on it.
     fn device(&self, hertz: Option<f64>) -> Result<Device<'a>, PriceError> {
-        let at = |hertz| Device::new(self.technology, Conditions { hertz, ..self.conditions });
+        let at = |hertz| Device::for_run(self.technology, Conditions { hertz, ..self.conditions }, self.totals);
         match at(hertz) {
             Err(PriceError::Frequency(_)) => at(None),
             device => device,
@@ -60,11 +58,11 @@ impl<'a> Swept<'a> {
     ///
     /// A ramp shorter than the time constant charges nothing, so the frequencies of adiabatic logic end there.
     fn samples(&self, (low, high): (f64, f64)) -> Result<Vec<(f64, Joules)>, PriceError> {
-        let physics = self.device(None)?.physics();
+        let fastest = self.device(None)?.frequencies().map(|(_, highest)| highest);
         if !(low > 0.0 && high.is_finite()) {
             return Ok(Vec::new());
         }
-        let high = physics.map_or(high, |p| high.min(1.0 / (p.ticks * p.time_constant)));
+        let high = fastest.map_or(high, |fastest| high.min(fastest));
         if high <= low {
             return Ok(Vec::new());
         }

@@ -1,19 +1,22 @@
 //! Reads technology files: keys contain their units, every table has a source, and every error has a place.
 
+mod energy;
 mod nesting;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use pendula_isa::GateClass;
 use pendula_isa::budget::{Budget, Exceeded, Resource};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Clock, Energy, Logic, MemoryTable, Operations, PerGate, Technology};
-use crate::physics::{Adiabatic, Ramp, Scaling};
+use super::Technology;
+use super::quantity::{Figure, Figures, Quantity, Status};
+use energy::energy;
 use nesting::nested;
 
 /// An error in a technology file.
@@ -31,42 +34,81 @@ pub struct TechnologyError {
 /// The maximum nesting of tables and lists: the TOML reader is recursive, and counts some levels twice.
 const MAX_NESTING: u32 = 30;
 
-type Number = Spanned<f64>;
+type Number = Spanned<Quantity>;
 type Text = Spanned<String>;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: Text,
-    #[serde(default)]
-    title: String,
-    latency_cycles: Option<Spanned<BTreeMap<Spanned<String>, Spanned<toml::Value>>>>,
-    conditions: Option<Spanned<Conditions>>,
-    ideal: Option<Spanned<OnlySource>>,
-    adiabatic: Option<Spanned<AdiabaticTable>>,
-    gate_farad: Option<Spanned<Gates>>,
-    clock: Option<Spanned<ClockTable>>,
-    operation_joule: Option<Spanned<OperationTable>>,
-    junction: Option<Spanned<Junction>>,
-    memory: Option<Spanned<Memory>>,
-    link: Option<Spanned<Link>>,
-    erasure: Option<Spanned<Erasure>>,
-    cooling: Option<Spanned<Cooling>>,
+macro_rules! file {
+    ($($key:ident: $Table:ident),* $(,)?) => {
+        /// What a file says.
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct File {
+            name: Text,
+            #[serde(default)]
+            title: String,
+            latency_cycles: Option<Spanned<BTreeMap<Spanned<String>, Spanned<toml::Value>>>>,
+            $($key: Option<Spanned<$Table>>,)*
+        }
+
+        impl File {
+            /// The tables of energies that are there.
+            fn tables(&self) -> impl Iterator<Item = (&'static str, &dyn Sourced)> {
+                let all = [$((stringify!($key), self.$key.as_ref().map(|t| t.get_ref() as &dyn Sourced)),)*];
+                all.into_iter().filter_map(|(key, table)| Some((key, table?)))
+            }
+
+            /// Calls a function with the key of each number in these tables.
+            fn each_figure(&mut self, f: &mut dyn FnMut(&str, &mut Number)) {
+                $(self.$key.each(stringify!($key), f);)*
+            }
+        }
+    };
+}
+
+file! {
+    conditions: Conditions,
+    ideal: OnlySource,
+    operation_joule: OperationTable,
+    adiabatic: AdiabaticTable,
+    scaling: ScalingTable,
+    gate_farad: CellTable,
+    clock: ClockTable,
+    junction: JunctionTable,
+    cell_joule: CellJouleTable,
+    datapath: DatapathTable,
+    processor: ProcessorTable,
+    memory: Memory,
+    link: Link,
+    erasure: ErasureTable,
+    cooling: Cooling,
 }
 
 macro_rules! tables {
     ($( $Table:ident { $($field:ident: $Type:ty),* } )*) => {
         $(
-            #[derive(Deserialize)]
+            #[derive(Clone, Debug, PartialEq, Deserialize)]
             #[serde(deny_unknown_fields)]
             struct $Table {
                 source: Text,
+                status: Option<Status>,
                 $($field: $Type,)*
             }
 
             impl Sourced for $Table {
                 fn source(&self) -> &Text {
                     &self.source
+                }
+
+                fn status(&self) -> Option<Status> {
+                    self.status
+                }
+            }
+
+            impl Figures for Spanned<$Table> {
+                #[allow(unused_variables, reason = "a table may have no figures")]
+                fn each(&mut self, key: &str, f: &mut dyn FnMut(&str, &mut Number)) {
+                    let table = self.get_mut();
+                    $(table.$field.each(&format!("{key}.{}", stringify!($field)), f);)*
                 }
             }
         )*
@@ -76,23 +118,112 @@ macro_rules! tables {
 /// A table that states where its figures come from.
 trait Sourced {
     fn source(&self) -> &Text;
+
+    /// How its figures are known, unless they say it themselves.
+    fn status(&self) -> Option<Status>;
 }
 
 tables! {
-    Conditions { temperature_kelvin: Number }
+    Conditions { temperature_kelvin: Number, lowest_hertz: Option<Number>, highest_hertz: Option<Number> }
     OnlySource {}
-    AdiabaticTable {
-        supply_volt: Number, time_constant_second: Number, leakage_ratio: Number, ticks_per_operation: Number,
-        powered_ratio: Option<Number>, ramp: Option<Text>, threshold_volt: Option<Number>, alpha: Option<Number>
+    OperationTable {
+        int32_add: Number, int32_mul: Number, fp32_add: Number, fp32_mul: Number, level_second: Number,
+        leakage_ratio: Number, clock_tree_ratio: Number
     }
-    Gates { not: Number, cnot: Number, toffoli: Number, cswap: Number }
-    ClockTable { quality: Option<Number>, recovered_ratio: Option<Number> }
-    OperationTable { int32_add: Number, int32_mul: Number, fp32_add: Number, fp32_mul: Number }
-    Junction { joule: Number, at_hertz: Number, per_gate: Number }
-    Memory { size_byte: Spanned<Vec<Number>>, access_farad: Option<Spanned<Vec<Number>>>, access_joule: Option<Spanned<Vec<Number>>> }
+    AdiabaticTable {
+        discipline: Text, supply_volt: Number, time_constant_second: Number, leakage_ratio: Number,
+        ticks_per_cycle: Number, ramp: Option<Text>, shortest_ramp_second: Option<Number>, held_ticks: Option<Number>,
+        residual_volt: Option<Number>
+    }
+    ScalingTable {
+        threshold_volt: Number, alpha: Number, subthreshold_slope: Number, threshold_volt_per_kelvin: Number,
+        barrier_lowering: Number, leakage_floor: Number
+    }
+    CellTable {
+        and: Option<Number>, xor: Option<Number>, majority: Option<Number>, latch: Option<Number>, buffer: Option<Number>,
+        not: Option<Number>, cnot: Option<Number>, toffoli: Option<Number>, cswap: Option<Number>
+    }
+    ClockTable {
+        ideal: Option<Spanned<bool>>, quality: Option<Number>, at_hertz: Option<Number>, exponent: Option<Number>,
+        load_ratio: Option<Number>, driver_joule: Option<Number>, recovered_ratio: Option<Number>
+    }
+    JunctionTable {
+        discipline: Text, joule: Number, at_hertz: Number, gate_junctions: Number, buffer_junctions: Number,
+        lost_bits: Option<Number>
+    }
+    CellJouleTable {
+        mapping: Text, at_hertz: Number, levels_per_cycle: Number, and: Option<Number>, xor: Option<Number>,
+        majority: Option<Number>, latch: Option<Number>, buffer: Option<Number>, not: Option<Number>,
+        cnot: Option<Number>, toffoli: Option<Number>, cswap: Option<Number>
+    }
+    DatapathTable { unrolled: Spanned<Vec<Text>>, iterative: Option<Spanned<Vec<Text>>>, idle_ratio: Number }
+    ProcessorTable {
+        fetch_joule: Option<Number>, decode_joule: Option<Number>, register_joule: Option<Number>,
+        fetch_farad: Option<Number>, decode_farad: Option<Number>, register_farad: Option<Number>,
+        fetch_junction: Option<Number>, decode_junction: Option<Number>, register_junction: Option<Number>,
+        fetch_ticks: Number
+    }
+    Memory {
+        size_byte: Spanned<Vec<Number>>, access_farad: Option<Spanned<Vec<Number>>>,
+        access_joule: Option<Spanned<Vec<Number>>>, access_junction: Option<Spanned<Vec<Number>>>, scale: Option<Number>,
+        access_ticks: Number
+    }
     Link { joule_per_bit: Number }
-    Erasure { landauer_factor: Number, overwrite_ratio: Option<Number> }
+    ErasureTable { landauer_factor: Option<Number>, latch_farad: Option<Number>, overwrite_ratio: Option<Number> }
     Cooling { watt_per_watt: Number }
+}
+
+impl File {
+    /// The figures of the tables of energies.
+    pub(super) fn figures(&self) -> Vec<Figure> {
+        let table = |(key, table): (&'static str, &dyn Sourced)| {
+            let source = table.source().get_ref().split_whitespace().collect::<Vec<_>>().join(" ");
+            (key, (table.status(), source))
+        };
+        let defaults: BTreeMap<&str, (Option<Status>, String)> = self.tables().map(table).collect();
+        let mut out = Vec::new();
+        self.clone().each_figure(&mut |key, number| {
+            let quantity = number.get_ref();
+            let table = key.split('.').next().unwrap_or_default();
+            let (status, source) = defaults.get(table).cloned().unwrap_or_default();
+            let (low, high) = quantity.range.unwrap_or((quantity.nominal, quantity.nominal));
+            out.push(Figure {
+                key: key.to_string(),
+                low,
+                nominal: quantity.nominal,
+                high,
+                status: quantity.status.or(status).unwrap_or(Status::Assumed),
+                source: quantity.source.clone().unwrap_or(source),
+            });
+        });
+        out
+    }
+
+    /// The same file with other values for its figures, by their keys.
+    fn with(&self, value: &dyn Fn(&str, f64) -> f64) -> File {
+        let mut file = self.clone();
+        file.each_figure(&mut |key, number| {
+            let nominal = number.get_ref().nominal;
+            number.get_mut().value = value(key, nominal);
+        });
+        file
+    }
+
+    /// Whether both ends of each range are as good as the value itself.
+    fn check_ranges(&self, end: usize) -> Result<(), TechnologyError> {
+        for figure in self.figures().iter().filter(|f| f.is_uncertain()) {
+            for (name, value) in [("low", figure.low), ("high", figure.high)] {
+                let other = self.with(&|key, nominal| if key == figure.key { value } else { nominal });
+                if let Err(e) = energy(&other, end) {
+                    return Err(TechnologyError {
+                        message: format!("at the {name} end of its range: {}", e.message),
+                        ..e
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, TechnologyError> {
@@ -101,7 +232,7 @@ fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, Technol
 
 /// A number that is finite and positive.
 fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
-    let x = *n.get_ref();
+    let x = n.get_ref().value;
     if x.is_finite() && x > 0.0 {
         Ok(x)
     } else {
@@ -111,7 +242,7 @@ fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
 
 /// A number that is finite and not negative.
 fn not_negative(key: &str, n: &Number) -> Result<f64, TechnologyError> {
-    let x = *n.get_ref();
+    let x = n.get_ref().value;
     if x.is_finite() && x >= 0.0 {
         Ok(x)
     } else {
@@ -120,24 +251,12 @@ fn not_negative(key: &str, n: &Number) -> Result<f64, TechnologyError> {
 }
 
 fn within(key: &str, n: &Number, low: f64, high: f64) -> Result<f64, TechnologyError> {
-    let x = *n.get_ref();
+    let x = n.get_ref().value;
     if (low..=high).contains(&x) {
         Ok(x)
     } else {
         error(format!("`{key}` must be from {low} to {high}, and is {x}"), n.span())
     }
-}
-
-/// A table; its source is added to `sources`.
-fn table<'a, T: Sourced>(
-    key: &str,
-    found: Option<&'a Spanned<T>>,
-    sources: &mut Vec<(String, String)>,
-) -> Result<Option<&'a T>, TechnologyError> {
-    let Some(table) = found else { return Ok(None) };
-    let source = table.get_ref().source();
-    record_source(key, source, sources)?;
-    Ok(Some(table.get_ref()))
 }
 
 fn record_source(key: &str, source: &Text, sources: &mut Vec<(String, String)>) -> Result<(), TechnologyError> {
@@ -185,14 +304,35 @@ impl Technology {
                 (default.latency, default.name)
             }
         };
-        let energy = energy(&file, text.len(), &mut sources)?;
+        for (key, table) in file.tables() {
+            record_source(key, table.source(), &mut sources)?;
+        }
+        let energy = energy(&file, text.len())?;
+        file.check_ranges(text.len())?;
         if file.latency_cycles.is_none() && energy.is_none() {
             return error(
-                "the file has neither latencies nor energies: it lacks a table `latency_cycles`, or one of `ideal`, `adiabatic`, `operation_joule`, `junction`",
+                "the file has neither latencies nor energies: it lacks a table `latency_cycles`, or one of `ideal`, `operation_joule`, `adiabatic`, `junction`, `cell_joule`",
                 0..text.lines().next().map_or(0, str::len),
             );
         }
-        Ok(Technology { name, title: file.title, sources, latency, latency_of, energy })
+        Ok(Technology { name, title: file.title.clone(), sources, latency, latency_of, energy, file: Arc::new(file) })
+    }
+}
+
+impl Technology {
+    /// The figures behind its energies.
+    pub fn figures(&self) -> Vec<Figure> {
+        self.file.figures()
+    }
+
+    /// The same technology with other values for figures: `value` gets a figure's key and its nominal value.
+    ///
+    /// # Errors
+    /// If a value is out of what the figure allows.
+    pub fn with_figures(&self, value: &dyn Fn(&str, f64) -> f64) -> Result<Technology, TechnologyError> {
+        let file = self.file.with(value);
+        let energy = energy(&file, 0)?;
+        Ok(Technology { energy, file: Arc::new(file), ..self.clone() })
     }
 }
 
@@ -264,174 +404,4 @@ fn latencies(
         return error(format!("`latency_cycles` lacks {}", missing.join(", ")), table.span());
     }
     Ok(latency.into_iter().flatten().collect())
-}
-
-fn energy(file: &File, end: usize, sources: &mut Vec<(String, String)>) -> Result<Option<Energy>, TechnologyError> {
-    let conditions = table("conditions", file.conditions.as_ref(), sources)?;
-    let ideal = table("ideal", file.ideal.as_ref(), sources)?;
-    let adiabatic = table("adiabatic", file.adiabatic.as_ref(), sources)?;
-    let gates = table("gate_farad", file.gate_farad.as_ref(), sources)?;
-    let clock = table("clock", file.clock.as_ref(), sources)?;
-    let operations = table("operation_joule", file.operation_joule.as_ref(), sources)?;
-    let junction = table("junction", file.junction.as_ref(), sources)?;
-    let memory = table("memory", file.memory.as_ref(), sources)?;
-    let link = table("link", file.link.as_ref(), sources)?;
-    let erasure = table("erasure", file.erasure.as_ref(), sources)?;
-    let cooling = table("cooling", file.cooling.as_ref(), sources)?;
-
-    // One kind of logic, and its tables.
-    let kinds = [
-        ("ideal", file.ideal.as_ref().map(Spanned::span)),
-        ("adiabatic", file.adiabatic.as_ref().map(Spanned::span)),
-        ("operation_joule", file.operation_joule.as_ref().map(Spanned::span)),
-        ("junction", file.junction.as_ref().map(Spanned::span)),
-    ];
-    let mut there: Vec<_> = kinds.iter().filter_map(|(key, span)| span.clone().map(|s| (*key, s))).collect();
-    there.sort_by_key(|(_, span)| span.start);
-    let mut there = there.into_iter();
-    let kind = there.next();
-    if let (Some((first, _)), Some((second, span))) = (&kind, there.next()) {
-        return error(format!("a technology is of one kind: it has `{first}` and `{second}`"), span);
-    }
-    let belongs = [
-        ("gate_farad", file.gate_farad.as_ref().map(Spanned::span), "adiabatic"),
-        ("clock", file.clock.as_ref().map(Spanned::span), "adiabatic"),
-    ];
-    for (key, span, required) in belongs {
-        if let Some(span) = span
-            && kind.as_ref().map(|(k, _)| *k) != Some(required)
-        {
-            return error(format!("`{key}` is of use only beside `{required}`"), span);
-        }
-    }
-    let rest = [
-        ("conditions", file.conditions.as_ref().map(Spanned::span)),
-        ("memory", file.memory.as_ref().map(Spanned::span)),
-        ("link", file.link.as_ref().map(Spanned::span)),
-        ("erasure", file.erasure.as_ref().map(Spanned::span)),
-        ("cooling", file.cooling.as_ref().map(Spanned::span)),
-    ];
-    let Some((kind, place)) = kind else {
-        if let Some((key, Some(span))) = rest.iter().find(|(_, span)| span.is_some()) {
-            let message = format!(
-                "`{key}` is there, but no table that says how gates are made: `ideal`, `adiabatic`, `operation_joule` or `junction`"
-            );
-            return error(message, span.clone());
-        }
-        return Ok(None);
-    };
-    let lacks = |key: &str| error(format!("`{kind}` wants a table `{key}` beside it"), place.clone());
-    let logic = if let Some(table) = adiabatic {
-        let Some(gates) = gates else { return lacks("gate_farad") };
-        Logic::Adiabatic {
-            physics: physics(table)?,
-            farad: PerGate {
-                not: positive("not", &gates.not)?,
-                cnot: positive("cnot", &gates.cnot)?,
-                toffoli: positive("toffoli", &gates.toffoli)?,
-                cswap: positive("cswap", &gates.cswap)?,
-            },
-            clock: clock.map(|t| clock_of(t, file.clock.as_ref().map_or(0..end, Spanned::span))).transpose()?,
-        }
-    } else if let Some(table) = operations {
-        Logic::Irreversible(Operations {
-            int32_add: positive("int32_add", &table.int32_add)?,
-            int32_mul: positive("int32_mul", &table.int32_mul)?,
-            fp32_add: positive("fp32_add", &table.fp32_add)?,
-            fp32_mul: positive("fp32_mul", &table.fp32_mul)?,
-        })
-    } else if let Some(table) = junction {
-        Logic::Superconducting {
-            junction: positive("joule", &table.joule)?,
-            hertz: positive("at_hertz", &table.at_hertz)?,
-            junctions: positive("per_gate", &table.per_gate)?,
-        }
-    } else {
-        let _ = ideal;
-        Logic::Ideal
-    };
-    if let (Some(span), Logic::Ideal) = (file.memory.as_ref().map(Spanned::span), &logic) {
-        return error("`memory` is of no use beside `ideal`, where accesses cost nothing", span);
-    }
-    let Some(conditions) = conditions else { return lacks("conditions") };
-    let Some(link) = link else { return lacks("link") };
-    let Some(erasure) = erasure else { return lacks("erasure") };
-    let overwrite = erasure.overwrite_ratio.as_ref().map(|n| within("overwrite_ratio", n, 0.0, 1.0)).transpose()?;
-    Ok(Some(Energy {
-        kelvin: within("temperature_kelvin", &conditions.temperature_kelvin, 0.01, 1000.0)?,
-        memory: memory.map(|table| memory_of(table, &logic)).transpose()?,
-        logic,
-        link: not_negative("joule_per_bit", &link.joule_per_bit)?,
-        erasure_factor: within("landauer_factor", &erasure.landauer_factor, 1.0, 1e9)?,
-        overwrite: overwrite.unwrap_or(1.0),
-        cooling: cooling.map(|t| not_negative("watt_per_watt", &t.watt_per_watt)).transpose()?.unwrap_or(0.0),
-    }))
-}
-
-fn physics(table: &AdiabaticTable) -> Result<Adiabatic, TechnologyError> {
-    let volt = within("supply_volt", &table.supply_volt, 1e-3, 100.0)?;
-    let ramp = match table.ramp.as_ref().map(|t| (t.get_ref().as_str(), t.span())) {
-        None | Some(("linear", _)) => Ramp::Linear,
-        Some(("sine", _)) => Ramp::Sine,
-        Some((other, span)) => return error(format!("`ramp` is `linear` or `sine`, and not `{other}`"), span),
-    };
-    let scaling = match (&table.threshold_volt, &table.alpha) {
-        (None, None) => None,
-        (Some(threshold), Some(alpha)) => {
-            let at = threshold.span();
-            let threshold = positive("threshold_volt", threshold)?;
-            if threshold >= volt {
-                return error(format!("`threshold_volt` must be below `supply_volt`, {volt}"), at);
-            }
-            Some(Scaling { threshold, alpha: within("alpha", alpha, 1.0, 2.0)? })
-        }
-        (Some(one), None) => return error("`threshold_volt` wants `alpha` beside it", one.span()),
-        (None, Some(one)) => return error("`alpha` wants `threshold_volt` beside it", one.span()),
-    };
-    Ok(Adiabatic {
-        volt,
-        time_constant: positive("time_constant_second", &table.time_constant_second)?,
-        leakage: within("leakage_ratio", &table.leakage_ratio, 1e-30, 0.01)?,
-        ticks: within("ticks_per_operation", &table.ticks_per_operation, 1.0, 1e6)?,
-        powered: table.powered_ratio.as_ref().map(|n| within("powered_ratio", n, 1.0, 1e6)).transpose()?.unwrap_or(1.0),
-        ramp,
-        scaling,
-    })
-}
-
-fn clock_of(table: &ClockTable, span: Range<usize>) -> Result<Clock, TechnologyError> {
-    match (&table.quality, &table.recovered_ratio) {
-        (Some(q), None) => Ok(Clock::Quality(positive("quality", q)?)),
-        (None, Some(r)) => Ok(Clock::Recovered(within("recovered_ratio", r, 0.0, 1.0)?)),
-        (None, None) => error("`clock` wants `quality` or `recovered_ratio`", span),
-        (Some(_), Some(r)) => error("`clock` takes `quality` or `recovered_ratio`, not both", r.span()),
-    }
-}
-
-fn memory_of(table: &Memory, logic: &Logic) -> Result<MemoryTable, TechnologyError> {
-    let (key, figures) = match (logic, &table.access_farad, &table.access_joule) {
-        (Logic::Adiabatic { .. }, Some(figures), None) => ("access_farad", figures),
-        (Logic::Adiabatic { .. }, _, Some(wrong)) => {
-            return error("adiabatic logic has its memory in farads: `access_farad`", wrong.span());
-        }
-        (_, None, Some(figures)) => ("access_joule", figures),
-        (_, Some(wrong), _) => return error("this logic has its memory in joules: `access_joule`", wrong.span()),
-        (_, None, None) => {
-            return error("`memory` lacks what an access costs", table.size_byte.span());
-        }
-    };
-    let sizes = table.size_byte.get_ref();
-    if sizes.is_empty() || sizes.len() != figures.get_ref().len() {
-        let message = format!("`{key}` must have as many figures as `size_byte` has sizes, {}", sizes.len());
-        return error(message, figures.span());
-    }
-    let mut out: Vec<(f64, f64)> = Vec::new();
-    for (size, figure) in sizes.iter().zip(figures.get_ref()) {
-        let bytes = positive("size_byte", size)?;
-        if out.last().is_some_and(|(last, _)| *last >= bytes) {
-            return error("the sizes must rise", size.span());
-        }
-        out.push((bytes, positive(key, figure)?));
-    }
-    Ok(MemoryTable { sizes: out })
 }

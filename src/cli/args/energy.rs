@@ -16,12 +16,15 @@ pub(crate) struct Energy {
     /// List the technologies that ship with Pendula, with their sources.
     #[arg(long)]
     pub(crate) list_tech: bool,
-    /// Operations per second [default: for each technology, where it costs least].
+    /// Cycles of the clock per second [default: for each technology, where it costs least].
     #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
     pub(crate) frequency: Option<f64>,
     /// Supply voltage of adiabatic technologies.
     #[arg(long, value_name = "V", allow_negative_numbers = true)]
     pub(crate) voltage: Option<f64>,
+    /// Temperature of adiabatic technologies in kelvin.
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) temperature: Option<f64>,
     /// Price the run back to the start, too.
     #[arg(long, conflicts_with = "grad")]
     pub(crate) round_trip: bool,

@@ -86,6 +86,7 @@ fn one(
     let conditions = Conditions {
         hertz: args.frequency,
         volt: args.voltage,
+        kelvin: args.temperature,
         memory_words: machine.memory().len() as u64,
         frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
         width: module.flags.profile.width(),
@@ -95,7 +96,7 @@ fn one(
         .iter()
         .map(|technology| {
             let conditions = fitting(technology, conditions, technologies.len() > 1);
-            let device = Device::new(technology, conditions)?;
+            let device = Device::for_run(technology, conditions, &totals)?;
             let bill = Bill::new(&device, module, &ran.activities);
             Ok(PricedRun { device, bill, totals: totals.clone() })
         })
@@ -316,16 +317,12 @@ fn plots(
     ran: &MeasuredRun,
     steps: u64,
 ) -> anyhow::Result<Vec<(String, String)>> {
-    let cycles = |technology: &Technology| -> u64 {
-        ran.activities.iter().map(|a| technology.cycles(&a.counts, &program.module.code)).sum()
-    };
     let swept: Vec<svg::Swept<'_>> = priced
         .iter()
         .map(|p| svg::Swept {
             technology: p.device.technology(),
             conditions: p.device.conditions(),
             totals: &p.totals,
-            cycles: cycles(p.device.technology()),
         })
         .collect();
     let mut out = vec![
@@ -341,7 +338,7 @@ fn plots(
             steps,
             step_joules: step,
             state_bits: ran.state_bits,
-            bit_joules: p.device.energy().erasure(),
+            bit_joules: p.device.erasure(),
             base: 4,
         };
         let name = unlike(&out, &format!("schedules-{}", file_name(p.device.technology().name())), ".svg");

@@ -9,7 +9,7 @@ use pendula::hw_model::report::{PricedRun, Program};
 use serde_json::{Map, Value, json};
 
 use crate::cli::report::energy_run::{MeasuredRun, Sweep, Swept};
-use crate::cli::report::energy_text::{Steps, class_name, forward, lost_by_line, place, priced_schedules, roundings};
+use crate::cli::report::energy_text::{Steps, forward, lost_by_line, place, priced_schedules, roundings};
 
 fn joules(j: Joules) -> Value {
     let mut out: Map<String, Value> =
@@ -65,18 +65,18 @@ fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) 
             })
         })
         .collect();
-    let optimum =
-        device.physics().map(|p| json!({ "closed_form_hertz": p.best_frequency(), "hertz": p.numeric_best().0 }));
     json!({
         "name": device.technology().name(),
         "title": device.technology().title(),
         "hertz": device.hertz(),
         "volt": device.volt(),
-        "optimum": optimum,
+        "discipline": device.energy().logic.discipline(),
+        "kelvin": device.kelvin(),
+        "seconds": device.seconds(&priced.totals),
         "total": joules(bill.total()),
         "at_the_plug": bill.total().total() * device.plug(),
         "phases": map(bill.by(|i| i.phase.name().to_string())),
-        "classes": map(bill.by(|i| class_name(i.class).to_string())),
+        "classes": map(bill.by(|i| i.subject.name().to_string())),
         "functions": map(bill.by(|i| i.at.map_or_else(host, |at| program.functions[at as usize].clone()))),
         "lines": map(bill.by(|i| i.at.map_or_else(host, |at| place(program, at)))),
         "routines": routines,
@@ -92,7 +92,7 @@ pub(crate) fn technologies() -> Map<String, Value> {
             "name": technology.name(),
             "title": technology.title(),
             "link": energy.map(|e| e.link),
-            "erasure": energy.map(|e| e.erasure()),
+            "discipline": energy.map(|e| e.logic.discipline()),
             "sources": sources,
         })
     };

@@ -61,9 +61,9 @@ impl Sweep {
         totals: &Totals,
     ) -> anyhow::Result<Swept> {
         let applies = |t: &&Technology| match t.energy().map(|e| &e.logic) {
-            Some(Logic::Adiabatic { physics, .. }) => !self.voltage || physics.scaling.is_some(),
-            Some(Logic::Superconducting { .. }) => !self.voltage,
-            _ => false,
+            Some(Logic::Ramped(ramped)) => !self.voltage || ramped.physics.scaling.is_some(),
+            Some(Logic::Junctions(_)) => !self.voltage,
+            Some(Logic::Ideal | Logic::Static(_) | Logic::Cells(_)) | None => false,
         };
         let what = if self.voltage { "voltage" } else { "frequency" };
         let swept: Vec<&Technology> = technologies.iter().filter(applies).collect();
@@ -77,7 +77,7 @@ impl Sweep {
                     } else {
                         Conditions { hertz: Some(*value), ..fitting(technology, conditions, true) }
                     };
-                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total() * d.plug())
+                    Device::for_run(technology, conditions, totals).ok().map(|d| d.total(totals).total() * d.plug())
                 };
                 (technology.name().to_string(), self.values.iter().map(price).collect())
             })
@@ -91,9 +91,11 @@ pub(crate) fn fitting(technology: &Technology, asked: Conditions, several: bool)
     let mut out = asked;
     if let (Some(energy), true) = (technology.energy(), several) {
         match energy.logic {
-            Logic::Ideal | Logic::Irreversible(_) => (out.hertz, out.volt) = (None, None),
-            Logic::Superconducting { .. } => out.volt = None,
-            Logic::Adiabatic { .. } => {}
+            Logic::Ideal => (out.hertz, out.volt) = (None, None),
+            Logic::Static(_) | Logic::Cells(_) => (out.hertz, out.volt, out.kelvin) = (None, None, None),
+            Logic::Junctions(_) => (out.volt, out.kelvin) = (None, None),
+            Logic::Ramped(ramped) if ramped.physics.scaling.is_none() => (out.volt, out.kelvin) = (None, None),
+            Logic::Ramped(_) => {}
         }
     }
     out

@@ -9,7 +9,7 @@ use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase};
 use pendula::hw_model::report::{PricedRun, Program};
 use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
-use pendula::hw_model::{Logic, Technology};
+use pendula::hw_model::{Clock, Logic, Technology};
 use pendula::isa::counts::Counts;
 use pendula::isa::module::name_in_source;
 use pendula::isa::text::{ModuleNames, display};
@@ -74,16 +74,11 @@ pub(crate) fn technologies() -> String {
     for technology in Technology::presets().filter_map(Technology::preset) {
         let _ = writeln!(out, "{}: {}", technology.name(), technology.title());
         if let Some(energy) = technology.energy() {
-            if let Logic::Adiabatic { physics, .. } = &energy.logic {
-                let gain = physics.volt * physics.volt / physics.best_energy(1.0);
-                let _ = writeln!(
-                    out,
-                    "  best at {}, where a capacitance C takes C·V²/{gain:.*}",
-                    si(physics.best_frequency(), "Hz"),
-                    usize::from(gain < 99.95)
-                );
+            let _ = writeln!(out, "  discipline: {}", energy.logic.discipline());
+            if let Logic::Ramped(ramped) = &energy.logic {
+                let ideal = if ramped.clock == Clock::Ideal { ", clock: ideal" } else { "" };
+                let _ = writeln!(out, "  {} ramps in a cycle{ideal}", ramped.ticks_per_cycle);
             }
-            let _ = writeln!(out, "  link {} a bit, erasing {} a bit", joules(energy.link), joules(energy.erasure()));
         }
         for (table, source) in technology.sources() {
             let _ = writeln!(out, "  {table}: {source}");
@@ -219,13 +214,8 @@ fn phases(priced: &PricedRun<'_>) -> Titled {
     breakdown(priced, "by phase", |i| i.phase, |p| p.name().to_string(), Order::Natural)
 }
 
-/// The name under which a gate class is reported.
-pub(crate) fn class_name(class: Option<GateClass>) -> &'static str {
-    class.map_or("link and erasure", GateClass::key)
-}
-
 fn classes(priced: &PricedRun<'_>) -> Titled {
-    breakdown(priced, "by gate class", |i| i.class, |c| class_name(*c).to_string(), Order::Falling)
+    breakdown(priced, "by gate class", |i| i.subject, |s| s.name().to_string(), Order::Falling)
 }
 
 fn by_function(program: &Program<'_>, priced: &PricedRun<'_>) -> Titled {

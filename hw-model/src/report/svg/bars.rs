@@ -8,7 +8,7 @@ use plotters::style::{RGBColor, WHITE};
 use super::canvas::{COLOURS, Hatch, INK, PALE, Pen, TEXT, render, text_width};
 use super::chart::{Legend, LegendKey};
 use crate::price::Cause;
-use crate::report::{PricedRun, subject};
+use crate::report::PricedRun;
 use crate::units::si;
 
 /// The maximum number of gate classes that are distinguished.
@@ -48,7 +48,7 @@ pub fn breakdown_by_class(priced: &[PricedRun<'_>]) -> String {
         .map(|p| {
             let mut out = BTreeMap::new();
             for item in &p.bill.items {
-                *out.entry(subject(&p.device, item)).or_default() += item.joules.total();
+                *out.entry(item.subject.name()).or_default() += item.joules.total();
             }
             out
         })

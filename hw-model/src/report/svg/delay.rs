@@ -4,41 +4,39 @@ use plotters::style::RGBColor;
 
 use super::canvas::{Canvas, Pen, Point, render};
 use super::chart::{Axis, Curve, Frame, Legend, LegendKey};
-use super::{Swept, bounds, cooling, curve, entry, nothing, style};
+use super::{MARK, Swept, bounds, cooling, curve, entry, nothing, style};
 use crate::price::PriceError;
 
 /// The background of the Pareto front.
 const FRONT: Pen = Pen::new(RGBColor(0xC4, 0xC4, 0xC4), 10.0);
 
-/// Plots the energy of a run in joules against its time in seconds, cycles over frequency, both on logarithmic axes: a
-/// curve for each technology as its frequency goes from one value in hertz to another. The Pareto front, where no other
-/// point is both as fast and as cheap, has a grey background.
+/// Plots the energy of a run in joules against its time in seconds, both on logarithmic axes: a curve for each technology as its frequency goes
+/// from one value in hertz to another, or a point if it has but one speed. The time is that of one operation after the other, by the depth of
+/// their netlists. The Pareto front, where no other point is both as fast and as cheap, has a grey background.
 ///
-/// The cost of cooling is included. If the energy of a technology does not depend on the frequency, its speed is not
-/// known: its energy is a dashed line that takes no part in the front.
+/// The cost of cooling is included. A technology that says nothing of time has neither.
 ///
 /// # Errors
 /// If a technology cannot be priced under its conditions.
 pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, PriceError> {
     let mut curves: Vec<Curve> = Vec::new();
     for run in runs {
-        let samples = run.samples(hertz)?;
-        let points = samples.iter().map(|(f, joules)| (run.cycles as f64 / f, joules.total()));
-        curves.push(points.filter(|(t, e)| *t > 0.0 && *e > 0.0).collect());
+        let mut points = Curve::new();
+        for (hertz, joules) in run.samples(hertz)? {
+            let seconds = run.device(Some(hertz))?.seconds(run.totals).unwrap_or(0.0);
+            let point = (seconds, joules.total());
+            if point.0 > 0.0 && point.1 > 0.0 && points.last() != Some(&point) {
+                points.push(point);
+            }
+        }
+        curves.push(points);
     }
     let points = || curves.iter().flatten();
     let (Some(time), Some(energy)) = (bounds(points().map(|p| p.0)), bounds(points().map(|p| p.1))) else {
         return Ok(nothing("nothing takes time and energy at these frequencies"));
     };
     let mut legend = Legend::default();
-    let mut known = Vec::new();
-    for run in runs {
-        known.push(run.device(None)?.hertz().is_some());
-    }
-    let pen = |n: usize| {
-        let colour = style(n).0;
-        if known[n] { Pen::new(colour, 2.2) } else { Pen::dashed(colour, 1.4, &[6.0, 4.0]) }
-    };
+    let pen = |n: usize| Pen::new(style(n).0, 2.2);
     for (n, (run, points)) in runs.iter().zip(&curves).enumerate() {
         entry(&mut legend, n, run, hertz, pen(n), points.is_empty());
     }
@@ -47,10 +45,15 @@ pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, Pri
     let frame = Frame { x: Axis::new(time.0, time.1, 84.0, 604.0), y: Axis::whole(energy.0, energy.1, 440.0, 20.0) };
     Ok(render(604.0 + 24.0 + legend.width() + 12.0, 506.0, |canvas| {
         frame.draw(canvas, "Run time (s)", &format!("Energy of the run{}", cooling(runs)));
-        let swept: Vec<&Curve> = curves.iter().zip(&known).filter(|(_, known)| **known).map(|(c, _)| c).collect();
+        let swept: Vec<&Curve> = curves.iter().collect();
         front(canvas, &swept, &frame);
         for (n, points) in curves.iter().enumerate() {
-            curve(canvas, &frame.clip(points), n, pen(n), None);
+            match &points[..] {
+                [point] => canvas.mark(style(n).1, frame.at(*point), MARK, style(n).0),
+                _ => {
+                    curve(canvas, &frame.clip(points), n, pen(n), None);
+                }
+            }
         }
         legend.draw(canvas, (628.0, 20.0));
     }))
