@@ -1,13 +1,15 @@
-//! Finds what the routines of a program leave behind: which words each one writes, and which of these it leaves neither
-//! zero nor unchanged.
+//! Finds what a program and its routines leave behind: which words each one writes, and which of these it leaves neither
+//! zero nor unchanged; and the words that the program touches at all.
 //!
 //! The program runs once more, one instruction at a time, and each word's contents get a name. Two words have the same
 //! name only if they have the same contents for all inputs that lead the program along this path. Contents that are
 //! equal by chance do not count.
 
 mod names;
+mod touched;
 
 use pendula_hw_model::breakeven::SpanEffects;
+use pendula_hw_model::price::Dirty;
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
@@ -17,14 +19,20 @@ use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_vm::{ConfigError, Machine, Snapshot, StepOutcome};
 use rustc_hash::FxHashMap;
 
+use crate::state::values::{Location, Place};
 use names::{Name, Names, SlotNames};
+use touched::Touched;
 
-/// The maximum number of instructions that are followed; later behaviour is assumed to be similar.
+/// The maximum number of instructions whose contents are followed; later behaviour is assumed to be similar.
 const STEPS: u64 = 1 << 22;
+/// The maximum number of instructions whose addresses are.
+const ADDRESSES: u64 = 1 << 26;
 /// The maximum number of names within a routine; it bounds the memory.
 const NAMES: usize = 1 << 21;
-/// Above this number of names, they are discarded when no routine is open.
-const MANY: usize = 1 << 16;
+/// Above this number of names, they are discarded when no routine is open. What the whole program leaves is not known then.
+const MANY: usize = 1 << 20;
+/// The span that is the whole program.
+const PROGRAM: u32 = u32::MAX;
 
 /// A word of a machine's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,37 +41,115 @@ enum Word {
     Mem(u64),
 }
 
+/// What a run forward touches and leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// What each of the module's spans leaves.
+    pub spans: Vec<SpanEffects>,
+    /// The words of memory that instructions read or write, or that hold inputs and results.
+    pub touched: u64,
+    /// Whether these are all: the run was followed to its end.
+    pub complete: bool,
+    /// Words that the run leaves neither zero nor as they were, without inputs and results: they go to the host.
+    pub dirty: Dirty,
+    /// Whether contents were followed to the end of the run. If not, all words that were written count as dirty.
+    pub followed: bool,
+}
+
+/// Follows a run forward with these values. `shared` are the program's inputs and results. The machine stays where the run, or the part of it
+/// that is followed, ends.
+///
+/// # Errors
+/// The host does not have enough memory.
+pub fn footprint(
+    machine: &mut Machine<'_>,
+    start: &Snapshot,
+    inputs: &[Place],
+    results: &[Place],
+) -> Result<Footprint, ConfigError> {
+    // Resets the machine completely: no gradient words, tangents or listeners.
+    machine.reset(start, start.mem.len())?;
+    let mut follower = Follower::new(machine.program().module());
+    let mut touched = Touched::new(start.mem.len());
+    let (mut contents, mut ended) = (true, false);
+    for step in 0..ADDRESSES {
+        contents = contents && step < STEPS && follower.names.count() <= NAMES;
+        let Some(ran) = stepped(machine, &mut follower, contents) else {
+            ended = true;
+            break;
+        };
+        if let Some((inst, before)) = ran {
+            touched.ran(&inst, &before, machine.registers());
+        }
+    }
+    touched.add(inputs.iter().chain(results).flat_map(memory_of));
+    let whole = follower.finish();
+    let moved: Vec<Word> = results.iter().flat_map(words_of).collect();
+    let (dirty, followed) = match whole.filter(|_| contents && ended) {
+        Some(words) => (count(words.into_iter().filter(|word| !moved.contains(word))), true),
+        None => {
+            moved.iter().for_each(|word| touched.leave_out(*word));
+            let (registers, memory) = touched.written();
+            (Dirty { registers, memory }, false)
+        }
+    };
+    Ok(Footprint { spans: follower.out, touched: touched.memory(), complete: ended, dirty, followed })
+}
+
+/// Runs an instruction, and follows its contents if wanted. `None` at the end of the run; otherwise the instruction in the direction in which it
+/// ran, with the registers before it, if it is one of the module's.
+fn stepped(
+    machine: &mut Machine<'_>,
+    follower: &mut Follower<'_>,
+    contents: bool,
+) -> Option<Option<(Inst, [u64; Reg::COUNT])>> {
+    let forward = machine.direction() == Direction::Forward;
+    let before = *machine.registers();
+    match machine.step() {
+        StepOutcome::Executed(at) => {
+            let Some(inst) = follower.module.code.get(at as usize) else { return Some(None) };
+            if contents {
+                follower.ran(at, inst, forward, &before);
+            }
+            Some(Some((if forward { *inst } else { inst.inverse() }, before)))
+        }
+        StepOutcome::Trap(_) | StepOutcome::Finished => None,
+    }
+}
+
+fn count(words: impl Iterator<Item = Word>) -> Dirty {
+    let mut out = Dirty::default();
+    for word in words {
+        match word {
+            Word::Reg(_) => out.registers += 1,
+            Word::Mem(_) => out.memory += 1,
+        }
+    }
+    out
+}
+
+fn words_of(place: &Place) -> Vec<Word> {
+    match place.at {
+        Location::Register(r) => vec![Word::Reg(r.index())],
+        Location::Cell(_) | Location::Memory { .. } => memory_of(place).map(Word::Mem).collect(),
+    }
+}
+
+fn memory_of(place: &Place) -> std::ops::Range<u64> {
+    match place.at {
+        Location::Register(_) => 0..0,
+        Location::Cell(at) => u64::from(at)..u64::from(at) + 1,
+        Location::Memory { start, len, .. } => start..start.saturating_add(len),
+    }
+}
+
 /// Finds what every span of the module leaves in a run forward with these values. The machine stays where that run
 /// ends.
 ///
 /// # Errors
 /// The host does not have enough memory.
 pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEffects>, ConfigError> {
-    let module = machine.program().module();
-    if !module.spans.iter().any(|s| s.undo) {
-        return Ok(Vec::new());
-    }
-    // Resets the machine completely: no gradient words, tangents or listeners.
-    machine.reset(start, start.mem.len())?;
-    let mut follower = Follower::new(module);
-    for _ in 0..STEPS {
-        let forward = machine.direction() == Direction::Forward;
-        let before = *machine.registers();
-        match machine.step() {
-            StepOutcome::Executed(at) => {
-                if let Some(inst) = module.code.get(at as usize) {
-                    follower.ran(at, inst, forward, &before);
-                }
-            }
-            StepOutcome::Trap(_) | StepOutcome::Finished => break,
-        }
-        if follower.names.count() > NAMES {
-            break;
-        }
-    }
-    // Spans that are still open have left what they have so far.
-    follower.close(0);
-    Ok(follower.out)
+    Ok(footprint(machine, start, &[], &[])?.spans)
 }
 
 /// A span that has been entered and not yet left.
@@ -91,6 +177,8 @@ struct Follower<'m> {
     open: Vec<Open>,
     frames: Vec<Frame>,
     out: Vec<SpanEffects>,
+    /// Whether what the whole program leaves is still known.
+    whole: bool,
 }
 
 impl<'m> Follower<'m> {
@@ -112,9 +200,10 @@ impl<'m> Follower<'m> {
             names: Names::default(),
             regs: [None; Reg::COUNT],
             memory: FxHashMap::default(),
-            open: Vec::new(),
-            frames: vec![Frame { outer: 0, level: 0 }],
+            open: vec![Open { span: PROGRAM, before: FxHashMap::default() }],
+            frames: vec![Frame { outer: 1, level: 0 }],
             out: vec![SpanEffects::default(); module.spans.len()],
+            whole: true,
         }
     }
 
@@ -191,8 +280,9 @@ impl<'m> Follower<'m> {
         let same = self.open[outer..].iter().zip(wanted).take_while(|(open, span)| open.span == **span).count();
         self.close(outer + same);
         for &span in &wanted[same..] {
-            if self.open.is_empty() && self.names.count() > MANY {
+            if self.open.iter().all(|open| open.span == PROGRAM) && self.names.count() > MANY {
                 // Earlier knowledge about words is not worth the memory for its names.
+                self.whole = false;
                 self.names = Names::default();
                 self.regs = [None; Reg::COUNT];
                 self.memory.clear();
@@ -208,24 +298,15 @@ impl<'m> Follower<'m> {
         self.within[at as usize] = spans;
     }
 
-    /// Leaves all spans except the outermost `left`.
+    /// Leaves all spans except the outermost `left`, of which the program is one.
     fn close(&mut self, left: usize) {
-        while self.open.len() > left {
+        while self.open.len() > left.max(1) {
             let Some(Open { span, before }) = self.open.pop() else { return };
+            let left = count(self.left(&before));
             let leaves = &mut self.out[span as usize];
             leaves.entries += 1;
-            for (word, was) in &before {
-                let is = match word {
-                    Word::Reg(r) => self.regs[*r],
-                    Word::Mem(at) => self.memory.get(at).copied(),
-                };
-                if is != Some(*was) && is != Some(Name::ZERO) {
-                    match word {
-                        Word::Reg(_) => leaves.registers += 1,
-                        Word::Mem(_) => leaves.memory += 1,
-                    }
-                }
-            }
+            leaves.registers += left.registers;
+            leaves.memory += left.memory;
             let Some(outer) = self.open.last_mut() else { continue };
             // Merges the smaller map into the larger one; the outer span's entries are older and take precedence.
             if outer.before.is_empty() {
@@ -234,6 +315,24 @@ impl<'m> Follower<'m> {
                 before.into_iter().for_each(|(word, was)| _ = outer.before.entry(word).or_insert(was));
             }
         }
+    }
+
+    /// The words that are neither zero nor as they were before.
+    fn left(&self, before: &FxHashMap<Word, Name>) -> impl Iterator<Item = Word> {
+        before.iter().filter_map(|(word, was)| {
+            let is = match word {
+                Word::Reg(r) => self.regs[*r],
+                Word::Mem(at) => self.memory.get(at).copied(),
+            };
+            (is != Some(*was) && is != Some(Name::ZERO)).then_some(*word)
+        })
+    }
+
+    /// Leaves all spans: those that are still open have left what they have so far. Returns what the program has left, if that is known.
+    fn finish(&mut self) -> Option<Vec<Word>> {
+        self.close(0);
+        let program = self.open.first().filter(|_| self.whole)?;
+        Some(self.left(&program.before).collect())
     }
 
     /// The operands: their words, if they are part of the state, and their contents.

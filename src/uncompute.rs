@@ -18,7 +18,7 @@ use pendula_vm::Machine;
 /// # Errors
 /// The technology has no prices.
 pub fn price(machine: &Machine<'_>, technology: &Technology) -> Result<f64, PriceError> {
-    let forward = Activity { phase: Phase::Forward, counts: machine.counts(), words_in: 0, words_out: 0 };
+    let forward = Activity::new(Phase::Forward, machine.counts());
     let totals = Totals::new(machine.program().module(), &[forward]);
     Ok(device(machine, technology, &totals)?.total(&totals).total())
 }
@@ -46,7 +46,7 @@ pub fn cheaper_to_erase(
     ir: &Ir,
     technology: &Technology,
 ) -> Result<BTreeSet<String>, PriceError> {
-    let forward = Activity { phase: Phase::Forward, counts: counts.clone(), words_in: 0, words_out: 0 };
+    let forward = Activity::new(Phase::Forward, counts.clone());
     let totals = Totals::new(machine.program().module(), &[forward]);
     let device = device(machine, technology, &totals)?;
     let mut names = BTreeSet::new();

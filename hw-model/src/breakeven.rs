@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use pendula_isa::counts::{Counts, Direction, Mode};
-use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Span};
-use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::operand::Slot;
 use pendula_isa::table::{Flow, Row};
-use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::types::Reg;
 use pendula_isa::verify::{is_row, target};
 
 use crate::call_costs::{CalleeCosts, WorkDone};
@@ -139,19 +139,13 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[SpanEffects]) -> Vec
             (registers_written(code).saturating_mul(times), each.saturating_mul(times))
         };
         let erased = registers.saturating_add(memory);
-        let mut erasing = CircuitUsage::default();
-        for (word, n) in [(Operand::Reg(Reg::SP), registers), (WORD_OF_MEMORY, memory)] {
-            if let Ok(erase) = Inst::build(ERASE, &[word]) {
-                erasing.add_times(&CircuitUsage::of(&erase, Mode::default()), n);
-            }
-        }
         out.push(Undoing {
             name: undo.name.clone(),
             routine: routine.start,
             undoing: undo.start,
             times,
             words: erased.div_ceil(times),
-            erasing,
+            erasing: crate::work::erasing(registers, memory),
             erased,
             calls: code.iter().any(is_call),
             unknown: [&own, &others, &done, &there].iter().any(|d| d.unknown),
@@ -196,11 +190,6 @@ fn fallthroughs(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
         sum += i128::from(*executed.get(at as usize)?);
     }
 }
-
-/// The instruction that erases.
-const ERASE: Kind = Kind::Row { row: Row::Erase, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
-/// A word of memory. Its address does not affect the cost.
-const WORD_OF_MEMORY: Operand = Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: 0 };
 
 /// The number of registers that some code may write.
 fn registers_written(code: &[Inst]) -> u64 {

@@ -17,6 +17,7 @@ pub mod price;
 pub mod report;
 pub mod schedule;
 mod technology;
+pub mod uncertainty;
 pub mod units;
 pub mod work;
 

@@ -8,6 +8,8 @@ mod joules;
 mod load;
 mod loads;
 
+use std::collections::BTreeMap;
+
 use pendula_isa::types::Ty;
 
 use crate::clocking::Ramps;
@@ -16,8 +18,8 @@ use crate::physics::{Adiabatic, landauer, minimum};
 use crate::technology::{Discipline, Energy, Junctions, Logic, Ramped, Static, Technology};
 use crate::work::{CircuitKind, CircuitUsage};
 
-pub use activity::{Activity, Phase, Totals};
-pub use bill::{Bill, Item, Subject, functions};
+pub use activity::{Activity, Dirty, Phase, Totals};
+pub use bill::{Bill, Item, Part, Subject, functions};
 pub use joules::{Cause, Joules};
 pub use load::Load;
 
@@ -33,12 +35,20 @@ pub struct Conditions {
     pub volt: Option<f64>,
     /// The temperature in kelvin; if `None`, that of the file.
     pub kelvin: Option<f64>,
-    /// The size of the memory in words.
+    /// The size of the memory in words, see [`billed_memory`].
     pub memory_words: u64,
     /// Fraction bits of fixed-point numbers.
     pub frac: u32,
     /// Bits in a word: [`WORD`], or fewer if the program's profile has fewer.
     pub width: u32,
+}
+
+/// The words of the memory that is billed to a program which touches some: the next power of two, since addresses are decoded by their bits.
+pub const fn billed_memory(touched: u64) -> u64 {
+    match touched.checked_next_power_of_two() {
+        Some(words) => words,
+        None => u64::MAX,
+    }
 }
 
 /// Why a technology cannot be priced under these conditions.
@@ -291,11 +301,37 @@ impl<'t> Device<'t> {
             + self.bits_in(totals.bits_in)
             + self.bits_out(totals.bits_out)
             + self.bits_lost(totals.bits_lost)
+            + self.bits_lost(totals.bits_dirty)
+    }
+
+    /// The same by subject.
+    pub fn by_subject(&self, totals: &Totals) -> BTreeMap<Subject, Joules> {
+        let mut out: BTreeMap<Subject, Joules> = BTreeMap::new();
+        let mut add = |subject, joules| *out.entry(subject).or_default() += joules;
+        for (unit, times) in totals.work.uses() {
+            add(Subject::Class(unit.class()), self.unit(unit) * times as f64);
+        }
+        let accesses = self.register_accesses(totals.register_reads, totals.register_writes);
+        add(Subject::Fetch, self.fetch() * totals.instructions as f64);
+        add(Subject::Registers, self.register() * accesses as f64);
+        add(Subject::Traffic, self.bits_in(totals.bits_in) + self.bits_out(totals.bits_out));
+        add(Subject::Lost, self.bits_lost(totals.bits_lost));
+        add(Subject::LeftDirty, self.dirty(totals.dirty));
+        out
     }
 
     /// The time of a whole run in seconds, one operation after the other; `None` if nothing says how long an operation takes.
     pub fn seconds(&self, totals: &Totals) -> Option<f64> {
         Some(self.run_load(totals).ticks * self.tick()?)
+    }
+
+    /// The part of the periods in which a pipeline carries an operation, over a whole run of operations that wait for each other; `None` for other
+    /// disciplines.
+    pub fn utilisation(&self, totals: &Totals) -> Option<f64> {
+        let Logic::Ramped(ramped) = &self.energy.logic else { return None };
+        let uses: u64 = totals.work.uses().map(|(_, n)| n).sum();
+        let periods = self.work_load(&totals.work).ticks / f64::from(ramped.ticks_per_cycle);
+        (ramped.discipline == Discipline::Pipelined && periods > 0.0).then(|| uses as f64 / periods)
     }
 
     /// The duration of a tick in seconds: a ramp, a phase, or the delay of a gate.
@@ -335,6 +371,21 @@ impl<'t> Device<'t> {
         self.work_load(&totals.work)
             + self.instruction_load() * totals.instructions as f64
             + self.register_load() * self.register_accesses(totals.register_reads, totals.register_writes) as f64
+            + self.dirty_load(totals.dirty)
+    }
+
+    /// The load of erasing words, each by an instruction, beside the information that is lost.
+    fn dirty_load(&self, dirty: Dirty) -> Load {
+        let accesses = self.register_accesses(dirty.registers, dirty.registers);
+        self.work_load(&dirty.work())
+            + self.instruction_load() * dirty.words() as f64
+            + self.register_load() * accesses as f64
+    }
+
+    /// The cost of erasing words that are left at the end.
+    pub fn dirty(&self, dirty: Dirty) -> Joules {
+        let bits = dirty.words().saturating_mul(u64::from(self.shape.width));
+        self.joules(self.dirty_load(dirty)) + self.bits_lost(bits)
     }
 
     fn work_load(&self, work: &CircuitUsage) -> Load {

@@ -8,7 +8,9 @@ pub mod svg;
 
 use pendula_isa::module::Module;
 
-use crate::price::{Bill, Device, Item, Totals};
+use crate::price::{Activity, Bill, Conditions, Device, Item, PriceError, Totals};
+use crate::technology::{Status, Technology};
+use crate::uncertainty::{Basis, Outcome, Range, Uncertain};
 
 pub use accelergy::accelergy;
 pub use csv::csv;
@@ -34,6 +36,45 @@ pub struct PricedRun<'a> {
     pub bill: Bill,
     /// What the run did.
     pub totals: Totals,
+    /// How the figures behind the bill are known.
+    pub basis: Basis,
+    /// What the bill is with other figures, drawn from their ranges.
+    pub draws: Vec<Outcome>,
+}
+
+impl<'a> PricedRun<'a> {
+    /// Prices a run.
+    ///
+    /// # Errors
+    /// If the technology cannot be priced under these conditions.
+    pub fn new(
+        technology: &'a Technology,
+        conditions: Conditions,
+        module: &Module,
+        activities: &[Activity],
+    ) -> Result<PricedRun<'a>, PriceError> {
+        let totals = Totals::new(module, activities);
+        let device = Device::for_run(technology, conditions, &totals)?;
+        let bill = Bill::new(&device, module, activities);
+        let uncertain = Uncertain { technology, conditions, totals: &totals };
+        let (basis, draws) = (uncertain.basis()?, uncertain.draws()?);
+        Ok(PricedRun { device, bill, totals, basis, draws })
+    }
+
+    /// The range of the bill in joules.
+    pub fn range(&self) -> Range {
+        Range::of(self.draws.iter().map(|draw| draw.joules).collect())
+    }
+
+    /// The range at the plug in joules.
+    pub fn range_at_the_plug(&self) -> Range {
+        Range::of(self.draws.iter().map(|draw| draw.plug).collect())
+    }
+
+    /// How the figures behind items are known; `None` if they cost nothing.
+    pub fn status<'i>(&self, items: impl IntoIterator<Item = &'i Item>) -> Option<Status> {
+        self.basis.of_sum(items.into_iter().map(|item| (item.subject, item.joules)))
+    }
 }
 
 /// The place of an item in the program.

@@ -205,6 +205,14 @@ impl Logic {
         }
     }
 
+    /// Whether it may be clocked at any frequency, and its costs depend on it.
+    pub const fn is_clocked_at_will(&self) -> bool {
+        match self {
+            Logic::Ramped(_) | Logic::Junctions(_) => true,
+            Logic::Ideal | Logic::Static(_) | Logic::Cells(_) => false,
+        }
+    }
+
     /// The name of its discipline.
     pub const fn discipline(&self) -> &'static str {
         match self {

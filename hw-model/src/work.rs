@@ -273,6 +273,20 @@ impl FunctionVisitor for Update<'_> {
     }
 }
 
+/// The circuits that `erase` uses for registers and for words of memory.
+pub(crate) fn erasing(registers: u64, memory: u64) -> CircuitUsage {
+    const ERASE: Kind = Kind::Row { row: Row::Erase, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
+    // The address of a word does not affect the cost.
+    const MEMORY: Operand = Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: 0 };
+    let mut out = CircuitUsage::default();
+    for (word, n) in [(Operand::Reg(Reg::SP), registers), (MEMORY, memory)] {
+        if let Ok(erase) = Inst::build(ERASE, &[word]) {
+            out.add_times(&CircuitUsage::of(&erase, Mode::default()), n);
+        }
+    }
+    out
+}
+
 /// The register operands of an instruction, addresses among them, and how many of them it changes.
 pub(crate) fn registers(inst: &Inst) -> (u64, u64) {
     let (mut all, mut changed) = (0, 0);

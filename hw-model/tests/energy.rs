@@ -68,7 +68,8 @@ fn ramps_and_supply_lose_no_more_than_abrupt_switching() {
             let netlist = Mapping::Balanced.unit(ADD, Shape { width: 64, frac: 32, memory: 0 }).forward;
             let cv2 = netlist.weigh(|cell| ramped.farad.of(cell)) * ramped.physics.volt.powi(2);
             for exponent in 3..=15 {
-                let device = Device::new(&tech, Conditions { hertz: Some(10f64.powi(exponent)), ..conditions() }).unwrap();
+                let device =
+                    Device::new(&tech, Conditions { hertz: Some(10f64.powi(exponent)), ..conditions() }).unwrap();
                 let joules = device.unit(ADD);
                 let both = joules[Cause::Adiabatic] + joules[Cause::Clock];
                 // What is not recovered is measured with the logic: it is all, until the ramps alone lose more.
@@ -172,7 +173,7 @@ fn with_reversible_operations_free_only_traffic_and_erasing_cost() {
     let (module, mut counts) = ran(&[("addmul.q", &[r(1), r(2), r(3)], 1_000_000)], Direction::Forward, 0);
     counts.lost = vec![(0, 640)];
     let back = Counts { lost: vec![], ..counts.clone() };
-    let phase = |phase, counts, words_in, words_out| Activity { phase, counts, words_in, words_out };
+    let phase = |phase, counts, words_in, words_out| Activity { words_in, words_out, ..Activity::new(phase, counts) };
     let activities = [
         phase(Phase::Forward, counts, 3, 0),
         phase(Phase::CopyOut, Counts::default(), 0, 5),
@@ -196,7 +197,7 @@ fn a_bill_adds_up() {
         let program: &[(&str, &[Operand], u64)] =
             &[("add", &[r(1), r(2)], 10), ("addmul.q", &[r(1), r(2), r(3)], 20), ("swap", &[r(1), r(2)], 30)];
         let (module, counts) = ran(program, Direction::Forward, 0);
-        let activity = Activity { phase: Phase::Forward, counts, words_in: 0, words_out: 0 };
+        let activity = Activity::new(Phase::Forward, counts);
         let totals = Totals::new(&module, std::slice::from_ref(&activity));
         let bill = Bill::new(&device, &module, &[activity]);
         near(device.total(&totals).total(), bill.total().total(), 1e-12);
@@ -215,7 +216,7 @@ fn a_bill_adds_up() {
         near(by[&Subject::Registers].total(), f64::from(accesses) * device.register().total(), 1e-12);
         // Gradients cost more.
         let (_, counts) = ran(program, Direction::Backward, 1);
-        let activity = Activity { phase: Phase::Backward, counts, words_in: 0, words_out: 0 };
+        let activity = Activity::new(Phase::Backward, counts);
         assert!(Bill::new(&device, &module, &[activity]).total().total() > bill.total().total());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pendula_hw_model::Technology;
-use pendula_hw_model::price::{Activity, Bill, Cause, Conditions, Device, Phase, Totals, functions};
+use pendula_hw_model::price::{Activity, Cause, Conditions, Phase, Totals, functions};
 use pendula_hw_model::report::svg::{
     Schedules, Scope, Swept, breakdown_by_cause, breakdown_by_class, energy_against_frequency, energy_delay,
     time_space_energy,
@@ -52,7 +52,8 @@ fn ran() -> (Module, Vec<Activity>) {
         let mode = Mode { direction, level, tangents: false };
         Counts { blocks: vec![], modes: vec![ModeCounts { mode, blocks: vec![], singles }], lost }
     };
-    let activity = |phase, counts, words_in, words_out| Activity { phase, counts, words_in, words_out };
+    let activity =
+        |phase, counts, words_in, words_out| Activity { words_in, words_out, ..Activity::new(phase, counts) };
     let activities = vec![
         activity(Phase::Forward, counts(Direction::Forward, 0, vec![(5, 640)]), 3, 0),
         activity(Phase::CopyOut, Counts::default(), 0, 5),
@@ -71,11 +72,7 @@ fn program(module: &Module) -> Program<'_> {
 }
 
 fn priced<'a>(technologies: &'a [Technology], module: &Module, activities: &[Activity]) -> Vec<PricedRun<'a>> {
-    let price = |technology| {
-        let device = Device::new(technology, conditions()).unwrap();
-        let bill = Bill::new(&device, module, activities);
-        PricedRun { device, bill, totals: Totals::new(module, activities) }
-    };
+    let price = |technology| PricedRun::new(technology, conditions(), module, activities).unwrap();
     technologies.iter().map(price).collect()
 }
 
@@ -87,11 +84,11 @@ fn csv_reads_back_and_adds_up() {
     let text = csv(&program(&module), &priced);
     let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let columns = "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,joules";
+    let columns = "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,status,joules";
     assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>().join(","), columns);
     for row in reader.records() {
         let row = row.unwrap();
-        let joules: f64 = row[11].parse().unwrap();
+        let joules: f64 = row[12].parse().unwrap();
         assert!(joules > 0.0 && row[10].parse::<u64>().unwrap() > 0);
         *sums.entry((row[0].to_string(), row[9].to_string())).or_default() += joules;
         let known = row[5] == module.files[0] && !row[6].is_empty();
@@ -204,10 +201,11 @@ fn plots() -> Vec<(String, Vec<&'static str>)> {
     let totals = Totals::new(&module, &activities);
     let swept: Vec<Swept<'_>> = technologies
         .iter()
-        .map(|technology| Swept { technology, conditions: conditions(), totals: &totals })
+        .map(|technology| Swept { technology, conditions: conditions(), totals: &totals, status: None })
         .collect();
     let priced = priced(&technologies, &module, &activities);
-    let names: Vec<&str> = Technology::presets().filter(|n| !["default", "landauer", "ballistic"].contains(n)).collect();
+    let names: Vec<&str> =
+        Technology::presets().filter(|n| !["default", "landauer", "ballistic"].contains(n)).collect();
     let with = |texts: &[&'static str]| -> Vec<&'static str> { names.iter().chain(texts).copied().collect() };
     let range = (1e4, 1e10);
     let frequency = |scope| energy_against_frequency(&swept, range, scope).unwrap();
@@ -269,7 +267,7 @@ fn unsupported_frequencies() {
     let technologies = [Technology::preset("acmos180").unwrap()];
     let (module, activities) = ran();
     let totals = Totals::new(&module, &activities);
-    let run = Swept { technology: &technologies[0], conditions: conditions(), totals: &totals };
+    let run = Swept { technology: &technologies[0], conditions: conditions(), totals: &totals, status: None };
     for range in [(1e10, 1e11), (1e6, 1e5), (0.0, 1e6), (f64::NAN, 1e6), (1e6, f64::INFINITY)] {
         let svg = energy_against_frequency(&[run], range, Scope::Run).unwrap();
         assert!(svg.contains("nothing costs energy"), "{range:?}");
@@ -277,7 +275,7 @@ fn unsupported_frequencies() {
     }
     let conditions = Conditions { volt: Some(1.0), ..conditions() };
     let cold = Technology::preset("aqfp").unwrap();
-    let run = Swept { technology: &cold, conditions, totals: &totals };
+    let run = Swept { technology: &cold, conditions, totals: &totals, status: None };
     assert!(energy_against_frequency(&[run], (1e5, 1e9), Scope::Run).is_err());
 }
 

@@ -5,7 +5,7 @@ use pendula_isa::counts::Counts;
 use pendula_isa::module::Module;
 use pendula_isa::table::Row;
 
-use crate::work::{CircuitUsage, registers};
+use crate::work::{CircuitUsage, erasing, registers};
 
 /// A part of what the host has a machine do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,11 +18,13 @@ pub enum Phase {
     Backward,
     /// Gradients copied to the host's memory.
     GradientCopy,
+    /// What is left at the end is erased.
+    End,
 }
 
 impl Phase {
     /// Every phase.
-    pub const ALL: [Phase; 4] = [Phase::Forward, Phase::CopyOut, Phase::Backward, Phase::GradientCopy];
+    pub const ALL: [Phase; 5] = [Phase::Forward, Phase::CopyOut, Phase::Backward, Phase::GradientCopy, Phase::End];
 
     /// The name.
     pub const fn name(self) -> &'static str {
@@ -31,7 +33,31 @@ impl Phase {
             Phase::CopyOut => "copy out",
             Phase::Backward => "backward",
             Phase::GradientCopy => "gradient copy",
+            Phase::End => "end",
         }
+    }
+}
+
+/// Words that a run leaves neither zero nor as they were, as far as is known whatever they hold. To make them clean, they are erased.
+///
+/// The number of their bits is an upper bound of the information that this destroys: the joint entropy of words is at most their sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dirty {
+    /// Registers, and gradient words of registers.
+    pub registers: u64,
+    /// Words of memory.
+    pub memory: u64,
+}
+
+impl Dirty {
+    /// All words.
+    pub const fn words(self) -> u64 {
+        self.registers.saturating_add(self.memory)
+    }
+
+    /// The uses of circuits for erasing them: an `erase` each.
+    pub(crate) fn work(self) -> CircuitUsage {
+        erasing(self.registers, self.memory)
     }
 }
 
@@ -46,6 +72,15 @@ pub struct Activity {
     pub words_in: u64,
     /// Words copied to the host.
     pub words_out: u64,
+    /// Words that are erased because they were left.
+    pub dirty: Dirty,
+}
+
+impl Activity {
+    /// A phase in which instructions ran, and nothing else.
+    pub const fn new(phase: Phase, counts: Counts) -> Activity {
+        Activity { phase, counts, words_in: 0, words_out: 0, dirty: Dirty { registers: 0, memory: 0 } }
+    }
 }
 
 /// The totals of a run, without places. They suffice to price the run again and again, as for a sweep.
@@ -63,8 +98,12 @@ pub struct Totals {
     pub bits_in: u64,
     /// Bits copied to the host.
     pub bits_out: u64,
-    /// Bits destroyed.
+    /// Bits destroyed by instructions.
     pub bits_lost: u64,
+    /// Words left dirty, which are erased at the end.
+    pub dirty: Dirty,
+    /// Bits of these words.
+    pub bits_dirty: u64,
 }
 
 impl Totals {
@@ -85,7 +124,10 @@ impl Totals {
             out.bits_in += activity.words_in * bits;
             out.bits_out += activity.words_out * bits;
             out.bits_lost += activity.counts.lost_bits();
+            out.dirty.registers += activity.dirty.registers;
+            out.dirty.memory += activity.dirty.memory;
         }
+        out.bits_dirty = out.dirty.words().saturating_mul(bits);
         out
     }
 }

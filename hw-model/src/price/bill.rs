@@ -8,7 +8,7 @@ use pendula_isa::verify::verify;
 use pendula_isa::{GateClass, Kind};
 
 use super::activity::work_by_instruction;
-use super::{Activity, Device, Joules, Phase};
+use super::{Activity, Cause, Device, Joules, Phase};
 use crate::work::{CircuitKind, registers};
 
 /// What an item is charged for.
@@ -24,6 +24,46 @@ pub enum Subject {
     Traffic,
     /// Information that is destroyed.
     Lost,
+    /// Words that are left neither zero nor as they were, and are erased at the end.
+    LeftDirty,
+}
+
+/// A part of the device, into which bills are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// The circuits of instructions.
+    Logic,
+    /// Fetching and decoding instructions, the program counter, and the register file.
+    Control,
+    /// Memory.
+    Memory,
+    /// The supply of clocked logic, of all parts.
+    Clock,
+    /// The link to the host.
+    Link,
+    /// Information destroyed by instructions, and in the host's memory.
+    Erasure,
+    /// Words left dirty, which are erased at the end.
+    LeftDirty,
+}
+
+impl Part {
+    /// Every part.
+    pub const ALL: [Part; 7] =
+        [Part::Logic, Part::Control, Part::Memory, Part::Clock, Part::Link, Part::Erasure, Part::LeftDirty];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Logic => "logic",
+            Part::Control => "control",
+            Part::Memory => "memory",
+            Part::Clock => "clock",
+            Part::Link => "link",
+            Part::Erasure => "erasure",
+            Part::LeftDirty => "left dirty",
+        }
+    }
 }
 
 impl Subject {
@@ -35,6 +75,22 @@ impl Subject {
             Subject::Registers => "registers",
             Subject::Traffic => "traffic",
             Subject::Lost => "lost",
+            Subject::LeftDirty => "left dirty",
+        }
+    }
+
+    /// The part of the device that a cause of its costs belongs to.
+    pub const fn part(self, cause: Cause) -> Part {
+        match (self, cause) {
+            (Subject::LeftDirty, _) => Part::LeftDirty,
+            (_, Cause::Clock) => Part::Clock,
+            (_, Cause::Link) => Part::Link,
+            (_, Cause::Erasure) => Part::Erasure,
+            (Subject::Class(GateClass::Memory), _) => Part::Memory,
+            (Subject::Class(_), _) => Part::Logic,
+            (Subject::Fetch | Subject::Registers, _) => Part::Control,
+            (Subject::Traffic, _) => Part::Link,
+            (Subject::Lost, _) => Part::Erasure,
         }
     }
 }
@@ -48,7 +104,7 @@ pub struct Item {
     pub at: Option<u32>,
     /// What it is for.
     pub subject: Subject,
-    /// The number of uses of the class, of instructions or accesses; words of traffic; bits that are lost.
+    /// The number of uses of the class, of instructions or accesses; words of traffic; bits that are lost or erased.
     pub times: u64,
     /// The cost.
     pub joules: Joules,
@@ -70,7 +126,7 @@ impl Bill {
         // Units recur at many places.
         let mut prices: BTreeMap<CircuitKind, Joules> = BTreeMap::new();
         let (fetch, register) = (device.fetch(), device.register());
-        for Activity { phase, counts, words_in, words_out } in activities {
+        for Activity { phase, counts, words_in, words_out, dirty } in activities {
             let phase = *phase;
             let mut add = |at, subject, times: u64, joules: Joules| {
                 if times > 0 {
@@ -99,6 +155,7 @@ impl Bill {
             }
             add(None, Subject::Traffic, *words_in, device.bits_in(words_in * bits));
             add(None, Subject::Traffic, *words_out, device.bits_out(words_out * bits));
+            add(None, Subject::LeftDirty, dirty.words().saturating_mul(bits), device.dirty(*dirty));
         }
         Bill { items }
     }
@@ -106,6 +163,17 @@ impl Bill {
     /// The sum of all items.
     pub fn total(&self) -> Joules {
         self.items.iter().map(|i| i.joules).sum()
+    }
+
+    /// The sums by part of the device.
+    pub fn parts(&self) -> BTreeMap<Part, f64> {
+        let mut out = BTreeMap::new();
+        for item in &self.items {
+            for cause in Cause::ALL {
+                *out.entry(item.subject.part(cause)).or_insert(0.0) += item.joules[cause];
+            }
+        }
+        out
     }
 
     /// The sums by some key, in its order.

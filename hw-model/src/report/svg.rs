@@ -8,14 +8,16 @@ mod bars;
 mod canvas;
 mod chart;
 mod delay;
+mod energies;
 mod frequency;
 mod schedules;
 
 use crate::price::{Conditions, Device, Joules, PriceError, Totals};
-use crate::technology::Technology;
+use crate::technology::{Status, Technology};
 
-pub use bars::{breakdown_by_cause, breakdown_by_class};
+pub use bars::{breakdown_by_cause, breakdown_by_class, breakdown_by_part};
 pub use delay::energy_delay;
+pub use energies::energies;
 pub use frequency::{Scope, energy_against_frequency};
 pub use schedules::{Schedules, time_space_energy};
 
@@ -36,6 +38,8 @@ pub struct Swept<'a> {
     pub conditions: Conditions,
     /// What the run did.
     pub totals: &'a Totals,
+    /// How most of the energy is known, if anything costs energy.
+    pub status: Option<Status>,
 }
 
 impl<'a> Swept<'a> {
@@ -94,11 +98,28 @@ fn cooling(runs: &[Swept<'_>]) -> &'static str {
 fn entry(legend: &mut Legend, n: usize, run: &Swept<'_>, hertz: (f64, f64), pen: Pen, empty: bool) {
     let name = run.technology.name();
     if !empty {
+        let name = marked(name, run.status == Some(Status::Assumed));
         legend.add(LegendKey::Line(pen, Some(style(n).1)), name);
     } else if run.samples(hertz).is_ok_and(|s| s.is_empty()) {
         legend.add(LegendKey::None, format!("{name}: out of range"));
     } else {
         legend.add(LegendKey::None, format!("{name}: 0 J"));
+    }
+}
+
+/// What the mark of an assumed figure means.
+const MARKED: &str = "* rests on assumed figures";
+
+/// A text, with a mark if most of what it stands for rests on assumed figures.
+fn marked(text: &str, assumed: bool) -> String {
+    if assumed { format!("{text}*") } else { text.to_string() }
+}
+
+/// Adds the meaning of the mark to a legend, if something has it.
+fn explain(legend: &mut Legend, assumed: bool) {
+    if assumed {
+        legend.add(LegendKey::None, "");
+        legend.add(LegendKey::None, MARKED);
     }
 }
 

@@ -336,6 +336,18 @@ impl Technology {
     }
 }
 
+impl Technology {
+    /// The same technology with the link of another.
+    ///
+    /// # Errors
+    /// Never, since the links of both are valid.
+    pub fn with_link_of(&self, other: &Technology) -> Result<Technology, TechnologyError> {
+        let file = File { link: other.file.link.clone(), ..self.file.as_ref().clone() };
+        let energy = energy(&file, 0)?;
+        Ok(Technology { energy, file: Arc::new(file), ..self.clone() })
+    }
+}
+
 fn budget_error(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
     let exceeded = exceeded.instead("a technology has tables of numbers, and lists of numbers in them");
     TechnologyError { message: exceeded.to_string(), span: Some(span), exceeded: Some(Box::new(exceeded)) }

@@ -13,7 +13,7 @@ pub(crate) struct Energy {
     /// Technologies: names (see --list-tech) or TOML files [default: landauer,cmos45,acmos22-fdsoi,aqfp].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tech: Vec<String>,
-    /// List the technologies that ship with Pendula, with their sources.
+    /// List the technologies that ship with Pendula, with every figure, its range, how it is known, and its source; with --tech, these only.
     #[arg(long)]
     pub(crate) list_tech: bool,
     /// Cycles of the clock per second [default: for each technology, where it costs least].
@@ -25,9 +25,21 @@ pub(crate) struct Energy {
     /// Temperature of adiabatic technologies in kelvin.
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) temperature: Option<f64>,
-    /// Price the run back to the start, too.
+    /// What becomes of words that the run leaves neither zero nor as they were.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = End::Erase, conflicts_with_all = ["grad", "round_trip"])]
+    pub(crate) end: End,
+    /// Price the run back to the start, too: the same as --end return.
     #[arg(long, conflicts_with = "grad")]
     pub(crate) round_trip: bool,
+    /// Words of memory that are billed [default: the next power of two of the words that the program touches].
+    #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub(crate) billed_memory: Option<u64>,
+    /// Compare the technologies with this one at its throughput, by independent copies of the program, with its link.
+    #[arg(long, value_name = "TECH", conflicts_with_all = ["csv", "folded", "sweep"])]
+    pub(crate) against: Option<String>,
+    /// Print the figures that change the costs most, with the costs at both ends of their ranges.
+    #[arg(long, conflicts_with_all = ["csv", "folded"])]
+    pub(crate) tornado: bool,
     /// Price a gradient: run forward, copy the results, run backward with gradients, copy the gradients.
     #[arg(long)]
     pub(crate) grad: bool,
@@ -37,7 +49,7 @@ pub(crate) struct Energy {
     /// With --grad: the inputs to differentiate with respect to.
     #[arg(long, value_name = "NAMES", requires = "grad")]
     pub(crate) wrt: Vec<String>,
-    /// Break the costs down by these [default: all for one technology, cause and phase for several].
+    /// Break the costs down by these [default: all for one technology, phase for several].
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) by: Vec<Breakdown>,
     /// Print the costs over a range: `frequency=1e5..1e9:41`, `voltage=0.4..1:13`.
@@ -79,12 +91,25 @@ impl Energy {
     }
 }
 
+/// What becomes of words that a run leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum End {
+    /// They are erased.
+    Erase,
+    /// The program runs back to its start.
+    Return,
+    /// They are kept: what erasing them would cost is only said.
+    Keep,
+}
+
 /// What costs are broken down by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Breakdown {
-    /// Phase: forward, copies, backward.
+    /// Phase: forward, copies, backward, end.
     Phase,
-    /// Kind of circuit.
+    /// Cause: ramps, switching, leakage, clock, link, erasure.
+    Cause,
+    /// Kind of circuit, fetching, registers, traffic.
     Class,
     /// Procedure.
     Function,

@@ -14,7 +14,7 @@ use numbers::{cells, count, size};
 
 pub(crate) use bench::{Bench, BenchChild};
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
-pub(crate) use energy::{Breakdown, Energy};
+pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use source::{
     Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
     SourcesOf, Uncompute,

@@ -6,22 +6,24 @@ use anyhow::Context;
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
-use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, functions};
+use pendula::hw_model::price::{Activity, Conditions, Dirty, Phase, Totals, billed_memory, functions};
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, PricedRun, Program};
+use pendula::hw_model::uncertainty::{Swing, Uncertain};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::{GateClass, Module};
 use pendula::report::{Reporter, print, print_exact};
-use pendula::vm::{Machine, Outcome};
+use pendula::vm::{Machine, Outcome, Snapshot};
 use pendula::{leftovers, store, values};
 
-use crate::cli::args::{Breakdown, Energy, Source};
+use crate::cli::args::{Breakdown, End, Energy, Source};
 use crate::cli::commands::{RunConditions, each, prepared, stopped, warnings};
 use crate::cli::output::write_file;
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::energy_json;
 use crate::cli::report::energy_run::{MeasuredRun, Sweep, fitting};
+use crate::cli::report::energy_summary;
 use crate::cli::report::energy_text;
 use crate::cli::report::energy_text::Steps;
 use crate::cli::session::{self, Session};
@@ -31,16 +33,21 @@ use crate::cli::status::Status;
 const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
 
 pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
-    if args.list_tech && args.json {
-        answer(reporter, true, finished(), energy_json::technologies())?;
-        return Ok(Status::Done);
-    }
     if args.list_tech {
-        print(&energy_text::technologies())?;
+        let listed: Vec<Technology> = match args.tech.is_empty() {
+            true => Technology::presets().filter_map(Technology::preset).collect(),
+            false => args.tech.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?,
+        };
+        if args.json {
+            answer(reporter, true, finished(), energy_json::technologies(listed))?;
+        } else {
+            print(&energy_summary::technologies(listed.into_iter()))?;
+        }
         return Ok(Status::Done);
     }
     let names = if args.tech.is_empty() { DEFAULT.map(str::to_string).to_vec() } else { args.tech.clone() };
     let technologies: Vec<Technology> = names.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
+    let against = args.against.as_deref().map(technology).transpose()?;
     if args.folded || args.accelergy.is_some() {
         let which = if args.folded { "--folded" } else { "--accelergy" };
         anyhow::ensure!(technologies.len() == 1, "{which} needs exactly one technology: name it with --tech");
@@ -58,7 +65,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         }
     }
     each(args.each(), (true, args.json), reporter, |source| {
-        one(source, args, (&technologies, sweep.as_ref()), reporter)
+        one(source, args, (&technologies, against.as_ref(), sweep.as_ref()), reporter)
     })
 }
 
@@ -66,11 +73,11 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
 fn one(
     source: &Source,
     args: &Energy,
-    (technologies, sweep): (&[Technology], Option<&Sweep>),
+    (technologies, against, sweep): (&[Technology], Option<&Technology>, Option<&Sweep>),
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
     let run = RunConditions { given: &args.given, input: args.input.as_deref() };
-    let backward = args.round_trip || args.grad;
+    let backward = returns(args) || args.grad;
     let (loaded, program) = prepared(source, run, backward, args.json, reporter)?;
     let mut machine = session::machine(&program, &args.given, loaded.variables())?;
     if let Some(tape) = &args.input {
@@ -78,8 +85,7 @@ fn one(
     }
     let start = machine.snapshot();
     let ran = match execute(args, &mut machine, loaded.variables())? {
-        Ok(ran) if routines(args) => MeasuredRun { leaves: leftovers::leaves(&mut machine, &start)?, ..ran },
-        Ok(ran) => ran,
+        Ok(ran) => followed(args, &mut machine, &start, ran, loaded.variables())?,
         Err(outcome) => return stopped(&outcome, (&args.given, args.json), &machine, &loaded, reporter),
     };
     let module = program.module();
@@ -87,23 +93,25 @@ fn one(
         hertz: args.frequency,
         volt: args.voltage,
         kelvin: args.temperature,
-        memory_words: machine.memory().len() as u64,
+        memory_words: ran.billed,
         frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
         width: module.flags.profile.width(),
     };
     let totals = Totals::new(module, &ran.activities);
-    let priced = technologies
-        .iter()
-        .map(|technology| {
-            let conditions = fitting(technology, conditions, technologies.len() > 1);
-            let device = Device::for_run(technology, conditions, &totals)?;
-            let bill = Bill::new(&device, module, &ran.activities);
-            Ok(PricedRun { device, bill, totals: totals.clone() })
-        })
-        .collect::<anyhow::Result<Vec<PricedRun<'_>>>>()?;
+    let several = technologies.len() > 1 || against.is_some();
+    let price =
+        |technology| PricedRun::new(technology, fitting(technology, conditions, several), module, &ran.activities);
+    let priced = technologies.iter().map(price).collect::<Result<Vec<PricedRun<'_>>, _>>()?;
+    let reference = against.map(price).transpose()?;
+    let compared = reference.as_ref().map(|to| energy_summary::compared(&priced, to)).transpose()?;
+    let mut doubts: Vec<Diagnostic> = Vec::new();
+    for p in priced.iter().chain(&reference) {
+        doubts.extend(p.device.doubts().into_iter().map(|doubt| Diagnostic::warning("P0148", doubt).help(DOUBTED)));
+    }
     // Without a technology on the command line, the report lists the available ones.
     let named = if args.tech.is_empty() { &[] } else { technologies };
-    let unsaid = without_memory(module, named, conditions.memory_words, &ran);
+    let mut unsaid = without_memory(module, named, conditions.memory_words, &ran);
+    unsaid.extend(doubts);
     if !args.json {
         reporter.diagnostics(&unsaid, &loaded.sources);
     }
@@ -116,6 +124,13 @@ fn one(
         print_exact(&report::folded(&program, &priced[0]))?;
     } else if args.json {
         let mut object = energy_json::report(&program, &priced, &ran);
+        if let (Some(all), Some(to)) = (&compared, &reference) {
+            object.insert("against".into(), energy_json::compared(all, to));
+        }
+        if args.tornado {
+            let all = priced.iter().map(|p| Ok((p, tornado(p)?))).collect::<anyhow::Result<Vec<_>>>()?;
+            object.insert("tornado".into(), energy_json::tornado(&all));
+        }
         if let (Some(sweep), Some(swept)) = (sweep, &swept) {
             object.insert("sweep".into(), energy_json::sweep(sweep, swept));
         }
@@ -125,13 +140,28 @@ fn one(
         object.extend(warnings(&loaded, &unsaid));
         answer(reporter, true, finished(), object)?;
     } else {
-        let all = [Breakdown::Phase, Breakdown::Class, Breakdown::Function, Breakdown::Line, Breakdown::Routine];
+        let all = [
+            Breakdown::Phase,
+            Breakdown::Cause,
+            Breakdown::Class,
+            Breakdown::Function,
+            Breakdown::Line,
+            Breakdown::Routine,
+        ];
         let by: Vec<Breakdown> = match (&args.by[..], priced.len()) {
             ([], 1) => all.to_vec(),
             ([], _) => vec![Breakdown::Phase],
             (by, _) => by.to_vec(),
         };
         print(&energy_text::text(&program, &priced, &ran, &by))?;
+        if let (Some(all), Some(to)) = (&compared, &reference) {
+            print(&energy_summary::compared_text(all, to))?;
+        }
+        if args.tornado {
+            for p in &priced {
+                print(&energy_summary::tornado_text(p, &tornado(p)?))?;
+            }
+        }
         if let (Some(sweep), Some(swept)) = (sweep, &swept) {
             print(&energy_text::sweep_text(sweep, swept))?;
         }
@@ -140,6 +170,72 @@ fn one(
         }
     }
     Ok(Status::Done)
+}
+
+/// What to do about conditions that figures are not meant for.
+const DOUBTED: &str =
+    "choose others with `--frequency`, `--voltage` or `--temperature`; `--list-tech` says what the figures are";
+
+/// Whether the program runs back to its start.
+fn returns(args: &Energy) -> bool {
+    args.round_trip || args.end == End::Return
+}
+
+/// The figures that change a bill most.
+fn tornado(priced: &PricedRun<'_>) -> anyhow::Result<Vec<Swing>> {
+    let uncertain = Uncertain {
+        technology: priced.device.technology(),
+        conditions: priced.device.conditions(),
+        totals: &priced.totals,
+    };
+    Ok(uncertain.tornado()?)
+}
+
+/// Follows the run once more for what it touches and leaves, and adds what becomes of it at the end.
+fn followed(
+    args: &Energy,
+    machine: &mut Machine<'_>,
+    start: &Snapshot,
+    ran: MeasuredRun,
+    variables: Option<&[Variable]>,
+) -> anyhow::Result<MeasuredRun> {
+    let places = |wanted: fn(bool, bool) -> bool| places(machine.program().module(), variables, wanted);
+    let (inputs, results) = (places(|import, _| import), places(|_, export| export));
+    let found = leftovers::footprint(machine, start, &inputs, &results)?;
+    // A run that comes back leaves nothing, except for gradient words of inputs that were not asked for.
+    let left = if args.grad {
+        Dirty { registers: 0, memory: ran.gradient_words_left }
+    } else if returns(args) {
+        Dirty::default()
+    } else {
+        found.dirty
+    };
+    // A run with gradients has a gradient word beside each word.
+    let touched = found.touched.saturating_mul(if args.grad { 2 } else { 1 });
+    let billed = args.billed_memory.unwrap_or_else(|| billed_memory(touched));
+    let mut activities = ran.activities;
+    if args.end == End::Erase && left.words() > 0 {
+        activities.push(Activity { dirty: left, ..Activity::new(Phase::End, Counts::default()) });
+    }
+    Ok(MeasuredRun {
+        activities,
+        leaves: found.spans,
+        left,
+        end: args.end,
+        followed: found.followed || args.grad || returns(args),
+        touched,
+        complete: found.complete,
+        billed,
+        ..ran
+    })
+}
+
+/// The places of a program's inputs or results.
+fn places(module: &Module, variables: Option<&[Variable]>, wanted: fn(bool, bool) -> bool) -> Vec<values::Place> {
+    match variables {
+        Some(store) => store::places(module, store),
+        None => values::marked(module, wanted),
+    }
 }
 
 /// Warns about technologies without data on the memory that a program uses; the substitute for the cost of an access is
@@ -176,12 +272,6 @@ pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
     anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
 }
 
-/// True if the output contains anything about routines.
-fn routines(args: &Energy) -> bool {
-    let text = args.by.contains(&Breakdown::Routine) || (args.by.is_empty() && args.tech.len() == 1);
-    args.json || (text && !args.csv && !args.folded)
-}
-
 type Stopped = GradError<Stop>;
 
 /// Why a run stopped.
@@ -197,10 +287,7 @@ fn execute(
     variables: Option<&[Variable]>,
 ) -> anyhow::Result<Result<MeasuredRun, Outcome>> {
     let module = machine.program().module().clone();
-    let places = |wanted: fn(bool, bool) -> bool| match variables {
-        Some(store) => store::places(&module, store),
-        None => values::marked(&module, wanted),
-    };
+    let places = |wanted: fn(bool, bool) -> bool| places(&module, variables, wanted);
     let words_in = moved(machine, &places(|import, _| import));
     let mut words_out = 0;
     let mut session = Session::new(&args.given, false);
@@ -214,7 +301,7 @@ fn execute(
             changed = start.difference(&machine.snapshot());
         }
     };
-    let mut gradient_words = 0;
+    let (mut gradient_words, mut gradient_words_left) = (0, 0);
     if args.grad {
         let options = Options { loss: args.loss.clone(), wrt: super::names(&args.wrt), ..Options::default() };
         let found = grad(machine, &options, |m| match session.go(m) {
@@ -229,6 +316,9 @@ fn execute(
             Ok(found) => {
                 let all = found.losses.iter().flat_map(|l| &l.gradients);
                 gradient_words = all.map(|g| g.words.len() as u64).sum();
+                let inputs = places(|import, _| import).into_iter().filter(|place| place.ty.gradient().is_some());
+                let each: u64 = inputs.map(|place| place.count()).sum();
+                gradient_words_left = each.saturating_mul(found.losses.len() as u64).saturating_sub(gradient_words);
             }
             Err(GradError::Stopped(Stop::Outcome(outcome))) => return Ok(Err(outcome)),
             Err(GradError::Stopped(Stop::Trouble(error))) => return Err(error),
@@ -236,7 +326,7 @@ fn execute(
         }
     } else {
         let directions =
-            if args.round_trip { &[Direction::Forward, Direction::Backward][..] } else { &[Direction::Forward][..] };
+            if returns(args) { &[Direction::Forward, Direction::Backward][..] } else { &[Direction::Forward][..] };
         for direction in directions {
             machine.begin(*direction);
             let outcome = session.go(machine)?;
@@ -246,7 +336,8 @@ fn execute(
             look(machine, &mut looks);
         }
     }
-    let activity = |phase, counts, words_in, words_out| Activity { phase, counts, words_in, words_out };
+    let activity =
+        |phase, counts, words_in, words_out| Activity { words_in, words_out, ..Activity::new(phase, counts) };
     let mut activities = vec![activity(Phase::Forward, looks[1].since(&looks[0]), words_in, 0)];
     activities.push(activity(Phase::CopyOut, Counts::default(), 0, words_out));
     if let Some(back) = looks.get(2) {
@@ -256,7 +347,20 @@ fn execute(
         activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
     }
     let state_bits = changed * u64::from(module.flags.profile.width());
-    Ok(Ok(MeasuredRun { activities, state_words: changed, state_bits, leaves: Vec::new() }))
+    Ok(Ok(MeasuredRun {
+        activities,
+        state_words: changed,
+        state_bits,
+        gradient_words_left,
+        leaves: Vec::new(),
+        left: Dirty::default(),
+        end: args.end,
+        followed: false,
+        width: u64::from(module.flags.profile.width()),
+        touched: 0,
+        complete: false,
+        billed: 1,
+    }))
 }
 
 /// Why there is no gradient, and a remedy.
@@ -295,7 +399,7 @@ fn write_files(
         }
     }
     if let Some(folder) = &args.svg {
-        for (name, text) in plots(program, priced, ran, args.schedule.unwrap_or(256))? {
+        for (name, text) in plots(priced, ran, args.schedule.unwrap_or(256))? {
             files.push((folder, name, text));
         }
     }
@@ -311,36 +415,29 @@ fn write_files(
 const PLOTTED: (f64, f64) = (1e4, 1e11);
 
 /// The plots: file names and contents.
-fn plots(
-    program: &Program<'_>,
-    priced: &[PricedRun<'_>],
-    ran: &MeasuredRun,
-    steps: u64,
-) -> anyhow::Result<Vec<(String, String)>> {
+fn plots(priced: &[PricedRun<'_>], ran: &MeasuredRun, steps: u64) -> anyhow::Result<Vec<(String, String)>> {
     let swept: Vec<svg::Swept<'_>> = priced
         .iter()
         .map(|p| svg::Swept {
             technology: p.device.technology(),
             conditions: p.device.conditions(),
             totals: &p.totals,
+            status: p.status(&p.bill.items),
         })
         .collect();
     let mut out = vec![
+        ("energies.svg".to_string(), svg::energies(priced)),
         ("energy-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Run)?),
         ("operations-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Operations)?),
         ("energy-delay.svg".to_string(), svg::energy_delay(&swept, PLOTTED)?),
         ("causes.svg".to_string(), svg::breakdown_by_cause(priced)),
+        ("parts.svg".to_string(), svg::breakdown_by_part(priced)),
         ("classes.svg".to_string(), svg::breakdown_by_class(priced)),
     ];
     for p in priced {
         let Steps { step, .. } = energy_text::priced_schedules(p, ran, steps);
-        let schedules = Schedules {
-            steps,
-            step_joules: step,
-            state_bits: ran.state_bits,
-            bit_joules: p.device.erasure(),
-            base: 4,
-        };
+        let schedules =
+            Schedules { steps, step_joules: step, state_bits: ran.state_bits, bit_joules: p.device.erasure(), base: 4 };
         let name = unlike(&out, &format!("schedules-{}", file_name(p.device.technology().name())), ".svg");
         out.push((name, svg::time_space_energy(&schedules)));
     }

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use pendula::hw_model::Technology;
 use pendula::hw_model::breakeven::undoings;
-use pendula::hw_model::price::{Cause, Joules};
+use pendula::hw_model::price::{Cause, Item, Joules, Part};
 use pendula::hw_model::report::{PricedRun, Program};
+use pendula::hw_model::uncertainty::{Range, Swing};
+use pendula::hw_model::{Figure, Status, Technology};
 use serde_json::{Map, Value, json};
 
+use crate::cli::args::End;
 use crate::cli::report::energy_run::{MeasuredRun, Sweep, Swept};
+use crate::cli::report::energy_summary::{self, Compared};
 use crate::cli::report::energy_text::{Steps, forward, lost_by_line, place, priced_schedules, roundings};
 
 fn joules(j: Joules) -> Value {
@@ -41,8 +44,69 @@ pub(crate) fn report(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Meas
     object.insert("phases".into(), json!(phases));
     object.insert("lost".into(), json!(lost));
     object.insert("roundings".into(), json!(roundings(program, ran)));
+    object.insert(
+        "left_dirty".into(),
+        json!({
+            "registers": ran.left.registers, "memory": ran.left.memory,
+            "bits_at_most": ran.left.words().saturating_mul(ran.width), "followed": ran.followed,
+            "end": match ran.end { End::Erase => "erase", End::Return => "return", End::Keep => "keep" },
+        }),
+    );
+    object.insert(
+        "memory".into(),
+        json!({ "touched_words": ran.touched, "all": ran.complete, "billed_words": ran.billed }),
+    );
     object.insert("technologies".into(), json!(technologies));
     object
+}
+
+fn range(range: Range) -> Value {
+    json!([range.low, range.high])
+}
+
+/// A comparison at equal throughput.
+pub(crate) fn compared(all: &[Compared], to: &PricedRun<'_>) -> Value {
+    let ratio = |(nominal, r): (f64, Range)| json!({ "nominal": nominal, "range": range(r) });
+    let list: Vec<Value> = all
+        .iter()
+        .map(|c| {
+            json!({
+                "name": c.name, "seconds": c.outcome.seconds, "copies": c.copies, "at_the_plug": c.outcome.plug,
+                "range_at_the_plug": range(c.range), "memory_at_the_plug": c.outcome.memory, "ratio": ratio(c.ratio),
+                "ratio_without_memory": ratio(c.ratio_without_memory),
+            })
+        })
+        .collect();
+    json!({ "name": to.device.technology().name(), "technologies": list })
+}
+
+/// What decides each bill.
+pub(crate) fn tornado(all: &[(&PricedRun<'_>, Vec<Swing>)]) -> Value {
+    let one = |(p, swings): &(&PricedRun<'_>, Vec<Swing>)| {
+        let list: Vec<Value> = swings
+            .iter()
+            .map(|s| {
+                let mut object = figure(&s.figure);
+                object.insert("at_low".into(), json!(s.low));
+                object.insert("at_high".into(), json!(s.high));
+                Value::Object(object)
+            })
+            .collect();
+        json!({ "name": p.device.technology().name(), "at_the_plug": p.bill.total().total() * p.device.plug(), "figures": list })
+    };
+    all.iter().map(one).collect()
+}
+
+fn figure(f: &Figure) -> Map<String, Value> {
+    let all = [
+        ("key", json!(f.key)),
+        ("low", json!(f.low)),
+        ("nominal", json!(f.nominal)),
+        ("high", json!(f.high)),
+        ("status", json!(f.status.name())),
+        ("source", json!(f.source)),
+    ];
+    all.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
 fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) -> Value {
@@ -65,6 +129,15 @@ fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) 
             })
         })
         .collect();
+    let status = |items: &[Item]| priced.status(items).map(Status::name);
+    let parts: Map<String, Value> = Part::ALL
+        .into_iter()
+        .map(|part| (part, energy_summary::part(priced, part)))
+        .filter(|(_, (energy, _))| *energy > 0.0)
+        .map(|(part, (energy, known))| {
+            (part.name().to_string(), json!({ "total": energy, "status": known.map(Status::name) }))
+        })
+        .collect();
     json!({
         "name": device.technology().name(),
         "title": device.technology().title(),
@@ -73,8 +146,13 @@ fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) 
         "discipline": device.energy().logic.discipline(),
         "kelvin": device.kelvin(),
         "seconds": device.seconds(&priced.totals),
+        "utilisation": device.utilisation(&priced.totals),
         "total": joules(bill.total()),
         "at_the_plug": bill.total().total() * device.plug(),
+        "range": range(priced.range()),
+        "range_at_the_plug": range(priced.range_at_the_plug()),
+        "status": status(&bill.items),
+        "parts": parts,
         "phases": map(bill.by(|i| i.phase.name().to_string())),
         "classes": map(bill.by(|i| i.subject.name().to_string())),
         "functions": map(bill.by(|i| i.at.map_or_else(host, |at| program.functions[at as usize].clone()))),
@@ -83,8 +161,8 @@ fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) 
     })
 }
 
-/// The built-in technologies, with their sources.
-pub(crate) fn technologies() -> Map<String, Value> {
+/// Technologies, with their figures and sources.
+pub(crate) fn technologies(all: Vec<Technology>) -> Map<String, Value> {
     let one = |technology: Technology| {
         let energy = technology.energy();
         let sources: Map<String, Value> = technology.sources().iter().map(|(t, s)| (t.clone(), json!(s))).collect();
@@ -94,9 +172,10 @@ pub(crate) fn technologies() -> Map<String, Value> {
             "link": energy.map(|e| e.link),
             "discipline": energy.map(|e| e.logic.discipline()),
             "sources": sources,
+            "figures": technology.figures().iter().map(|f| Value::Object(figure(f))).collect::<Vec<_>>(),
         })
     };
-    let all: Vec<Value> = Technology::presets().filter_map(Technology::preset).map(one).collect();
+    let all: Vec<Value> = all.into_iter().map(one).collect();
     Map::from_iter([("technologies".to_string(), json!(all))])
 }
 

@@ -2,8 +2,10 @@
 
 use anyhow::Context;
 use pendula::hw_model::breakeven::SpanEffects;
-use pendula::hw_model::price::{Activity, Conditions, Device, Totals};
+use pendula::hw_model::price::{Activity, Conditions, Device, Dirty, Totals};
 use pendula::hw_model::{Logic, Technology};
+
+use crate::cli::args::End;
 
 /// The maximum number of points of a sweep.
 const POINTS: usize = 10_000;
@@ -15,8 +17,24 @@ pub(crate) struct MeasuredRun {
     pub(crate) state_words: u64,
     /// The number of bits of these words.
     pub(crate) state_bits: u64,
-    /// What each of the module's spans left behind; empty if not needed.
+    /// Gradient words of inputs that were not asked for.
+    pub(crate) gradient_words_left: u64,
+    /// What each of the module's spans left behind.
     pub(crate) leaves: Vec<SpanEffects>,
+    /// Words that are left neither zero nor as they were.
+    pub(crate) left: Dirty,
+    /// What becomes of them.
+    pub(crate) end: End,
+    /// Whether the contents of words were followed to the end of the run; if not, all that were written count as left.
+    pub(crate) followed: bool,
+    /// Bits in a word.
+    pub(crate) width: u64,
+    /// The words of memory that the run touches.
+    pub(crate) touched: u64,
+    /// Whether these are all.
+    pub(crate) complete: bool,
+    /// The words of memory that are billed.
+    pub(crate) billed: u64,
 }
 
 /// A range of frequencies or voltages.

@@ -5,61 +5,25 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::plural;
 use pendula::hw_model::breakeven::{Undoing, undoings};
-use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase};
+use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase, Subject};
 use pendula::hw_model::report::{PricedRun, Program};
 use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
-use pendula::hw_model::{Clock, Logic, Technology};
 use pendula::isa::counts::Counts;
 use pendula::isa::module::name_in_source;
 use pendula::isa::text::{ModuleNames, display};
 use pendula::isa::types::{Acc, Ty};
-use pendula::isa::{GateClass, Inst, Kind};
+use pendula::isa::{Inst, Kind};
 
 use crate::cli::args::Breakdown;
-use crate::cli::report::columns::{left, length, right};
 use crate::cli::report::energy_run::{MeasuredRun, Sweep, Swept};
+use crate::cli::report::energy_summary;
+use crate::cli::report::table::Table;
 
 /// The maximum number of rows in a table by line.
 const LINES: usize = 12;
 
-/// A table: the first column is left-aligned, the others are right-aligned.
-struct Table {
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(header: &[&str]) -> Table {
-        Table { rows: vec![header.iter().map(ToString::to_string).collect()] }
-    }
-
-    fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    fn text(&self) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |c: usize| self.rows.iter().filter_map(|r| r.get(c)).map(|s| length(s)).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut out = String::new();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (c, cell) in row.iter().enumerate() {
-                if c == 0 {
-                    line.push_str(&left(cell, widths[c]));
-                } else {
-                    line.push_str("  ");
-                    line.push_str(&right(cell, widths[c]));
-                }
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-        out
-    }
-}
-
-fn joules(x: f64) -> String {
+pub(crate) fn joules(x: f64) -> String {
     si(x, "J")
 }
 
@@ -68,59 +32,23 @@ fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_string() }
 }
 
-/// The built-in technologies, with their sources.
-pub(crate) fn technologies() -> String {
-    let mut out = String::new();
-    for technology in Technology::presets().filter_map(Technology::preset) {
-        let _ = writeln!(out, "{}: {}", technology.name(), technology.title());
-        if let Some(energy) = technology.energy() {
-            let _ = writeln!(out, "  discipline: {}", energy.logic.discipline());
-            if let Logic::Ramped(ramped) = &energy.logic {
-                let ideal = if ramped.clock == Clock::Ideal { ", clock: ideal" } else { "" };
-                let _ = writeln!(out, "  {} ramps in a cycle{ideal}", ramped.ticks_per_cycle);
-            }
-        }
-        for (table, source) in technology.sources() {
-            let _ = writeln!(out, "  {table}: {source}");
-        }
-        out.push('\n');
-    }
-    out.truncate(out.trim_end().len());
-    out.push('\n');
-    out
-}
-
 /// The causes that cost something with at least one of the technologies.
-fn causes(priced: &[PricedRun<'_>]) -> Vec<Cause> {
+pub(crate) fn causes(priced: &[PricedRun<'_>]) -> Vec<Cause> {
     let totals: Vec<Joules> = priced.iter().map(|p| p.bill.total()).collect();
     Cause::ALL.into_iter().filter(|c| totals.iter().any(|t| t[*c] > 0.0)).collect()
 }
 
 /// The whole report.
 pub(crate) fn text(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &MeasuredRun, by: &[Breakdown]) -> String {
-    let mut out = String::new();
-    for activity in &ran.activities {
-        let mut parts = Vec::new();
-        let mut part = |n: u64, one: &str, many: &str| {
-            if n > 0 {
-                parts.push(format!("{n} {}", if n == 1 { one } else { many }));
-            }
-        };
-        part(activity.counts.instructions(), "instruction", "instructions");
-        part(activity.words_in, "word from the host", "words from the host");
-        part(activity.words_out, "word to the host", "words to the host");
-        part(activity.counts.lost_bits(), "bit lost", "bits lost");
-        if !parts.is_empty() {
-            let _ = writeln!(out, "{:<14} {}", activity.phase.name(), parts.join(", "));
-        }
-    }
+    let mut out = energy_summary::activities(ran);
     out.push('\n');
-    out.push_str(&summary(priced));
+    out.push_str(&energy_summary::summary(priced));
     for priced in priced {
         let name = priced.device.technology().name();
         for what in by {
             let table = match what {
                 Breakdown::Phase => phases(priced),
+                Breakdown::Cause => causes_apart(priced),
                 Breakdown::Class => classes(priced),
                 Breakdown::Function => by_function(program, priced),
                 Breakdown::Line => lines(program, priced),
@@ -133,31 +61,6 @@ pub(crate) fn text(program: &Program<'_>, priced: &[PricedRun<'_>], ran: &Measur
     }
     out.push_str(&lost(program, ran));
     out
-}
-
-/// One row for each technology.
-fn summary(priced: &[PricedRun<'_>]) -> String {
-    let causes = causes(priced);
-    let cooled = priced.iter().any(|p| p.device.plug() > 1.0);
-    let mut header = vec!["technology", "frequency"];
-    header.extend(causes.iter().map(|c| c.name()));
-    header.push("total");
-    if cooled {
-        header.push("at the plug");
-    }
-    let mut table = Table::new(&header);
-    for p in priced {
-        let total = p.bill.total();
-        let mut row = vec![p.device.technology().name().to_string()];
-        row.push(p.device.hertz().map_or_else(|| "any".to_string(), |f| si(f, "Hz")));
-        row.extend(causes.iter().map(|c| joules(total[*c])));
-        row.push(joules(total.total()));
-        if cooled {
-            row.push(joules(total.total() * p.device.plug()));
-        }
-        table.row(row);
-    }
-    table.text()
 }
 
 /// The order of a table's rows.
@@ -181,31 +84,41 @@ fn breakdown<K: Ord>(
     order: Order,
 ) -> Titled {
     let whole = priced.bill.total().total();
-    let mut rows: Vec<(K, Joules)> = priced.bill.by(key).into_iter().filter(|(_, j)| j.total() > 0.0).collect();
+    let mut groups: BTreeMap<K, Vec<(Subject, Joules)>> = BTreeMap::new();
+    for item in priced.bill.items.iter().filter(|item| item.joules.total() > 0.0) {
+        groups.entry(key(item)).or_default().push((item.subject, item.joules));
+    }
+    let mut rows: Vec<(K, Vec<(Subject, Joules)>)> = groups.into_iter().collect();
     if rows.is_empty() {
         return None;
     }
+    let sum = |parts: &[(Subject, Joules)]| parts.iter().map(|(_, j)| *j).sum::<Joules>();
     if order != Order::Natural {
-        rows.sort_by(|a, b| b.1.total().total_cmp(&a.1.total()));
+        rows.sort_by(|a, b| sum(&b.1).total().total_cmp(&sum(&a.1).total()));
     }
     let causes = causes(std::slice::from_ref(priced));
     let mut header = vec![""];
     header.extend(causes.iter().map(|c| c.name()));
     header.extend(["total", "share"]);
     let mut table = Table::new(&header);
-    let mut line = |name: String, j: Joules| {
+    let mut line = |name: String, parts: &[(Subject, Joules)]| {
+        let j = sum(parts);
+        let status = |parts: Vec<(Subject, Joules)>| priced.basis.of_sum(parts);
         let mut row = vec![format!("  {name}")];
-        row.extend(causes.iter().map(|c| joules(j[*c])));
-        row.extend([joules(j.total()), share(j.total(), whole)]);
+        row.extend(causes.iter().map(|c| {
+            let of = parts.iter().map(|(subject, j)| (*subject, Joules::of(*c, j[*c]))).collect();
+            energy_summary::marked(j[*c], status(of))
+        }));
+        row.extend([energy_summary::marked(j.total(), status(parts.to_vec())), share(j.total(), whole)]);
         table.row(row);
     };
     let shown = if order == Order::Most { LINES } else { rows.len() };
-    let rest: Joules = rows.iter().skip(shown).map(|(_, j)| *j).sum();
-    for (key, j) in rows.iter().take(shown) {
-        line(name(key), *j);
+    for (key, parts) in rows.iter().take(shown) {
+        line(name(key), parts);
     }
     if rows.len() > shown {
-        line(plural(rows.len() - shown, "other"), rest);
+        let rest: Vec<(Subject, Joules)> = rows.iter().skip(shown).flat_map(|(_, parts)| parts.clone()).collect();
+        line(plural(rows.len() - shown, "other"), &rest);
     }
     Some((title, table.text()))
 }
@@ -214,8 +127,21 @@ fn phases(priced: &PricedRun<'_>) -> Titled {
     breakdown(priced, "by phase", |i| i.phase, |p| p.name().to_string(), Order::Natural)
 }
 
+/// One row for each cause.
+fn causes_apart(priced: &PricedRun<'_>) -> Titled {
+    let whole = priced.bill.total().total();
+    let mut table = Table::new(&["", "energy", "share"]);
+    for cause in causes(std::slice::from_ref(priced)) {
+        let parts = priced.bill.items.iter().map(|item| (item.subject, Joules::of(cause, item.joules[cause])));
+        let energy = priced.bill.total()[cause];
+        let cell = energy_summary::marked(energy, priced.basis.of_sum(parts));
+        table.row(vec![format!("  {}", cause.name()), cell, share(energy, whole)]);
+    }
+    (whole > 0.0).then(|| ("by cause", table.text()))
+}
+
 fn classes(priced: &PricedRun<'_>) -> Titled {
-    breakdown(priced, "by gate class", |i| i.subject, |s| s.name().to_string(), Order::Falling)
+    breakdown(priced, "by subject", |i| i.subject, |s| s.name().to_string(), Order::Falling)
 }
 
 fn by_function(program: &Program<'_>, priced: &PricedRun<'_>) -> Titled {

@@ -1,4 +1,4 @@
-//! Breakdowns: a bar for each technology, by cause or by gate class.
+//! Breakdowns: a bar for each technology, by cause, by part of the device, or by gate class.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,17 @@ use plotters::style::{RGBColor, WHITE};
 
 use super::canvas::{COLOURS, Hatch, INK, PALE, Pen, TEXT, render, text_width};
 use super::chart::{Legend, LegendKey};
-use crate::price::Cause;
+use super::{explain, marked};
+use crate::price::{Cause, Joules, Part, Subject};
 use crate::report::PricedRun;
+use crate::technology::Status;
 use crate::units::si;
 
 /// The maximum number of gate classes that are distinguished.
 const CLASSES: usize = 8;
 
 /// The fills of the parts, the last for the rest.
-const FILLS: [(RGBColor, Hatch); CLASSES + 1] = [
+pub(super) const FILLS: [(RGBColor, Hatch); CLASSES + 1] = [
     (COLOURS[0], Hatch::Plain),
     (COLOURS[4], Hatch::Rising),
     (COLOURS[2], Hatch::Upright),
@@ -27,63 +29,75 @@ const FILLS: [(RGBColor, Hatch); CLASSES + 1] = [
     (RGBColor(0xE0, 0xE0, 0xE0), Hatch::Plain),
 ];
 
-/// Plots the energy of bills by cause: for each bill a bar with parts in percent, and the sum in joules above it.
-pub fn breakdown_by_cause(priced: &[PricedRun<'_>]) -> String {
-    let bars: Vec<Vec<f64>> = priced
-        .iter()
-        .map(|p| {
-            let total = p.bill.total();
-            Cause::ALL.iter().map(|cause| total[*cause]).collect()
-        })
-        .collect();
-    let parts: Vec<(String, usize)> = Cause::ALL.iter().enumerate().map(|(n, c)| (c.name().to_string(), n)).collect();
-    plot(priced, &parts, &bars)
+/// A part of a bar: joules, and whether they rest on assumed figures.
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    joules: f64,
+    assumed: bool,
 }
 
-/// Plots the energy of bills by gate class, traffic with the host, and lost information: for each bill a bar with parts
-/// in percent, and the sum in joules above it. The eight largest are distinguished; the remainder is `other`.
+/// Plots the energy of bills by cause: for each bill a bar with parts in percent, and the sum in joules above it. Parts that rest on assumed
+/// figures are marked.
+pub fn breakdown_by_cause(priced: &[PricedRun<'_>]) -> String {
+    let names: Vec<&'static str> = Cause::ALL.iter().map(|c| c.name()).collect();
+    breakdown(priced, &names, |_, cause| cause.name())
+}
+
+/// The same by part of the device: logic, control, memory, clock, link, erasure, and what is left dirty.
+pub fn breakdown_by_part(priced: &[PricedRun<'_>]) -> String {
+    let names: Vec<&'static str> = Part::ALL.iter().map(|p| p.name()).collect();
+    breakdown(priced, &names, |subject, cause| subject.part(cause).name())
+}
+
+/// The same by gate class, fetching, registers, traffic with the host, and lost information. The eight largest are distinguished; the remainder
+/// is `other`.
 pub fn breakdown_by_class(priced: &[PricedRun<'_>]) -> String {
-    let sums: Vec<BTreeMap<&'static str, f64>> = priced
-        .iter()
-        .map(|p| {
-            let mut out = BTreeMap::new();
-            for item in &p.bill.items {
-                *out.entry(item.subject.name()).or_default() += item.joules.total();
-            }
-            out
-        })
-        .collect();
     let mut shares: BTreeMap<&'static str, f64> = BTreeMap::new();
-    for bill in &sums {
-        let total: f64 = bill.values().sum();
-        for (class, joules) in bill.iter().filter(|(_, joules)| **joules > 0.0) {
-            *shares.entry(class).or_default() += joules / total;
+    for p in priced {
+        let total = p.bill.total().total();
+        for item in p.bill.items.iter().filter(|item| item.joules.total() > 0.0) {
+            *shares.entry(item.subject.name()).or_default() += item.joules.total() / total;
         }
     }
     let mut order: Vec<(&'static str, f64)> = shares.into_iter().collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let rest = order.split_off(order.len().min(CLASSES));
-    let mut parts: Vec<(String, usize)> =
-        order.iter().enumerate().map(|(n, (class, _))| ((*class).to_string(), n)).collect();
+    let mut names: Vec<&'static str> = order.into_iter().map(|(name, _)| name).collect();
     if !rest.is_empty() {
-        parts.push(("other".to_string(), CLASSES));
+        names.push("other");
     }
-    let joules = |bill: &BTreeMap<&'static str, f64>, class: &str| bill.get(class).copied().unwrap_or(0.0);
-    let bars: Vec<Vec<f64>> = sums
-        .iter()
-        .map(|bill| {
-            let mut bar: Vec<f64> = order.iter().map(|(class, _)| joules(bill, class)).collect();
-            if !rest.is_empty() {
-                bar.push(rest.iter().map(|(class, _)| joules(bill, class)).sum());
+    breakdown(priced, &names, |subject, _| {
+        if rest.iter().any(|(name, _)| *name == subject.name()) { "other" } else { subject.name() }
+    })
+}
+
+/// A bar for each bill with a part for each of the names.
+fn breakdown(
+    priced: &[PricedRun<'_>],
+    names: &[&'static str],
+    name: impl Fn(Subject, Cause) -> &'static str,
+) -> String {
+    let bar = |p: &PricedRun<'_>| -> Vec<Piece> {
+        let piece = |part: &&'static str| {
+            let mut of: BTreeMap<Subject, Joules> = BTreeMap::new();
+            for item in &p.bill.items {
+                for cause in Cause::ALL.into_iter().filter(|cause| name(item.subject, *cause) == *part) {
+                    of.entry(item.subject).or_default()[cause] += item.joules[cause];
+                }
             }
-            bar
-        })
-        .collect();
-    plot(priced, &parts, &bars)
+            let joules = of.values().map(|j| j.total()).sum();
+            Piece { joules, assumed: p.basis.of_sum(of) == Some(Status::Assumed) }
+        };
+        names.iter().map(piece).collect()
+    };
+    let bars: Vec<Vec<Piece>> = priced.iter().map(bar).collect();
+    let fill =
+        |(n, name): (usize, &&'static str)| ((*name).to_string(), if *name == "other" { CLASSES } else { n % CLASSES });
+    plot(priced, &names.iter().enumerate().map(fill).collect::<Vec<_>>(), &bars)
 }
 
 /// Bars with parts. Each part has a name and the number of its fill.
-fn plot(priced: &[PricedRun<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) -> String {
+fn plot(priced: &[PricedRun<'_>], parts: &[(String, usize)], bars: &[Vec<Piece>]) -> String {
     const LEFT: f64 = 84.0;
     const TOP: f64 = 44.0;
     const BOTTOM: f64 = 404.0;
@@ -93,10 +107,12 @@ fn plot(priced: &[PricedRun<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) 
     let right = LEFT + slot * names.len().max(1) as f64;
     let mut legend = Legend::default();
     // Parts that are too small to be seen are not in the legend.
-    let used = |n: usize| bars.iter().any(|bar| bar[n] > 1e-3 * bar.iter().sum::<f64>());
+    let sum = |bar: &[Piece]| bar.iter().map(|piece| piece.joules).sum::<f64>();
+    let used = |n: usize| bars.iter().any(|bar| bar[n].joules > 1e-3 * sum(bar));
     for (_, (name, fill)) in parts.iter().enumerate().rev().filter(|(n, _)| used(*n)) {
         legend.add(LegendKey::Fill(FILLS[*fill].0, FILLS[*fill].1), name);
     }
+    explain(&mut legend, bars.iter().flatten().any(|piece| piece.assumed));
     let height = (BOTTOM + 62.0).max(TOP + legend.height() + 10.0);
     render(right + 24.0 + legend.width() + 12.0, height, |canvas| {
         for percent in (0..=100).step_by(20) {
@@ -108,13 +124,13 @@ fn plot(priced: &[PricedRun<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) 
         for (n, (bar, name)) in bars.iter().zip(&names).enumerate() {
             let middle = LEFT + slot * (n as f64 + 0.5);
             let (left, right) = (middle - WIDTH / 2.0, middle + WIDTH / 2.0);
-            let total: f64 = bar.iter().sum();
+            let total = sum(bar);
             let mut y = BOTTOM;
-            for (joules, (_, fill)) in bar.iter().zip(parts).filter(|(joules, _)| **joules > 0.0) {
+            for (Piece { joules, assumed }, (_, fill)) in bar.iter().zip(parts).filter(|(p, _)| p.joules > 0.0) {
                 let top = y + (TOP - BOTTOM) * joules / total;
                 canvas.hatched((left, top), (right, y), FILLS[*fill].0, FILLS[*fill].1);
                 if y - top >= 20.0 {
-                    let text = format!("{:.0} %", 100.0 * joules / total);
+                    let text = marked(&format!("{:.0} %", 100.0 * joules / total), *assumed);
                     let (half, centre) = (text_width(&text, 12.0) / 2.0, (top + y) / 2.0);
                     canvas.rectangle((middle - half - 2.0, centre - 8.0), (middle + half + 2.0, centre + 8.0), WHITE);
                     canvas.text(&text, (middle, centre), 12.0, (HPos::Center, VPos::Center), INK);

@@ -51,6 +51,19 @@ impl Axis {
         [1, 2, 3, 5, 10].into_iter().find(|n| decade * f64::from(*n) >= apart).unwrap_or(20)
     }
 
+    /// Draws the grid and the labels of an upward axis, from one side of the chart to the other.
+    pub(super) fn draw_upward(&self, canvas: &Canvas<'_>, left: f64, right: f64) {
+        let step = self.step(26.0);
+        for decade in self.decades() {
+            let y = self.at(10f64.powi(decade));
+            canvas.line(&[(left, y), (right, y)], Pen::new(PALE, 0.8));
+            canvas.line(&[(left, y), (left + 6.0, y)], Pen::new(INK, 1.0));
+            if decade.rem_euclid(step) == 0 {
+                canvas.power(decade, (left - 8.0, y), false);
+            }
+        }
+    }
+
     /// The positions of the values between powers of ten.
     fn between(&self) -> Vec<f64> {
         let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
@@ -86,15 +99,7 @@ impl Frame {
                 canvas.power(decade, (x, bottom + 10.0 + half), true);
             }
         }
-        let step = self.y.step(26.0);
-        for decade in self.y.decades() {
-            let y = self.y.at(10f64.powi(decade));
-            canvas.line(&[(left, y), (right, y)], grid);
-            canvas.line(&[(left, y), (left + 6.0, y)], tick);
-            if decade.rem_euclid(step) == 0 {
-                canvas.power(decade, (left - 8.0, y), false);
-            }
-        }
+        self.y.draw_upward(canvas, left, right);
         let fine = Pen::new(INK, 0.6);
         if self.x.step(20.0) == 1 {
             self.x.between().iter().for_each(|x| canvas.line(&[(*x, bottom), (*x, bottom - 3.0)], fine));

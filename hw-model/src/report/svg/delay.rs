@@ -4,8 +4,9 @@ use plotters::style::RGBColor;
 
 use super::canvas::{Canvas, Pen, Point, render};
 use super::chart::{Axis, Curve, Frame, Legend, LegendKey};
-use super::{MARK, Swept, bounds, cooling, curve, entry, nothing, style};
+use super::{MARK, Swept, bounds, cooling, curve, entry, explain, nothing, style};
 use crate::price::PriceError;
+use crate::technology::Status;
 
 /// The background of the Pareto front.
 const FRONT: Pen = Pen::new(RGBColor(0xC4, 0xC4, 0xC4), 10.0);
@@ -42,8 +43,9 @@ pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, Pri
     }
     legend.add(LegendKey::None, "");
     legend.add(LegendKey::Line(FRONT, None), "Pareto front");
+    explain(&mut legend, runs.iter().any(|run| run.status == Some(Status::Assumed)));
     let frame = Frame { x: Axis::new(time.0, time.1, 84.0, 604.0), y: Axis::whole(energy.0, energy.1, 440.0, 20.0) };
-    Ok(render(604.0 + 24.0 + legend.width() + 12.0, 506.0, |canvas| {
+    Ok(render(604.0 + 24.0 + legend.width() + 12.0, f64::max(506.0, 30.0 + legend.height()), |canvas| {
         frame.draw(canvas, "Run time (s)", &format!("Energy of the run{}", cooling(runs)));
         let swept: Vec<&Curve> = curves.iter().collect();
         front(canvas, &swept, &frame);

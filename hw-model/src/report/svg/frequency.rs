@@ -2,8 +2,9 @@
 
 use super::canvas::{Canvas, GREY, INK, Pen, Point, render};
 use super::chart::{Axis, Curve, Frame, Labels, Legend, LegendKey, MARK};
-use super::{Swept, bounds, cooling, curve, entry, nothing, style};
+use super::{Swept, bounds, cooling, curve, entry, explain, nothing, style};
 use crate::price::{Cause, Joules, PriceError};
+use crate::technology::Status;
 use crate::units::si;
 
 /// The quantity that is plotted against frequency.
@@ -105,8 +106,9 @@ fn plot(runs: &[Swept<'_>], all: &[Curves], hertz: (f64, f64), scope: Scope) -> 
             legend.add(LegendKey::Ring(Pen::new(INK, 1.5)), "optimum");
         }
     }
+    explain(&mut legend, runs.iter().any(|run| run.status == Some(Status::Assumed)));
     let frame = Frame { x: Axis::new(hertz.0, hertz.1, 84.0, 604.0), y: Axis::whole(low, high, 440.0, 20.0) };
-    render(604.0 + 24.0 + legend.width() + 12.0, 506.0, |canvas| {
+    render(604.0 + 24.0 + legend.width() + 12.0, f64::max(506.0, 30.0 + legend.height()), |canvas| {
         frame.draw(canvas, "Frequency (Hz)", &format!("{}{}", scope.title(), cooling(runs)));
         draw(canvas, all, &frame);
         legend.draw(canvas, (628.0, 20.0));
