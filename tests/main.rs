@@ -37,6 +37,7 @@ mod output;
 mod pisa;
 mod pisa_import;
 mod programs;
+mod recompute;
 mod small_stack;
 mod state;
 mod stops;

@@ -83,6 +83,16 @@ pub(crate) const fn accumulator(xor: bool) -> Accumulator {
     if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract }
 }
 
+/// The unit by which a function's value enters the target.
+pub(crate) fn accumulator_unit(func: TableFn, xor: bool) -> CircuitKind {
+    let acc = match func.info().ty {
+        _ if xor => Acc::Xor,
+        Ty::L => Acc::Mul,
+        Ty::Int | Ty::Q | Ty::F => Acc::Add,
+    };
+    CircuitKind::Accumulator(acc, func.info().ty)
+}
+
 fn kernel<M: Measure>(kernel: ValueCircuit, shape: Shape, of: &dyn Fn(Part) -> M) -> M {
     of(Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel, frac: shape.frac as usize }))
 }

@@ -22,6 +22,7 @@ pub use activity::{Activity, Dirty, Phase, Totals};
 pub use bill::{Bill, Item, Part, Subject, functions};
 pub use joules::{Cause, Joules};
 pub use load::Load;
+pub(crate) use loads::reference_unit;
 
 /// Bits in a word.
 pub const WORD: u32 = 64;

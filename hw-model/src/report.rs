@@ -2,15 +2,19 @@
 //! them are texts, and equal for equal input. Energies are those in the device, without cooling.
 
 mod accelergy;
+pub mod audit;
 mod csv;
 mod folded;
 pub mod svg;
 
+use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
+use pendula_isa::types::Ty;
 
-use crate::price::{Activity, Bill, Conditions, Device, Item, PriceError, Totals};
+use crate::price::{Activity, Bill, Conditions, Device, Item, Joules, PriceError, Totals};
 use crate::technology::{Status, Technology};
 use crate::uncertainty::{Basis, Outcome, Range, Uncertain};
+use crate::work::CircuitKind;
 
 pub use accelergy::accelergy;
 pub use csv::csv;
@@ -74,6 +78,47 @@ impl<'a> PricedRun<'a> {
     /// How the figures behind items are known; `None` if they cost nothing.
     pub fn status<'i>(&self, items: impl IntoIterator<Item = &'i Item>) -> Option<Status> {
         self.basis.of_sum(items.into_iter().map(|item| (item.subject, item.joules)))
+    }
+}
+
+/// A unit that a run used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsedUnit {
+    /// Its gate class, and its name within it, which is unique.
+    pub name: String,
+    /// How often it was used.
+    pub times: u64,
+    /// What that cost.
+    pub joules: Joules,
+}
+
+/// The units that a run used.
+pub fn units(priced: &PricedRun<'_>) -> Vec<UsedUnit> {
+    let PricedRun { device, totals, .. } = priced;
+    let unit = |(unit, times): (CircuitKind, u64)| UsedUnit {
+        name: format!("{}.{}", unit.class().key(), action(unit)),
+        times,
+        joules: device.unit(unit) * times as f64,
+    };
+    totals.work.uses().map(unit).collect()
+}
+
+/// The name of a circuit, like that of an instruction; unique within its gate class.
+fn action(unit: CircuitKind) -> String {
+    match unit {
+        CircuitKind::Function { func, xor } => {
+            let f = func.info();
+            let name = if f.name.is_empty() { "wire" } else { f.name };
+            let own = if f.from != f.ty && f.ty == Ty::Int { Ty::Int.source_suffix() } else { f.ty.suffix() };
+            let source = if f.from == f.ty { "" } else { f.from.source_suffix() };
+            format!("{name}{own}{source}{}", if xor { "-into-xor" } else { "" })
+        }
+        CircuitKind::Accumulator(acc, ty) => format!("accumulate-{}{}", acc.name(false), ty.suffix()),
+        CircuitKind::Row { row, ty, cond, form, inverse } => {
+            let name = Kind::Row { row, inverse, ty, cond, form }.mnemonic();
+            if form { name + "-alternative" } else { name }
+        }
+        CircuitKind::Memory => "access".to_string(),
     }
 }
 

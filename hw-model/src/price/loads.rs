@@ -51,12 +51,7 @@ impl Device<'_> {
                 let stays = match (&netlists.backward, unit) {
                     // A function stays while its value goes into the target.
                     (None, CircuitKind::Function { func, xor }) => {
-                        let acc = match func.info().ty {
-                            _ if xor => Acc::Xor,
-                            Ty::L => Acc::Mul,
-                            Ty::Int | Ty::Q | Ty::F => Acc::Add,
-                        };
-                        self.unit_load(CircuitKind::Accumulator(acc, func.info().ty)).ticks
+                        self.unit_load(crate::compose::accumulator_unit(func, xor)).ticks
                     }
                     (None, _) => 0.0,
                     (Some(_), _) => held,
@@ -172,47 +167,56 @@ fn cascade_load(netlist: &Netlist, farad: &PerCell, held: f64) -> Load {
 }
 
 impl Operations {
-    /// The published operation that represents a class (an adder, a multiplier, or those of floating point): its energy
-    /// and its circuit.
+    /// The published operation that represents a class: its energy and its circuit.
     fn reference_operation(&self, class: GateClass) -> (f64, CircuitKind) {
-        match class {
-            GateClass::FloatAdd => (self.fp32_add, CircuitKind::Accumulator(Acc::Add, Ty::F)),
-            GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {
-                (self.fp32_mul, CircuitKind::Function { func: TableFn::F(f_fn::Name::Mul), xor: false })
-            }
-            GateClass::Multiply
-            | GateClass::Divide
-            | GateClass::Scale
-            | GateClass::FixedMultiply
-            | GateClass::FixedDivide
-            | GateClass::Elementary
-            | GateClass::Root
-            | GateClass::Power
-            | GateClass::Rotation
-            | GateClass::LogSum
-            | GateClass::LogConvert => {
-                (self.int32_mul, CircuitKind::Function { func: TableFn::Int(int_fn::Name::Mul), xor: false })
-            }
-            GateClass::Wire
-            | GateClass::Xor
-            | GateClass::Logic
-            | GateClass::Not
-            | GateClass::Add
-            | GateClass::Increment
-            | GateClass::Compare
-            | GateClass::Equal
-            | GateClass::Select
-            | GateClass::Shift
-            | GateClass::Rotate
-            | GateClass::Swap
-            | GateClass::LogAdd
-            | GateClass::Convert
-            | GateClass::Memory
-            | GateClass::Branch
-            | GateClass::Call
-            | GateClass::Check
-            | GateClass::Host
-            | GateClass::Erase => (self.int32_add, CircuitKind::Accumulator(Acc::Add, Ty::Int)),
+        let unit = reference_unit(class);
+        let joules = match unit {
+            CircuitKind::Accumulator(_, Ty::F) => self.fp32_add,
+            CircuitKind::Function { func: TableFn::F(_), .. } => self.fp32_mul,
+            CircuitKind::Function { .. } => self.int32_mul,
+            CircuitKind::Accumulator(..) | CircuitKind::Row { .. } | CircuitKind::Memory => self.int32_add,
+        };
+        (joules, unit)
+    }
+}
+
+/// The circuit of the published operation that represents a class: an adder, a multiplier, or those of floating point.
+pub(crate) fn reference_unit(class: GateClass) -> CircuitKind {
+    match class {
+        GateClass::FloatAdd => CircuitKind::Accumulator(Acc::Add, Ty::F),
+        GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {
+            CircuitKind::Function { func: TableFn::F(f_fn::Name::Mul), xor: false }
         }
+        GateClass::Multiply
+        | GateClass::Divide
+        | GateClass::Scale
+        | GateClass::FixedMultiply
+        | GateClass::FixedDivide
+        | GateClass::Elementary
+        | GateClass::Root
+        | GateClass::Power
+        | GateClass::Rotation
+        | GateClass::LogSum
+        | GateClass::LogConvert => CircuitKind::Function { func: TableFn::Int(int_fn::Name::Mul), xor: false },
+        GateClass::Wire
+        | GateClass::Xor
+        | GateClass::Logic
+        | GateClass::Not
+        | GateClass::Add
+        | GateClass::Increment
+        | GateClass::Compare
+        | GateClass::Equal
+        | GateClass::Select
+        | GateClass::Shift
+        | GateClass::Rotate
+        | GateClass::Swap
+        | GateClass::LogAdd
+        | GateClass::Convert
+        | GateClass::Memory
+        | GateClass::Branch
+        | GateClass::Call
+        | GateClass::Check
+        | GateClass::Host
+        | GateClass::Erase => CircuitKind::Accumulator(Acc::Add, Ty::Int),
     }
 }

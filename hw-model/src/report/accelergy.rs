@@ -3,12 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use pendula_isa::inst::Kind;
-use pendula_isa::types::Ty;
-
-use super::{PricedRun, Program};
+use super::{PricedRun, Program, action};
 use crate::price::Cause;
-use crate::work::CircuitKind;
 
 /// Picojoules, Accelergy's unit, in a joule.
 const PICO: f64 = 1e12;
@@ -79,25 +75,6 @@ fn components(priced: &PricedRun<'_>) -> BTreeMap<&'static str, Actions> {
     out
 }
 
-/// The name of a circuit, like that of an instruction; unique within its gate class.
-fn action(unit: CircuitKind) -> String {
-    match unit {
-        CircuitKind::Function { func, xor } => {
-            let f = func.info();
-            let name = if f.name.is_empty() { "wire" } else { f.name };
-            let own = if f.from != f.ty && f.ty == Ty::Int { Ty::Int.source_suffix() } else { f.ty.suffix() };
-            let source = if f.from == f.ty { "" } else { f.from.source_suffix() };
-            format!("{name}{own}{source}{}", if xor { "-into-xor" } else { "" })
-        }
-        CircuitKind::Accumulator(acc, ty) => format!("accumulate-{}{}", acc.name(false), ty.suffix()),
-        CircuitKind::Row { row, ty, cond, form, inverse } => {
-            let name = Kind::Row { row, inverse, ty, cond, form }.mnemonic();
-            if form { name + "-alternative" } else { name }
-        }
-        CircuitKind::Memory => "access".to_string(),
-    }
-}
-
 /// A number in a form that every version of YAML reads: a point in the mantissa, and a sign in the exponent. It reads
 /// back exactly.
 fn number(value: f64) -> String {
@@ -117,11 +94,13 @@ fn printable(name: &str) -> String {
 mod tests {
     use std::collections::HashMap;
 
+    use pendula_isa::inst::Kind;
     use pendula_isa::mnemonic::families;
     use pendula_isa::table::TableFn;
-    use pendula_isa::types::Acc;
+    use pendula_isa::types::{Acc, Ty};
 
     use super::*;
+    use crate::work::CircuitKind;
 
     #[test]
     fn every_circuit_has_a_name_of_its_own() {

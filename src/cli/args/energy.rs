@@ -70,6 +70,9 @@ pub(crate) struct Energy {
     /// Write tables for Accelergy into this folder (one technology only).
     #[arg(long, value_name = "DIR")]
     pub(crate) accelergy: Option<String>,
+    /// Write everything that the bills are computed from into this file, as JSON: figures, counts, netlists.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) netlists: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

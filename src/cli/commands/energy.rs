@@ -7,6 +7,7 @@ use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
 use pendula::hw_model::price::{Activity, Conditions, Dirty, Phase, Totals, billed_memory, functions};
+use pendula::hw_model::report::audit::Audit;
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, PricedRun, Program};
 use pendula::hw_model::uncertainty::{Swing, Uncertain};
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
             ("--folded", args.folded),
             ("--svg", args.svg.is_some()),
             ("--accelergy", args.accelergy.is_some()),
+            ("--netlists", args.netlists.is_some()),
         ];
         if let Some((option, _)) = single.iter().find(|(_, given)| *given) {
             anyhow::bail!("{option} needs exactly one program: name one");
@@ -392,6 +394,11 @@ fn write_files(
     priced: &[PricedRun<'_>],
     ran: &MeasuredRun,
 ) -> anyhow::Result<()> {
+    if let Some(file) = &args.netlists {
+        let bills: Vec<Audit> = priced.iter().map(Audit::of).collect();
+        let text = serde_json::to_string(&serde_json::json!({ "file": program.name, "bills": bills }))?;
+        write_file(file, text.as_bytes())?;
+    }
     let mut files: Vec<(&str, String, String)> = Vec::new();
     if let Some(folder) = &args.accelergy {
         for (name, text) in report::accelergy(program, &priced[0]) {

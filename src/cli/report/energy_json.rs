@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pendula::hw_model::breakeven::undoings;
 use pendula::hw_model::price::{Cause, Item, Joules, Part};
-use pendula::hw_model::report::{PricedRun, Program};
+use pendula::hw_model::report::{self, PricedRun, Program};
 use pendula::hw_model::uncertainty::{Range, Swing};
 use pendula::hw_model::{Figure, Status, Technology};
 use serde_json::{Map, Value, json};
@@ -155,6 +155,11 @@ fn technology(program: &Program<'_>, priced: &PricedRun<'_>, ran: &MeasuredRun) 
         "parts": parts,
         "phases": map(bill.by(|i| i.phase.name().to_string())),
         "classes": map(bill.by(|i| i.subject.name().to_string())),
+        "units": report::units(priced)
+            .into_iter()
+            .map(|u| json!({ "name": u.name, "times": u.times, "joules": u.joules.total() }))
+            .collect::<Vec<_>>(),
+        "figures": device.technology().figures().iter().map(|f| Value::Object(figure(f))).collect::<Vec<_>>(),
         "functions": map(bill.by(|i| i.at.map_or_else(host, |at| program.functions[at as usize].clone()))),
         "lines": map(bill.by(|i| i.at.map_or_else(host, |at| place(program, at)))),
         "routines": routines,
