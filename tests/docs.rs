@@ -91,9 +91,11 @@ fn files_that_pages_show_are_as_they_stand() {
 
 #[test]
 fn the_manual_is_up_to_date() {
-    for (path, text) in
-        [("docs/src/instructions.md", manual::markdown()), ("docs/src/errors.md", errors_page::errors())]
-    {
+    for (path, text) in [
+        ("docs/src/instructions.md", manual::markdown()),
+        ("docs/src/errors.md", errors_page::errors()),
+        ("docs/src/published.md", pendula::hw_model::published::markdown()),
+    ] {
         let there = fs::read_to_string(root().join(path)).unwrap_or_default();
         if there == text {
             continue;

@@ -14,6 +14,7 @@ pub mod network;
 mod partials;
 pub mod physics;
 pub mod price;
+pub mod published;
 pub mod report;
 pub mod schedule;
 mod technology;

@@ -225,6 +225,22 @@ pub fn ratio(of: &[Outcome], to: &[Outcome], pick: impl Fn(&Outcome) -> f64) -> 
     Range::of(of.iter().zip(to).map(|(a, b)| pick(a) / pick(b)).filter(|r| r.is_finite()).collect())
 }
 
+/// The technologies of all draws, in their order; where a draw is out of what a figure allows, the nominal one.
+pub(crate) fn drawn(technology: &Technology) -> Vec<Technology> {
+    let figures: BTreeMap<String, (Figure, Vec<f64>)> = technology
+        .figures()
+        .into_iter()
+        .filter(Figure::is_uncertain)
+        .map(|figure| (figure.key.clone(), (figure.clone(), strata(&figure.key))))
+        .collect();
+    let draw = |n: usize| {
+        let value =
+            |key: &str, nominal: f64| figures.get(key).map_or(nominal, |(figure, strata)| figure.quantile(strata[n]));
+        technology.with_figures(&value).unwrap_or_else(|_| technology.clone())
+    };
+    (0..DRAWS).map(draw).collect()
+}
+
 /// The middles of [`DRAWS`] strata of the unit interval, in an order that depends on the key.
 fn strata(key: &str) -> Vec<f64> {
     // FNV-1a (Fowler, Noll, Vo) of the key seeds SplitMix64 (Steele, Lea and Flood 2014).

@@ -6,4 +6,5 @@ mod energy;
 mod gate_counts;
 mod kernels;
 mod network;
+mod published;
 mod report;

@@ -4,7 +4,7 @@ use pendula_isa::GateClass;
 use pendula_isa::table::{Row, TableFn, f_fn, int_fn};
 use pendula_isa::types::{Acc, Cond, Ty};
 
-use super::{Device, Load, WORD};
+use super::{Device, Joules, Load, WORD};
 use crate::gate_counts::Shape;
 use crate::mapping::{Cell, Mapping, Netlist, UnitNetlists};
 use crate::technology::{Access, AccessUnit, Cells, Discipline, Junctions, Logic, Operations, PerCell, Ramped};
@@ -22,7 +22,11 @@ impl Device<'_> {
             return self.access_load(table.at(self.shape.memory as f64 * f64::from(self.shape.width / 8)));
         }
         let Some(mapping) = self.energy.logic.mapping() else { return Load::default() };
-        let netlists = mapping.unit(unit, self.shape);
+        self.netlists_load(unit, mapping.unit(unit, self.shape))
+    }
+
+    /// The load of one use of a unit with these netlists.
+    pub(super) fn netlists_load(&self, unit: CircuitKind, netlists: UnitNetlists) -> Load {
         match &self.energy.logic {
             Logic::Ideal => Load::default(),
             Logic::Static(logic) => {
@@ -40,6 +44,22 @@ impl Device<'_> {
                 Load { joules, ticks: cycles * f64::from(*levels_per_cycle), ..Load::default() }
             }
         }
+    }
+
+    /// The cost of one use of a unit with netlists of its own, which stands in a device as this unit does.
+    pub(crate) fn netlists(&self, unit: CircuitKind, netlists: UnitNetlists) -> Joules {
+        self.joules(self.netlists_load(unit, netlists))
+    }
+
+    /// The cost of a netlist in a cycle in which all of it works, as in a full stream, of junctions or of cells with a published energy; `None` for
+    /// other logic.
+    pub(crate) fn cycle(&self, netlist: &Netlist) -> Option<f64> {
+        let mut one = *netlist;
+        one.levels = 1;
+        matches!(self.energy.logic, Logic::Junctions(_) | Logic::Cells(_)).then(|| {
+            let unit = CircuitKind::Accumulator(Acc::Add, Ty::Int);
+            self.netlists(unit, UnitNetlists { forward: one, backward: None }).total()
+        })
     }
 
     fn ramped_load(&self, ramped: &Ramped, unit: CircuitKind, netlists: UnitNetlists) -> Load {
