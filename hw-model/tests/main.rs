@@ -7,3 +7,4 @@ mod gate_counts;
 mod kernels;
 mod network;
 mod report;
+mod uncertainty;
