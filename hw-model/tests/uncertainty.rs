@@ -16,9 +16,11 @@ fn conditions() -> Conditions {
 
 /// Additions, and words brought in.
 fn totals(adds: u64, bits_in: u64) -> Totals {
-    let mut work = CircuitUsage::default();
-    work.add(CircuitKind::Accumulator(Acc::Add, Ty::Int), adds);
-    Totals { work, instructions: adds, bits_in, ..Totals::default() }
+    let mut totals = Totals { bits_in, ..Totals::default() };
+    let mut add = CircuitUsage::default();
+    add.add(CircuitKind::Accumulator(Acc::Add, Ty::Int), 1);
+    totals.execute(add, adds);
+    totals
 }
 
 fn near(a: f64, b: f64, relative: f64) {
