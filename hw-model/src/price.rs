@@ -10,6 +10,8 @@ mod loads;
 
 use std::collections::BTreeMap;
 
+use pendula_isa::counts::{Counts, ModeCounts};
+use pendula_isa::module::Module;
 use pendula_isa::types::Ty;
 
 use crate::clocking::Ramps;
@@ -321,9 +323,22 @@ impl<'t> Device<'t> {
         out
     }
 
-    /// The time of a whole run in seconds, one operation after the other; `None` if nothing says how long an operation takes.
+    /// The time of a whole run in seconds, one instruction after the other; `None` if nothing says how long an operation takes. Clocked logic begins
+    /// an instruction with a cycle.
     pub fn seconds(&self, totals: &Totals) -> Option<f64> {
-        Some(self.run_load(totals).ticks * self.tick()?)
+        match (self.cycles(totals), self.hertz) {
+            (Some(cycles), Some(hertz)) => Some(cycles as f64 / hertz),
+            _ => Some(self.run_load(totals).ticks * self.tick()?),
+        }
+    }
+
+    /// The cycles of a whole run, one instruction after the other, with those that erase what is left; `None` for logic without a clock.
+    pub fn cycles(&self, totals: &Totals) -> Option<u64> {
+        let erasing = |registers, memory| self.cycles_of(&Dirty { registers, memory }.work());
+        let ends = [(totals.dirty.registers, erasing(1, 0)?), (totals.dirty.memory, erasing(0, 1)?)];
+        let all = totals.executed.iter().map(|(usage, n)| Some((*n, self.cycles_of(usage)?)));
+        let all: Option<Vec<(u64, u64)>> = all.collect();
+        Some(all?.into_iter().chain(ends).map(|(n, cycles)| n.saturating_mul(cycles)).fold(0, u64::saturating_add))
     }
 
     /// The part of the periods in which a pipeline carries an operation, over a whole run of operations that wait for each other; `None` for other
@@ -474,6 +489,24 @@ impl<'t> Device<'t> {
             Logic::Cells(_) => Joules::of(Cause::Switching, load.joules),
         }
     }
+}
+
+/// The cycles of a run on clocked logic, by mode of the counts: for each instruction the ramps or phases of its circuits, in whole cycles. `None` for
+/// a technology that has no clock, or that cannot be priced under these conditions.
+pub fn cycles_by_mode(
+    technology: &Technology,
+    conditions: Conditions,
+    module: &Module,
+    counts: &Counts,
+) -> Option<Vec<u64>> {
+    let device = Device::new(technology, conditions).ok()?;
+    let of = |mode: &ModeCounts| {
+        let each =
+            counts.per_instruction(mode, module.code.len()).into_iter().zip(&module.code).filter(|(n, _)| *n > 0);
+        each.map(|(n, inst)| Some(n.saturating_mul(device.cycles_of(&CircuitUsage::of(inst, mode.mode))?)))
+            .try_fold(0u64, |sum, cycles| Some(sum.saturating_add(cycles?)))
+    };
+    counts.modes.iter().map(of).collect()
 }
 
 /// The energy of a load of ramped logic.

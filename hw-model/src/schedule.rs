@@ -13,9 +13,10 @@ pub struct Cost {
     pub erased: u128,
 }
 
-/// Keeps every state and erases nothing: one execution of each of n steps, and n + 1 states that remain.
+/// Keeps every state to the end, and then erases all but the first and the last, so that all schedules end alike: one execution of each of n steps,
+/// n + 1 states, n − 1 erasures.
 pub fn keep_all(n: u128) -> Cost {
-    Cost { steps: n, states: n.saturating_add(1), erased: 0 }
+    Cost { steps: n, states: n.saturating_add(1), erased: n.saturating_sub(1) }
 }
 
 /// Erases every state as soon as its successor exists: one execution of each step, two states, n − 1 erasures.

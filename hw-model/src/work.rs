@@ -74,7 +74,7 @@ impl CircuitKind {
 }
 
 /// Uses of circuits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CircuitUsage(BTreeMap<CircuitKind, u64>);
 
 /// n · `part` / `whole`, rounded.

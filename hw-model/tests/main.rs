@@ -8,3 +8,4 @@ mod kernels;
 mod network;
 mod published;
 mod report;
+mod uncertainty;

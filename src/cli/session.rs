@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -160,8 +161,19 @@ pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>,
     Ok(())
 }
 
-/// Reads the technology of `--tech`.
-pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
+/// Finds a technology by its name or file.
+pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
+    if let Some(technology) = Technology::preset(name) {
+        return Ok(technology);
+    }
+    if Path::new(name).exists() || name.ends_with(".toml") || name.contains('/') {
+        return technology_file(name);
+    }
+    let names: Vec<&str> = Technology::presets().collect();
+    anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
+}
+
+fn technology_file(path: &str) -> anyhow::Result<Technology> {
     let budget = Budget { bytes: Technology::BYTES, ..Budget::default() };
     let bytes = load::read_bytes(path, &budget).map_err(|e| match e {
         LoadError::TooLarge(e) => {

@@ -18,8 +18,8 @@ fn an_error_is_explained_by_its_code() {
     assert_eq!((&value["chapter"], &value["example"]), (&"The assembler".into(), &"add     r1, []".into()));
     let (status, out, err) = run(&["explain", "P0147x"], "");
     assert_eq!((status, out.as_str(), err.contains("codes are written `P0107`")), (2, "", true), "{err}");
-    let (status, _, err) = run(&["explain", "P0148"], "");
-    assert!(status == 2 && err.contains("there is no error `P0148`") && err.contains("P0147  A technology"), "{err}");
+    let (status, _, err) = run(&["explain", "P0149"], "");
+    assert!(status == 2 && err.contains("there is no error `P0149`") && err.contains("P0148  A technology"), "{err}");
     let (status, out, _) = run(&["explain"], "");
     assert!(status == 0 && out.lines().all(|l| l.chars().count() <= 80), "{out}");
     let (_, value) = json(&["explain", "--json"], "");

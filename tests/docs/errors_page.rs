@@ -52,6 +52,11 @@ const RUNNING: &[(&str, &str, &str)] = &[
         "a technology has no data on memory, which the program uses (a warning)",
         "add a table `[memory]` to its file, or give the program less memory with `--mem`",
     ),
+    (
+        "P0148",
+        "a technology is priced outside of what its figures are meant for (a warning)",
+        "choose other conditions with `--frequency`, `--voltage` or `--temperature`",
+    ),
 ];
 
 /// Help for errors of the assembler whose example is too long for the page, or names a folder.
@@ -77,7 +82,7 @@ pub(super) fn errors() -> String {
         ("the-assembler", "The assembler", "P0001–P0082, P0201, P0202"),
         ("budgets", "Budgets", "P0090–P0093"),
         ("the-machine", "The machine", "P0101–P0136"),
-        ("running", "Running", "P0109, P0130–P0147"),
+        ("running", "Running", "P0109, P0130–P0148"),
         ("the-checker", "The checker", "P0210–P0235"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0325"),

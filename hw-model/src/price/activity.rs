@@ -1,5 +1,7 @@
 //! The activity of a run, phase by phase, which is priced.
 
+use std::collections::BTreeMap;
+
 use pendula_isa::Kind;
 use pendula_isa::counts::Counts;
 use pendula_isa::module::Module;
@@ -90,6 +92,8 @@ pub struct Totals {
     pub work: CircuitUsage,
     /// Instructions executed.
     pub instructions: u64,
+    /// How many of them use the same circuits.
+    pub executed: BTreeMap<CircuitUsage, u64>,
     /// Register operands of these.
     pub register_reads: u64,
     /// Register operands that they change.
@@ -112,15 +116,19 @@ impl Totals {
         let mut out = Totals::default();
         let bits = u64::from(module.flags.profile.width());
         for activity in activities {
+            for mode in &activity.counts.modes {
+                let counts = activity.counts.per_instruction(mode, module.code.len());
+                for (inst, n) in module.code.iter().zip(counts).filter(|(_, n)| *n > 0) {
+                    out.execute(CircuitUsage::of(inst, mode.mode), n);
+                }
+            }
             for (inst, done) in module.code.iter().zip(work_by_instruction(module, &activity.counts)) {
-                out.work.add_times(&done.work, 1);
                 out.bits_in += done.read * bits;
                 out.bits_out += done.written * bits;
                 let (reads, writes) = registers(inst);
                 out.register_reads += reads.saturating_mul(done.times);
                 out.register_writes += writes.saturating_mul(done.times);
             }
-            out.instructions += activity.counts.instructions();
             out.bits_in += activity.words_in * bits;
             out.bits_out += activity.words_out * bits;
             out.bits_lost += activity.counts.lost_bits();
@@ -129,6 +137,14 @@ impl Totals {
         }
         out.bits_dirty = out.dirty.words().saturating_mul(bits);
         out
+    }
+
+    /// Adds executions of an instruction that uses these circuits.
+    pub fn execute(&mut self, usage: CircuitUsage, times: u64) {
+        self.instructions = self.instructions.saturating_add(times);
+        self.work.add_times(&usage, times);
+        let sum = self.executed.entry(usage).or_default();
+        *sum = sum.saturating_add(times);
     }
 }
 

@@ -94,16 +94,18 @@ fn cooling(runs: &[Swept<'_>]) -> &'static str {
     if runs.iter().any(cooled) { ", with cooling (J)" } else { " (J)" }
 }
 
-/// Adds the legend entry of a technology, whose curve may be empty.
-fn entry(legend: &mut Legend, n: usize, run: &Swept<'_>, hertz: (f64, f64), pen: Pen, empty: bool) {
+/// Adds the legend entry of a technology. If it has no curve, it says why: because it is out of range, or for another reason.
+fn entry(legend: &mut Legend, n: usize, run: &Swept<'_>, hertz: (f64, f64), pen: Pen, without: Option<&str>) {
     let name = run.technology.name();
-    if !empty {
+    let Some(why) = without else {
         let name = marked(name, run.status == Some(Status::Assumed));
         legend.add(LegendKey::Line(pen, Some(style(n).1)), name);
-    } else if run.samples(hertz).is_ok_and(|s| s.is_empty()) {
+        return;
+    };
+    if run.samples(hertz).is_ok_and(|s| s.is_empty()) {
         legend.add(LegendKey::None, format!("{name}: out of range"));
     } else {
-        legend.add(LegendKey::None, format!("{name}: 0 J"));
+        legend.add(LegendKey::None, format!("{name}: {why}"));
     }
 }
 

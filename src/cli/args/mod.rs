@@ -201,8 +201,8 @@ pub(crate) struct Run {
     /// This is for programs that run parts of themselves with gradients.
     #[arg(long, requires = "round_trip")]
     pub(crate) keep_dropped: bool,
-    /// With --stats: the technology file that gives the latencies.
-    #[arg(long, value_name = "FILE", requires = "stats")]
+    /// With --stats: the technology that gives the cycles: a name (see `energy --list-tech`) or a TOML file.
+    #[arg(long, value_name = "NAME", requires = "stats")]
     pub(crate) tech: Option<String>,
     /// The conditions of the run.
     #[command(flatten)]

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
     if args.list_tech {
         let listed: Vec<Technology> = match args.tech.is_empty() {
             true => Technology::presets().filter_map(Technology::preset).collect(),
-            false => args.tech.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?,
+            false => args.tech.iter().map(|t| session::technology(t.trim())).collect::<Result<_, _>>()?,
         };
         if args.json {
             answer(reporter, true, finished(), energy_json::technologies(listed))?;
@@ -47,8 +47,9 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         return Ok(Status::Done);
     }
     let names = if args.tech.is_empty() { DEFAULT.map(str::to_string).to_vec() } else { args.tech.clone() };
-    let technologies: Vec<Technology> = names.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
-    let against = args.against.as_deref().map(technology).transpose()?;
+    let technologies: Vec<Technology> =
+        names.iter().map(|t| session::technology(t.trim())).collect::<Result<_, _>>()?;
+    let against = args.against.as_deref().map(session::technology).transpose()?;
     if args.folded || args.accelergy.is_some() {
         let which = if args.folded { "--folded" } else { "--accelergy" };
         anyhow::ensure!(technologies.len() == 1, "{which} needs exactly one technology: name it with --tech");
@@ -260,18 +261,6 @@ fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran:
         )
     };
     if accesses == 0 { Vec::new() } else { technologies.iter().filter(silent).map(warn).collect() }
-}
-
-/// Finds a technology by its name or file.
-pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
-    if let Some(technology) = Technology::preset(name) {
-        return Ok(technology);
-    }
-    if Path::new(name).exists() || name.ends_with(".toml") || name.contains('/') {
-        return session::technology(name);
-    }
-    let names: Vec<&str> = Technology::presets().collect();
-    anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
 }
 
 type Stopped = GradError<Stop>;

@@ -226,7 +226,7 @@ fn cheapest(
         ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
-    let technology = energy::technology(source.options.compiler.auto_tech.trim())?;
+    let technology = session::technology(source.options.compiler.auto_tech.trim())?;
     let (mut least, names) = measured(module.clone(), nil.variables(), run, |machine, start| {
         let (joules, counts) = (uncompute::price(machine, &technology)?, machine.counts());
         let leaves = leftovers::leaves(machine, start)?;

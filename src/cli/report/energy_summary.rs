@@ -174,7 +174,7 @@ pub(crate) fn tornado_text(priced: &PricedRun<'_>, swings: &[Swing]) -> String {
     }
     let mut out = format!("\n{name}, what decides the {nominal}{cooled}\n{}", table.text());
     if swings.len() > FIGURES {
-        let _ = writeln!(out, "  and {} that matter less", plural(swings.len() - FIGURES, "figure"));
+        let _ = writeln!(out, "  {} more change it less", plural(swings.len() - FIGURES, "figure"));
     }
     out
 }

@@ -297,8 +297,8 @@ pub(crate) fn sweep_text(sweep: &Sweep, swept: &Swept) -> String {
 fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
     let n = u128::from(steps);
     let mut out = vec![
-        ("keep every state".to_string(), schedule::keep_all(n)),
-        ("erase every state".to_string(), schedule::erase_all(n)),
+        ("keep every state, erase at the end".to_string(), schedule::keep_all(n)),
+        ("erase every state at once".to_string(), schedule::erase_all(n)),
     ];
     // The exponent of the least power of k that is no less than the number of steps.
     let levels = |k: u128| (1u32..).find(|l| k.saturating_pow(*l) >= n).unwrap_or(1);

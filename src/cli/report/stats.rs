@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use pendula::hw_model::Technology;
-use pendula::isa::Inst;
+use pendula::hw_model::price::{Conditions, cycles_by_mode};
+use pendula::isa::Module;
 use pendula::isa::counts::Counts;
 use pendula::vm::{Engine, EngineCounts, Machine};
 use serde_json::{Map, Value, json};
@@ -13,13 +14,34 @@ use crate::cli::report::outcome::code_name;
 
 pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> String {
     let ran = (machine.engine(), machine.engine_counts());
-    counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed, ran)
+    counts_text(&machine.counts(), machine.program().module(), technology, elapsed, ran)
+}
+
+/// The cycles of each mode, and where they come from.
+fn cycles(counts: &Counts, module: &Module, technology: &Technology) -> (Vec<u64>, String) {
+    let name = technology.name();
+    let by_latency =
+        |from: String| (counts.modes.iter().map(|m| technology.cycles_in(counts, m, &module.code)).collect(), from);
+    if technology.latency_name() == name {
+        return by_latency(name.to_string());
+    }
+    let conditions = Conditions {
+        frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
+        width: module.flags.profile.width(),
+        memory_words: 1,
+        ..Conditions::default()
+    };
+    let discipline = technology.energy().map_or("", |energy| energy.logic.discipline());
+    match cycles_by_mode(technology, conditions, module, counts) {
+        Some(cycles) => (cycles, format!("{name}, {discipline}")),
+        None => by_latency(format!("{}; {name} has no latencies", technology.latency_name())),
+    }
 }
 
 /// The counts as text.
 pub(crate) fn counts_text(
     counts: &Counts,
-    code: &[Inst],
+    module: &Module,
     technology: &Technology,
     elapsed: Duration,
     (engine, ran): (Engine, EngineCounts),
@@ -38,17 +60,9 @@ pub(crate) fn counts_text(
             let _ = writeln!(out, "  {:<29} {:>16}", format!("{}{name}", mode.mode.direction.name()), grouped(n));
         }
     }
-    let _ = writeln!(
-        out,
-        "cycles        {:>16}   (technology {}{})",
-        grouped(technology.cycles(counts, code)),
-        technology.latency_name(),
-        if technology.latency_name() == technology.name() {
-            String::new()
-        } else {
-            format!("; {} has no latencies", technology.name())
-        }
-    );
+    let (cycles, from) = cycles(counts, module, technology);
+    let cycles = cycles.into_iter().fold(0, u64::saturating_add);
+    let _ = writeln!(out, "cycles        {:>16}   (technology {from})", grouped(cycles));
     let seconds = elapsed.as_secs_f64();
     let rate = total as f64 / seconds.max(1e-9) / 1e6;
     let _ = writeln!(out, "time          {seconds:>16.6} s, {rate:.0} million instructions a second");
@@ -58,7 +72,7 @@ pub(crate) fn counts_text(
     let _ = writeln!(out, "bits lost     {:>16}", grouped(counts.lost_bits()));
     let mut classes: Vec<(&str, u64)> = Vec::new();
     for mode in &counts.modes {
-        for (class, n) in counts.classes(mode, code) {
+        for (class, n) in counts.classes(mode, &module.code) {
             match classes.iter_mut().find(|(k, _)| *k == class.key()) {
                 Some((_, sum)) => *sum += n,
                 None => classes.push((class.key(), n)),
@@ -74,7 +88,7 @@ pub(crate) fn counts_text(
 
 pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> Value {
     let ran = (machine.engine(), machine.engine_counts());
-    let mut stats = counts_json(&machine.counts(), &machine.program().module().code, technology, elapsed, ran);
+    let mut stats = counts_json(&machine.counts(), machine.program().module(), technology, elapsed, ran);
     let flags = machine.flags();
     stats["overflow_at"] = json!(flags.overflow);
     stats["inexact_at"] = json!(flags.inexact);
@@ -84,17 +98,19 @@ pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed
 /// The counts as JSON.
 pub(crate) fn counts_json(
     counts: &Counts,
-    code: &[Inst],
+    module: &Module,
     technology: &Technology,
     elapsed: Duration,
     (engine, ran): (Engine, EngineCounts),
 ) -> Value {
+    let (cycles, from) = cycles(counts, module, technology);
     let modes: Vec<Value> = counts
         .modes
         .iter()
-        .map(|m| {
+        .zip(&cycles)
+        .map(|(m, cycles)| {
             let classes: Map<String, Value> = counts
-                .classes(m, code)
+                .classes(m, &module.code)
                 .into_iter()
                 .filter(|(_, n)| *n > 0)
                 .map(|(c, n)| (c.key().to_string(), json!(n)))
@@ -104,15 +120,15 @@ pub(crate) fn counts_json(
                 "level": m.mode.level,
                 "tangents": m.mode.tangents,
                 "instructions": counts.instructions_in(m),
-                "cycles": technology.cycles_in(counts, m, code),
+                "cycles": cycles,
                 "gates": classes,
             })
         })
         .collect();
     json!({
         "instructions": counts.instructions(),
-        "cycles": technology.cycles(counts, code),
-        "technology": technology.latency_name(),
+        "cycles": cycles.into_iter().fold(0, u64::saturating_add),
+        "technology": from,
         "seconds": elapsed.as_secs_f64(),
         "engine": { "name": engine.name(), "compiled": ran.compiled, "interpreted": ran.interpreted },
         "lost_bits": counts.lost_bits(),

@@ -39,7 +39,7 @@ pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, Pri
     let mut legend = Legend::default();
     let pen = |n: usize| Pen::new(style(n).0, 2.2);
     for (n, (run, points)) in runs.iter().zip(&curves).enumerate() {
-        entry(&mut legend, n, run, hertz, pen(n), points.is_empty());
+        entry(&mut legend, n, run, hertz, pen(n), points.is_empty().then_some("no time known"));
     }
     legend.add(LegendKey::None, "");
     legend.add(LegendKey::Line(FRONT, None), "Pareto front");

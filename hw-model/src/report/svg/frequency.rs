@@ -93,7 +93,7 @@ fn plot(runs: &[Swept<'_>], all: &[Curves], hertz: (f64, f64), scope: Scope) -> 
     let Some((low, high)) = bounds(values) else { return nothing("nothing costs energy at these frequencies") };
     let mut legend = Legend::default();
     for (n, (run, curves)) in runs.iter().zip(all).enumerate() {
-        entry(&mut legend, n, run, hertz, Pen::new(style(n).0, 2.2), curves.all.is_empty());
+        entry(&mut legend, n, run, hertz, Pen::new(style(n).0, 2.2), curves.all.is_empty().then_some("0 J"));
     }
     if all.iter().any(|c| !c.adiabatic.is_empty()) {
         legend.add(LegendKey::None, "");

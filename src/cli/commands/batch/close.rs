@@ -115,13 +115,13 @@ impl Close<'_> {
             // If there are no items, nothing has been printed yet.
             json.part(first, std::iter::empty())?;
             let stats = self.stats.as_ref();
-            let stats = stats.map(|t| ("stats", counts_json(counts, &module.code, t, self.elapsed, ran)));
+            let stats = stats.map(|t| ("stats", counts_json(counts, module, t, self.elapsed, ran)));
             let outcome = if self.cut { cut_json((done, count)) } else { answer::finished() };
             json.end(stats.as_slice(), !(self.cut || report.failed), &outcome)?;
         } else {
             print(&notes.take(count))?;
             if let Some(technology) = &self.stats {
-                print(&counts_text(counts, &module.code, technology, self.elapsed, ran))?;
+                print(&counts_text(counts, module, technology, self.elapsed, ran))?;
             }
             print(&report.tell(module, sources, reporter, max_steps, self.drift))?;
             if self.cut {
