@@ -23,6 +23,6 @@ pub mod units;
 pub mod work;
 
 pub use technology::{
-    Access, AccessUnit, Cells, Clock, Datapath, Discipline, Energy, Erasure, Figure, Junctions, Logic, MemoryTable,
-    Operations, PerCell, Processor, Ramped, Static, Status, Technology, TechnologyError,
+    Access, AccessUnit, Area, Cells, Clock, Datapath, Discipline, Energy, Erasure, Figure, Junctions, Logic,
+    MemoryTable, Operations, PerCell, Processor, Ramped, Static, Status, Technology, TechnologyError,
 };

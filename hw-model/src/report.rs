@@ -1,5 +1,5 @@
 //! Reports: a bill as tidy CSV, as folded stacks for flame graphs, as tables that Accelergy reads, and as plots. All of
-//! them are texts, and equal for equal input. Energies are those in the device, without cooling.
+//! them are texts, and equal for equal input. Each has the energy in the device and that at the plug, with cooling.
 
 mod accelergy;
 pub mod audit;

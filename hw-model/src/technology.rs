@@ -51,8 +51,19 @@ pub struct Energy {
     pub overwrite: f64,
     /// The power in watts for removing one watt from the device; 0 at room temperature.
     pub cooling: f64,
+    /// The areas of devices; `None` if the technology says nothing of them.
+    pub area: Option<Area>,
     /// The frequencies in hertz for which the figures are meant.
     pub range: Option<(f64, f64)>,
+}
+
+/// Areas in square micrometres, with the wires.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// Of a transistor, or of a Josephson junction where gates are made of these.
+    pub device: f64,
+    /// Of a bit of memory, with its share of decoders and sense amplifiers.
+    pub memory_bit: f64,
 }
 
 /// What it takes to erase a bit.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pendula_hw_model::Technology;
-use pendula_hw_model::price::{Activity, Cause, Conditions, Phase, Totals, functions};
+use pendula_hw_model::price::{Activity, Cause, Conditions, Dirty, Phase, Totals, functions};
 use pendula_hw_model::report::svg::{
     Schedules, Scope, Swept, breakdown_by_cause, breakdown_by_class, breakdown_by_part, energies,
     energy_against_frequency, energy_delay, time_space_energy,
@@ -84,12 +84,14 @@ fn csv_reads_back_and_adds_up() {
     let text = csv(&program(&module), &priced);
     let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let columns = "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,status,joules";
+    let columns = "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,status,joules,joules_at_the_plug";
     assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>().join(","), columns);
     for row in reader.records() {
         let row = row.unwrap();
         let joules: f64 = row[12].parse().unwrap();
         assert!(joules > 0.0 && row[10].parse::<u64>().unwrap() > 0);
+        let device = &priced.iter().find(|p| p.device.technology().name() == &row[0]).unwrap().device;
+        near(row[13].parse().unwrap(), joules * device.plug(), 1e-12);
         *sums.entry((row[0].to_string(), row[9].to_string())).or_default() += joules;
         let known = row[5] == module.files[0] && !row[6].is_empty();
         assert!(known || (&row[5] == "program.rasm" && row[6].is_empty()), "{row:?}");
@@ -133,14 +135,19 @@ fn folded_stacks_add_up_in_attojoules() {
             last = line;
             let (stack, atto) = line.rsplit_once(' ').unwrap();
             assert!(!stack.contains(char::is_whitespace), "{stack}");
-            let frames: Vec<&str> = stack.split(';').collect();
+            let mut frames: Vec<&str> = stack.split(';').collect();
+            // What cooling takes for a cause.
+            if frames.last() == Some(&"cooling") {
+                assert!(priced.device.plug() > 1.0);
+                frames.pop();
+            }
             assert_eq!(frames.len(), if frames[1] == "(host)" { 4 } else { 5 }, "{stack}");
             assert!(Phase::ALL.iter().any(|p| p.name().replace(' ', "_") == frames[0]));
             assert!(Cause::ALL.iter().any(|c| c.name() == frames[frames.len() - 1]));
             sum += atto.parse::<u128>().unwrap();
         }
-        let atto = priced.bill.total().total() * 1e18;
-        let rounding = 0.5 * priced.bill.items.len() as f64 * Cause::ALL.len() as f64;
+        let atto = priced.bill.total().total() * priced.device.plug() * 1e18;
+        let rounding = priced.bill.items.len() as f64 * Cause::ALL.len() as f64;
         assert!((sum as f64 - atto).abs() <= rounding + 1e-9 * atto, "{sum} is not {atto}");
     }
     let technologies = [Technology::preset("acmos22-fdsoi").unwrap()];
@@ -179,18 +186,56 @@ fn yaml(text: &str, indent: usize, value: &str) -> BTreeMap<(String, String), f6
 
 #[test]
 fn what_accelergy_reads_adds_up() {
-    let (module, activities) = ran();
+    let (module, mut activities) = ran();
+    activities
+        .push(Activity { dirty: Dirty { registers: 2, memory: 3 }, ..Activity::new(Phase::End, Counts::default()) });
     for priced in priced(&technologies(), &module, &activities) {
-        let files = accelergy(&program(&module), &priced);
-        let [(table, energies), (actions, counts)] = &files[..] else { panic!("two files") };
-        assert_eq!((table.as_str(), actions.as_str()), ("ERT.yaml", "action_counts.yaml"));
-        assert!(energies.contains("\nERT:\n  version: 0.4\n  tables:\n  - name: pendula.add\n    actions:\n"));
-        assert!(counts.contains("\naction_counts:\n  version: 0.4\n  subtree:\n  - name: pendula\n    local:\n"));
-        let energies = yaml(energies, 2, "energy: ");
-        let counts = yaml(counts, 4, "counts: ");
-        assert!(energies.keys().eq(counts.keys()));
-        let sum: f64 = energies.iter().map(|(key, energy)| energy * counts[key]).sum();
-        near(sum * 1e-12, priced.bill.total().total(), 1e-9);
+        let name = priced.device.technology().name();
+        let files: BTreeMap<String, String> = accelergy(&program(&module), &priced).into_iter().collect();
+        let names = ["ART.yaml", "ERT.yaml", "action_counts.yaml", "architecture.yaml"];
+        assert!(files.keys().map(String::as_str).eq(names));
+        let (table, actions) = (&files["ERT.yaml"], &files["action_counts.yaml"]);
+        assert!(table.contains("\nERT:\n  version: 0.4\n  tables:\n  # figures: "), "{table}");
+        assert!(actions.contains("\naction_counts:\n  version: 0.4\n  subtree:\n  - name: pendula\n    local:\n"));
+        let energies = yaml(table, 2, "energy: ");
+        let counts = yaml(actions, 4, "counts: ");
+        let sum = |wanted: fn(&str) -> bool| -> f64 {
+            let all = counts.iter().filter(|((component, _), _)| wanted(component));
+            all.map(|(key, times)| energies[key] * times).sum()
+        };
+        let total = priced.bill.total().total();
+        near(sum(|component| component != "cooling") * 1e-12, total, 1e-9);
+        near(sum(|_| true) * 1e-12, total * priced.device.plug(), 1e-9);
+        // What leaks is an action in each cycle.
+        let leaks: f64 = counts.iter().filter(|((_, a), _)| a == "\"leak\"").map(|(key, n)| energies[key] * n).sum();
+        near(leaks * 1e-12, priced.bill.total()[Cause::Leakage], 1e-9);
+        if let Some(cycles) = priced.device.cycles(&priced.totals) {
+            assert!(counts.iter().filter(|((_, a), _)| a == "\"leak\"").all(|(_, n)| *n == cycles as f64));
+        }
+        // Every component of the table is in the architecture; those that have an area are among them.
+        let components = |text: &str, indent: &str| -> Vec<String> {
+            let start = format!("{indent}- name: ");
+            let names = text.lines().filter_map(|line| line.strip_prefix(&start));
+            names.map(|name| name.trim_start_matches("pendula.").to_string()).collect()
+        };
+        let all = components(table, "  ");
+        assert_eq!(all, components(&files["architecture.yaml"], "    "), "{name}");
+        let areas = components(&files["ART.yaml"], "  ");
+        assert!(areas.iter().all(|component| all.contains(component)), "{name}");
+        let known = priced.device.energy().area.is_some();
+        assert_eq!(areas.iter().any(|component| component == "add"), known, "{name}");
+        // What Timeloop maps to: storages and a multiplier.
+        if total > 0.0 && !["landauer", "ballistic"].contains(&name) {
+            for (component, action) in
+                [("memory", "read"), ("memory", "update"), ("registers", "write"), ("mac", "compute")]
+            {
+                let energy = energies[&(component.to_string(), format!("\"{action}\""))];
+                assert!(energy > 0.0, "{name}: {component} {action}");
+            }
+        }
+        for text in files.values() {
+            assert!(text.contains("at the plug"), "{name}");
+        }
     }
 }
 

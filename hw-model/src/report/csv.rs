@@ -4,13 +4,12 @@ use super::{PricedRun, Program};
 use crate::price::Cause;
 
 /// The columns.
-const HEADER: &str =
-    "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,status,joules\n";
+const HEADER: &str = "technology,frequency_hz,volt,phase,function,file,line,address,subject,cause,times,status,joules,joules_at_the_plug\n";
 
 /// Bills as CSV (RFC 4180, except that lines end in a line feed): a row for each item and cause, in the order of the
 /// bills.
 ///
-/// `joules` is the energy in joules, written so that it reads back exactly. `times` counts uses of the gate class that is
+/// `joules` is the energy in joules in the device, written so that it reads back exactly; `joules_at_the_plug` is with cooling. `times` counts uses of the gate class that is
 /// the subject, instructions that are fetched, accesses to registers, words of traffic, or bits lost. `status` is the weakest of the figures behind
 /// the energy: measured, simulated, projected or assumed. Fields that are unknown or do not apply are empty. Items that cost
 /// nothing are left out, unless a whole bill costs nothing; then they have no cause.
@@ -37,6 +36,7 @@ pub fn csv(program: &Program<'_>, priced: &[PricedRun<'_>]) -> String {
                     item.times.to_string(),
                     status.to_string(),
                     format!("{joules:e}"),
+                    format!("{:e}", joules * device.plug()),
                 ];
                 out += &conditions.join(",");
                 out.push(',');

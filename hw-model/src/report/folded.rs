@@ -13,9 +13,11 @@ const ATTO: f64 = 1e18;
 ///
 /// If a line is not known, its address is given, as in `file:@12`. Items without an instruction have the function
 /// `(host)` and no place. The class of words that are transferred to or from the host is `traffic`, that of destroyed
-/// information is `lost`.
+/// information is `lost`. Under technologies that are cooled, each cause has a frame `cooling` above it, so that the sum of all lines is the energy at
+/// the plug.
 pub fn folded(program: &Program<'_>, priced: &PricedRun<'_>) -> String {
     let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
+    let cooling = priced.device.plug() - 1.0;
     for item in &priced.bill.items {
         let origin = program.origin(item);
         let mut frames = vec![frame(item.phase.name()), frame(origin.function.unwrap_or("(host)"))];
@@ -28,7 +30,11 @@ pub fn folded(program: &Program<'_>, priced: &PricedRun<'_>) -> String {
         for cause in Cause::ALL {
             let joules = item.joules[cause];
             if joules != 0.0 {
-                *stacks.entry(format!("{};{}", frames.join(";"), cause.name())).or_default() += joules;
+                let stack = format!("{};{}", frames.join(";"), cause.name());
+                if cooling > 0.0 {
+                    *stacks.entry(format!("{stack};cooling")).or_default() += joules * cooling;
+                }
+                *stacks.entry(stack).or_default() += joules;
             }
         }
     }

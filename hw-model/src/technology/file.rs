@@ -81,6 +81,7 @@ file! {
     link: Link,
     erasure: ErasureTable,
     cooling: Cooling,
+    area: AreaTable,
 }
 
 macro_rules! tables {
@@ -171,6 +172,10 @@ tables! {
     Link { joule_per_bit: Number }
     ErasureTable { landauer_factor: Option<Number>, latch_farad: Option<Number>, overwrite_ratio: Option<Number> }
     Cooling { watt_per_watt: Number }
+    AreaTable {
+        transistor_square_micrometre: Option<Number>, junction_square_micrometre: Option<Number>,
+        memory_bit_square_micrometre: Number
+    }
 }
 
 impl File {

@@ -8,14 +8,14 @@ use pendula_isa::table::TableFn;
 use toml::Spanned;
 
 use super::{
-    AdiabaticTable, CellJouleTable, CellTable, ClockTable, DatapathTable, ErasureTable, File, JunctionTable, Memory,
-    Number, OperationTable, ProcessorTable, TechnologyError, error, not_negative, positive, within,
+    AdiabaticTable, AreaTable, CellJouleTable, CellTable, ClockTable, DatapathTable, ErasureTable, File, JunctionTable,
+    Memory, Number, OperationTable, ProcessorTable, TechnologyError, error, not_negative, positive, within,
 };
 use crate::mapping::{Cell, Mapping};
 use crate::physics::{Adiabatic, Ramp, Scaling};
 use crate::technology::{
-    Access, AccessUnit, Cells, Clock, Datapath, Discipline, Energy, Erasure, Junctions, Logic, MemoryTable, Operations,
-    PerCell, Processor, Ramped, Static,
+    Access, AccessUnit, Area, Cells, Clock, Datapath, Discipline, Energy, Erasure, Junctions, Logic, MemoryTable,
+    Operations, PerCell, Processor, Ramped, Static,
 };
 
 /// The figures of a table that has one for each cell.
@@ -77,6 +77,7 @@ pub(super) fn energy(file: &File, end: usize) -> Result<Option<Energy>> {
         ("link", span(&file.link)),
         ("erasure", span(&file.erasure)),
         ("cooling", span(&file.cooling)),
+        ("area", span(&file.area)),
     ];
     let Some((kind, place)) = kind else {
         if let Some((key, Some(span))) = rest.iter().find(|(_, span)| span.is_some()) {
@@ -138,6 +139,7 @@ pub(super) fn energy(file: &File, end: usize) -> Result<Option<Energy>> {
         erasure: erasing(erasure, &logic)?,
         overwrite: overwrite.unwrap_or(1.0),
         cooling: cooling.unwrap_or(0.0),
+        area: file.area.as_ref().map(|t| area(t, &logic)).transpose()?,
         range,
         logic,
     }))
@@ -462,6 +464,23 @@ fn memory(table: &Spanned<Memory>, logic: &Logic) -> Result<MemoryTable> {
         out.push((bytes, scale * positive(&key, figure)?));
     }
     Ok(MemoryTable { sizes: out, of: unit, ticks: not_negative("access_ticks", &table.access_ticks)? })
+}
+
+fn area(table: &Spanned<AreaTable>, logic: &Logic) -> Result<Area> {
+    let (place, t) = (table.span(), table.get_ref());
+    let junctions = matches!(logic, Logic::Junctions(_));
+    let device = match (&t.transistor_square_micrometre, &t.junction_square_micrometre) {
+        (Some(n), None) if !junctions => positive("transistor_square_micrometre", n)?,
+        (None, Some(n)) if junctions => positive("junction_square_micrometre", n)?,
+        (Some(_), Some(n)) => {
+            return error("`area` takes the area of a transistor or of a junction, not both", n.span());
+        }
+        _ => {
+            let wanted = if junctions { "junction_square_micrometre" } else { "transistor_square_micrometre" };
+            return error(format!("`area` of a technology that is {} wants `{wanted}`", logic.discipline()), place);
+        }
+    };
+    Ok(Area { device, memory_bit: positive("memory_bit_square_micrometre", &t.memory_bit_square_micrometre)? })
 }
 
 fn erasing(table: &Spanned<ErasureTable>, logic: &Logic) -> Result<Erasure> {
