@@ -319,7 +319,7 @@ fn files_for_other_programs() {
     let csv = output(&["energy", "examples/fib.rasm", "--tech", "acmos180,cmos7", "--csv"]);
     let mut lines = csv.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
-    assert_eq!((header[0], *header.last().expect("columns")), ("technology", "joules"));
+    assert_eq!((header[0], *header.last().expect("columns")), ("technology", "joules_at_the_plug"));
     assert!(lines.clone().all(|l| l.split(',').count() == header.len()));
     let sum: f64 = lines
         .filter(|l| l.starts_with("cmos7"))

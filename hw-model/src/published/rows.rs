@@ -330,8 +330,8 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         what: "best gain of adiabatic CMOS, devices of low leakage",
-        conditions: "up to four orders of magnitude",
-        published: one(1e4),
+        conditions: "up to four orders of magnitude, taken as 10^3.5 to 10^4.5",
+        published: (3.16e3, 1e4, 3.16e4),
         unit: "",
         status: Projected,
         source: "Hänninen, Snider and Lent, Adiabatic CMOS (2014), abstract",
