@@ -4,10 +4,14 @@
 //! The program runs once more, one instruction at a time, and each word's contents get a name. Two words have the same
 //! name only if they have the same contents for all inputs that lead the program along this path. Contents that are
 //! equal by chance do not count.
+//!
+//! The same run shows which instructions undo others or clear words, for the uncomputing level.
 
 mod names;
+mod observer;
 
 use pendula_hw_model::breakeven::SpanEffects;
+use pendula_hw_model::level::Followed;
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
@@ -18,6 +22,7 @@ use pendula_vm::{ConfigError, Machine, Snapshot, StepOutcome};
 use rustc_hash::FxHashMap;
 
 use names::{Name, Names, SlotNames};
+use observer::Observer;
 
 /// The maximum number of instructions that are followed; later behaviour is assumed to be similar.
 const STEPS: u64 = 1 << 22;
@@ -43,6 +48,15 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEff
     if !module.spans.iter().any(|s| s.undo) {
         return Ok(Vec::new());
     }
+    Ok(follow(machine, start, module)?.spans)
+}
+
+/// Follows a run forward with these values: what every span leaves, and what every instruction does. The machine stays where that run ends.
+/// `module` is the machine's, but may have other spans.
+///
+/// # Errors
+/// The host does not have enough memory.
+pub fn follow(machine: &mut Machine<'_>, start: &Snapshot, module: &Module) -> Result<Followed, ConfigError> {
     // Resets the machine completely: no gradient words, tangents or listeners.
     machine.reset(start, start.mem.len())?;
     let mut follower = Follower::new(module);
@@ -52,7 +66,7 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEff
         match machine.step() {
             StepOutcome::Executed(at) => {
                 if let Some(inst) = module.code.get(at as usize) {
-                    follower.ran(at, inst, forward, &before);
+                    follower.ran(at, inst, forward, (&before, machine));
                 }
             }
             StepOutcome::Trap(_) | StepOutcome::Finished => break,
@@ -63,7 +77,7 @@ pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEff
     }
     // Spans that are still open have left what they have so far.
     follower.close(0);
-    Ok(follower.out)
+    Ok(Followed { spans: follower.out, instructions: follower.observer.finish(module) })
 }
 
 /// A span that has been entered and not yet left.
@@ -90,6 +104,7 @@ struct Follower<'m> {
     memory: FxHashMap<u64, Name>,
     open: Vec<Open>,
     frames: Vec<Frame>,
+    observer: Observer,
     out: Vec<SpanEffects>,
 }
 
@@ -114,6 +129,7 @@ impl<'m> Follower<'m> {
             memory: FxHashMap::default(),
             open: Vec::new(),
             frames: vec![Frame { outer: 0, level: 0 }],
+            observer: Observer::new(module.code.len()),
             out: vec![SpanEffects::default(); module.spans.len()],
         }
     }
@@ -148,19 +164,26 @@ impl<'m> Follower<'m> {
         self.hold(word, name);
     }
 
-    /// Records the effect of an executed instruction; `before` are the registers before it.
-    fn ran(&mut self, at: u32, inst: &Inst, forward: bool, before: &[u64; Reg::COUNT]) {
+    /// Records the effect of an executed instruction; `before` are the registers before it, and `machine` is after it.
+    fn ran(&mut self, at: u32, inst: &Inst, forward: bool, (before, machine): (&[u64; Reg::COUNT], &Machine<'_>)) {
         self.enter(at, forward);
         let inst = if forward { *inst } else { inst.inverse() };
-        match inst.kind {
+        let (words, held) = self.operands(&inst, before);
+        if self.frames.last().is_some_and(|f| f.level == 0) {
+            let place = forward.then_some(at);
+            self.observer.ran(place, &inst, (&words, held[0] != Name::ZERO), before, machine);
+        }
+        let undid = match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
-                let (words, [old, x @ ..]) = self.operands(&inst, before);
-                if let Some(target) = words[0] {
-                    let new = self.names.accumulated(old, acc, inverse, func, x);
-                    self.write(target, new);
-                }
+                let [old, x @ ..] = held;
+                let (new, undid) = self.names.accumulated(old, acc, inverse, func, x);
+                words[0].into_iter().for_each(|target| self.write(target, new));
+                Some(undid)
             }
             Kind::Row { row, inverse, ty, cond, .. } => self.row(&inst, row, inverse, (ty, cond), before),
+        };
+        if let (Some(undid), true) = (undid, forward) {
+            self.observer.traced(at, undid);
         }
         match inst.kind.flow() {
             Flow::Call | Flow::CallRegister => self.call(0),
@@ -194,6 +217,7 @@ impl<'m> Follower<'m> {
             if self.open.is_empty() && self.names.count() > MANY {
                 // Earlier knowledge about words is not worth the memory for its names.
                 self.names = Names::default();
+                self.observer.forget();
                 self.regs = [None; Reg::COUNT];
                 self.memory.clear();
             }
@@ -258,7 +282,15 @@ impl<'m> Follower<'m> {
         (words, held)
     }
 
-    fn row(&mut self, inst: &Inst, row: Row, inverse: bool, (ty, cond): (Ty, Cond), before: &[u64; Reg::COUNT]) {
+    /// Records the effect of an instruction that does not accumulate; returns whether it undoes an earlier one, if names tell.
+    fn row(
+        &mut self,
+        inst: &Inst,
+        row: Row,
+        inverse: bool,
+        (ty, cond): (Ty, Cond),
+        before: &[u64; Reg::COUNT],
+    ) -> Option<bool> {
         let (words, held) = self.operands(inst, before);
         match row {
             Row::Swap | Row::Exch => {
@@ -301,14 +333,16 @@ impl<'m> Follower<'m> {
                 let mut written = [false; 4];
                 inst.operands().zip(&mut written).for_each(|((slot, _), w)| *w = slot.is_written());
                 if written == [false; 4] {
-                    return;
+                    return None;
                 }
-                let new = self.names.changed(inst.kind, held, written);
+                let (new, undid) = self.names.changed(inst.kind, held, written);
                 for (word, new) in words.into_iter().zip(new).zip(written).filter(|(_, w)| *w).map(|(x, _)| x) {
                     word.into_iter().for_each(|word| self.write(word, new));
                 }
+                return Some(undid);
             }
         }
+        None
     }
 
     /// Records a comparison that found two words equal.

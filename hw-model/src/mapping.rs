@@ -255,7 +255,9 @@ impl Mapping {
                 UnitNetlists { forward: measured(false), backward: None }
             }
             // The same circuit, in the other direction.
-            CircuitKind::Function { .. } | CircuitKind::Accumulator(..) | CircuitKind::Memory if self.is_conventional() => {
+            CircuitKind::Function { .. } | CircuitKind::Accumulator(..) | CircuitKind::Memory
+                if self.is_conventional() =>
+            {
                 let forward = measured(false);
                 UnitNetlists { forward, backward: Some(forward) }
             }

@@ -89,7 +89,8 @@ impl Names {
         if (rank(a), a) <= (rank(b), b) { a } else { b }
     }
 
-    /// The contents of a word after `old ⊕= f(arguments)`, or after its inverse.
+    /// The contents of a word after `old ⊕= f(arguments)`, or after its inverse, and whether that takes back an earlier instruction. Of
+    /// doubles it may do so but for rounding.
     pub(super) fn accumulated(
         &mut self,
         old: Name,
@@ -97,7 +98,7 @@ impl Names {
         inverse: bool,
         func: TableFn,
         arguments: [Name; ARITY],
-    ) -> Name {
+    ) -> (Name, bool) {
         let ty = func.info().ty;
         // Sums of these types are exact and commute, so they can be taken back in any order. Other sums can be taken
         // back only in the opposite order, and a sum of doubles only if it was the first.
@@ -105,13 +106,13 @@ impl Names {
         if exact && func.info().name.is_empty() {
             let [x, ..] = arguments;
             if x == Name::ZERO {
-                return old;
+                return (old, true);
             }
             if old == Name::ZERO && !inverse {
-                return x;
+                return (x, false);
             }
             if old == x && (inverse || acc == Acc::Xor) {
-                return Name::ZERO;
+                return (Name::ZERO, true);
             }
         }
         let mut above = Vec::new();
@@ -127,7 +128,11 @@ impl Names {
             }
             let opposite = acc.self_inverse() || back != inverse;
             let returns = acc == Acc::Xor || ty != Ty::F || below == Name::ZERO;
-            if opposite && returns && f == func && x == arguments {
+            let same = opposite && f == func && x == arguments;
+            if same && !returns {
+                return (self.named(Made::Accumulated { old, acc, inverse, func, arguments }), true);
+            }
+            if same {
                 // Applies the later sums to the value before the one that was taken back.
                 let mut rest = below;
                 for made in above.into_iter().rev() {
@@ -135,25 +140,25 @@ impl Names {
                         rest = self.named(Made::Accumulated { old: rest, acc, inverse, func, arguments });
                     }
                 }
-                return rest;
+                return (rest, true);
             }
             above.push(self.made[name.0 as usize]);
             name = below;
         }
-        self.named(Made::Accumulated { old, acc, inverse, func, arguments })
+        (self.named(Made::Accumulated { old, acc, inverse, func, arguments }), false)
     }
 
-    /// The contents of an instruction's operands after it; it writes only some of them. The inverse restores the
-    /// earlier names.
-    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> SlotNames {
+    /// The contents of an instruction's operands after it, and whether it takes back an earlier one; it writes only some of them. The
+    /// inverse restores the earlier names.
+    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> (SlotNames, bool) {
         if let Some(back) = self.before(kind, operands, written) {
-            return back;
+            return (back, true);
         }
         let mut out = operands;
         for (n, new) in out.iter_mut().enumerate().filter(|(n, _)| written[*n]) {
             *new = self.named(Made::Changed { kind, operands, n: n as u8 });
         }
-        out
+        (out, false)
     }
 
     /// The operands' earlier contents, if the instruction is the inverse of the one that ran last on them.
@@ -193,7 +198,7 @@ mod tests {
         let (acc, inverse, func) = sum(text);
         let mut all = [Name::ZERO; ARITY];
         all[..arguments.len()].copy_from_slice(arguments);
-        names.accumulated(old, acc, inverse, func, all)
+        names.accumulated(old, acc, inverse, func, all).0
     }
 
     #[test]
@@ -232,17 +237,19 @@ mod tests {
         let kind = |text: &str| mnemonic::lookup(text).expect("a mnemonic");
         for (there, back) in [("inc", "dec"), ("neg.f", "neg.f"), ("not", "not")] {
             let one = [true, false, false, false];
-            let new = names.changed(kind(there), held(&[y]), one);
+            let (new, back_already) = names.changed(kind(there), held(&[y]), one);
+            assert!(!back_already);
             assert_ne!(new[0], y);
-            assert_eq!(names.changed(kind(back), new, one)[0], y, "{there}");
+            let (old, led_back) = names.changed(kind(back), new, one);
+            assert!(old[0] == y && led_back, "{there}");
         }
         let both = [true, true, false, false];
-        let there = names.changed(kind("rmul"), [y, buffer, n, n], both);
-        assert_eq!(names.changed(kind("rdiv"), there, both), [y, buffer, n, n]);
+        let (there, _) = names.changed(kind("rmul"), [y, buffer, n, n], both);
+        assert_eq!(names.changed(kind("rdiv"), there, both), ([y, buffer, n, n], true));
         let other = names.unknown();
-        assert_ne!(names.changed(kind("rdiv"), [there[0], there[1], n, other], both)[0], y);
-        let point = names.changed(kind("rot.f"), held(&[y, buffer, n]), both);
-        assert_ne!(names.changed(kind("irot.f"), point, both)[0], y);
+        assert_ne!(names.changed(kind("rdiv"), [there[0], there[1], n, other], both).0[0], y);
+        let (point, _) = names.changed(kind("rot.f"), held(&[y, buffer, n]), both);
+        assert_ne!(names.changed(kind("irot.f"), point, both).0[0], y);
     }
 
     fn held(names: &[Name]) -> SlotNames {
