@@ -4,11 +4,15 @@
 //! The program runs once more, one instruction at a time, and each word's contents get a name. Two words have the same
 //! name only if they have the same contents for all inputs that lead the program along this path. Contents that are
 //! equal by chance do not count.
+//!
+//! The same run shows which instructions undo others or clear words, for the uncomputing level.
 
 mod names;
+mod observer;
 mod touched;
 
 use pendula_hw_model::breakeven::SpanEffects;
+use pendula_hw_model::level::Followed;
 use pendula_hw_model::price::Dirty;
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::{Inst, Kind};
@@ -17,10 +21,11 @@ use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_vm::{ConfigError, Machine, Snapshot, StepOutcome};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::state::values::{Location, Place};
+use crate::state::values::{self, Location, Place};
 use names::{Name, Names, SlotNames};
+use observer::Observer;
 use touched::Touched;
 
 /// The maximum number of instructions whose contents are followed; later behaviour is assumed to be similar.
@@ -44,8 +49,8 @@ enum Word {
 /// What a run forward touches and leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// What each of the module's spans leaves.
-    pub spans: Vec<SpanEffects>,
+    /// What each of the module's spans leaves, and what each of its instructions does.
+    pub seen: Followed,
     /// The words of memory that instructions read or write, or that hold inputs and results.
     pub touched: u64,
     /// Whether these are all: the run was followed to its end.
@@ -56,20 +61,20 @@ pub struct Footprint {
     pub followed: bool,
 }
 
-/// Follows a run forward with these values. `shared` are the program's inputs and results. The machine stays where the run, or the part of it
-/// that is followed, ends.
+/// Follows a run forward with these values; the program's inputs and results go from and to the host. The machine stays where the run, or the
+/// part of it that is followed, ends. `module` is the machine's, but may have other spans.
 ///
 /// # Errors
 /// The host does not have enough memory.
 pub fn footprint(
     machine: &mut Machine<'_>,
     start: &Snapshot,
-    inputs: &[Place],
-    results: &[Place],
+    module: &Module,
+    (inputs, results): (&[Place], &[Place]),
 ) -> Result<Footprint, ConfigError> {
     // Resets the machine completely: no gradient words, tangents or listeners.
     machine.reset(start, start.mem.len())?;
-    let mut follower = Follower::new(machine.program().module());
+    let mut follower = Follower::new(module, start, inputs);
     let mut touched = Touched::new(start.mem.len());
     let (mut contents, mut ended) = (true, false);
     for step in 0..ADDRESSES {
@@ -93,7 +98,8 @@ pub fn footprint(
             (Dirty { registers, memory }, false)
         }
     };
-    Ok(Footprint { spans: follower.out, touched: touched.memory(), complete: ended, dirty, followed })
+    let seen = Followed { spans: follower.out, instructions: follower.observer.finish(module) };
+    Ok(Footprint { seen, touched: touched.memory(), complete: ended, dirty, followed })
 }
 
 /// Runs an instruction, and follows its contents if wanted. `None` at the end of the run; otherwise the instruction in the direction in which it
@@ -109,7 +115,7 @@ fn stepped(
         StepOutcome::Executed(at) => {
             let Some(inst) = follower.module.code.get(at as usize) else { return Some(None) };
             if contents {
-                follower.ran(at, inst, forward, &before);
+                follower.ran(at, inst, forward, (&before, machine));
             }
             Some(Some((if forward { *inst } else { inst.inverse() }, before)))
         }
@@ -149,7 +155,9 @@ fn memory_of(place: &Place) -> std::ops::Range<u64> {
 /// # Errors
 /// The host does not have enough memory.
 pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEffects>, ConfigError> {
-    Ok(footprint(machine, start, &[], &[])?.spans)
+    let module = machine.program().module();
+    let inputs = values::marked(module, |import, _| import);
+    Ok(footprint(machine, start, module, (&inputs, &[]))?.seen.spans)
 }
 
 /// A span that has been entered and not yet left.
@@ -169,6 +177,8 @@ struct Frame {
 
 struct Follower<'m> {
     module: &'m Module,
+    start: &'m Snapshot,
+    inputs: FxHashSet<Word>,
     /// The spans that contain each instruction, the outermost first.
     within: Vec<Vec<u32>>,
     names: Names,
@@ -176,13 +186,14 @@ struct Follower<'m> {
     memory: FxHashMap<u64, Name>,
     open: Vec<Open>,
     frames: Vec<Frame>,
+    observer: Observer,
     out: Vec<SpanEffects>,
     /// Whether what the whole program leaves is still known.
     whole: bool,
 }
 
 impl<'m> Follower<'m> {
-    fn new(module: &'m Module) -> Follower<'m> {
+    fn new(module: &'m Module, start: &'m Snapshot, inputs: &[Place]) -> Follower<'m> {
         let mut within = vec![Vec::new(); module.code.len()];
         let mut order: Vec<u32> = (0..module.spans.len() as u32).collect();
         // An outer span comes before those inside it.
@@ -196,12 +207,15 @@ impl<'m> Follower<'m> {
         }
         Follower {
             module,
+            start,
+            inputs: inputs.iter().flat_map(words_of).collect(),
             within,
             names: Names::default(),
             regs: [None; Reg::COUNT],
             memory: FxHashMap::default(),
             open: vec![Open { span: PROGRAM, before: FxHashMap::default() }],
             frames: vec![Frame { outer: 1, level: 0 }],
+            observer: Observer::new(module.code.len()),
             out: vec![SpanEffects::default(); module.spans.len()],
             whole: true,
         }
@@ -211,9 +225,19 @@ impl<'m> Follower<'m> {
         if word == Word::Reg(0) {
             return Name::ZERO;
         }
+        // Words that are no inputs begin with what the module says, which is zero as a rule.
+        let clean = self.whole && !self.inputs.contains(&word) && self.begins_clear(word);
+        let first = || if clean { Name::ZERO } else { self.names.unknown() };
         match word {
-            Word::Reg(r) => *self.regs[r].get_or_insert_with(|| self.names.unknown()),
-            Word::Mem(at) => *self.memory.entry(at).or_insert_with(|| self.names.unknown()),
+            Word::Reg(r) => *self.regs[r].get_or_insert_with(first),
+            Word::Mem(at) => *self.memory.entry(at).or_insert_with(first),
+        }
+    }
+
+    fn begins_clear(&self, word: Word) -> bool {
+        match word {
+            Word::Reg(r) => self.start.regs.get(r) == Some(&0),
+            Word::Mem(at) => usize::try_from(at).is_ok_and(|at| self.start.mem.get(at) == Some(0)),
         }
     }
 
@@ -237,19 +261,30 @@ impl<'m> Follower<'m> {
         self.hold(word, name);
     }
 
-    /// Records the effect of an executed instruction; `before` are the registers before it.
-    fn ran(&mut self, at: u32, inst: &Inst, forward: bool, before: &[u64; Reg::COUNT]) {
+    /// Records the effect of an executed instruction; `before` are the registers before it, and `machine` is after it.
+    fn ran(&mut self, at: u32, inst: &Inst, forward: bool, (before, machine): (&[u64; Reg::COUNT], &Machine<'_>)) {
         self.enter(at, forward);
         let inst = if forward { *inst } else { inst.inverse() };
-        match inst.kind {
+        let (words, held) = self.operands(&inst, before);
+        if self.frames.last().is_some_and(|f| f.level == 0) {
+            let place = forward.then_some(at);
+            let filled = self.names.canonical(held[0]) != Name::ZERO;
+            self.observer.ran(place, &inst, (&words, filled), before, machine);
+        }
+        let undid = match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
-                let (words, [old, x @ ..]) = self.operands(&inst, before);
-                if let Some(target) = words[0] {
-                    let new = self.names.accumulated(old, acc, inverse, func, x);
-                    self.write(target, new);
-                }
+                let [old, x @ ..] = held;
+                let (new, undid) = self.names.accumulated(old, acc, inverse, func, x);
+                words[0].into_iter().for_each(|target| self.write(target, new));
+                Some(undid)
             }
             Kind::Row { row, inverse, ty, cond, .. } => self.row(&inst, row, inverse, (ty, cond), before),
+        };
+        if undid.is_some() && held.iter().all(|name| self.names.is_constant(*name)) {
+            self.fold(&inst, &words, machine);
+        }
+        if let (Some(undid), true) = (undid, forward) {
+            self.observer.traced(at, undid);
         }
         match inst.kind.flow() {
             Flow::Call | Flow::CallRegister => self.call(0),
@@ -262,6 +297,21 @@ impl<'m> Follower<'m> {
                 }
             }
             Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell => {}
+        }
+    }
+
+    /// An instruction has worked on words that are the same for all inputs. So are its results.
+    fn fold(&mut self, inst: &Inst, words: &[Option<Word>; 4], machine: &Machine<'_>) {
+        for ((slot, _), word) in inst.operands().zip(words) {
+            let Some(word) = word.filter(|_| slot.is_written()) else { continue };
+            let now = match word {
+                Word::Reg(r) => machine.registers().get(r).copied(),
+                Word::Mem(at) => machine.memory().get(at as usize).copied(),
+            };
+            if let Some(now) = now {
+                let (name, constant) = (self.name(word), self.names.constant(now));
+                self.names.equal(name, constant);
+            }
         }
     }
 
@@ -284,6 +334,7 @@ impl<'m> Follower<'m> {
                 // Earlier knowledge about words is not worth the memory for its names.
                 self.whole = false;
                 self.names = Names::default();
+                self.observer.forget();
                 self.regs = [None; Reg::COUNT];
                 self.memory.clear();
             }
@@ -324,7 +375,8 @@ impl<'m> Follower<'m> {
                 Word::Reg(r) => self.regs[*r],
                 Word::Mem(at) => self.memory.get(at).copied(),
             };
-            (is != Some(*was) && is != Some(Name::ZERO)).then_some(*word)
+            let (is, was) = (is.map(|name| self.names.canonical(name)), self.names.canonical(*was));
+            (is != Some(was) && is != Some(Name::ZERO)).then_some(*word)
         })
     }
 
@@ -357,7 +409,15 @@ impl<'m> Follower<'m> {
         (words, held)
     }
 
-    fn row(&mut self, inst: &Inst, row: Row, inverse: bool, (ty, cond): (Ty, Cond), before: &[u64; Reg::COUNT]) {
+    /// Records the effect of an instruction that does not accumulate; returns whether it undoes an earlier one, if names tell.
+    fn row(
+        &mut self,
+        inst: &Inst,
+        row: Row,
+        inverse: bool,
+        (ty, cond): (Ty, Cond),
+        before: &[u64; Reg::COUNT],
+    ) -> Option<bool> {
         let (words, held) = self.operands(inst, before);
         match row {
             Row::Swap | Row::Exch => {
@@ -380,6 +440,7 @@ impl<'m> Follower<'m> {
             // The word is checked, not written.
             Row::Zero => {
                 if let Some(word) = words[0] {
+                    self.names.equal(held[0], Name::ZERO);
                     self.hold(word, Name::ZERO);
                 }
             }
@@ -400,14 +461,16 @@ impl<'m> Follower<'m> {
                 let mut written = [false; 4];
                 inst.operands().zip(&mut written).for_each(|((slot, _), w)| *w = slot.is_written());
                 if written == [false; 4] {
-                    return;
+                    return None;
                 }
-                let new = self.names.changed(inst.kind, held, written);
+                let (new, undid) = self.names.changed(inst.kind, held, written);
                 for (word, new) in words.into_iter().zip(new).zip(written).filter(|(_, w)| *w).map(|(x, _)| x) {
                     word.into_iter().for_each(|word| self.write(word, new));
                 }
+                return Some(undid);
             }
         }
+        None
     }
 
     /// Records a comparison that found two words equal.
@@ -441,13 +504,6 @@ impl<'m> Follower<'m> {
             | Operand::Text(_) => self.names.constant(word),
         };
         let (of_a, of_b) = (known(a, first), known(b, second));
-        let one = self.names.simpler(of_a, of_b);
-        for operand in [a, b] {
-            if let Operand::Reg(r) = operand
-                && r != Reg::ZERO
-            {
-                self.hold(Word::Reg(r.index()), one);
-            }
-        }
+        self.names.equal(of_a, of_b);
     }
 }

@@ -6,56 +6,111 @@ use std::collections::BTreeSet;
 
 use pendula_compiler::ir::effects::{blocks, undone_blocks};
 use pendula_compiler::ir::{LocatedStmt, Program as Ir, Stmt};
+use pendula_compiler::janus::store::Variable;
 use pendula_hw_model::Technology;
-use pendula_hw_model::breakeven::{SpanEffects, undoings};
-use pendula_hw_model::price::{Activity, Conditions, Device, Phase, PriceError, Totals};
+use pendula_hw_model::breakeven::undoings;
+use pendula_hw_model::price::{Activity, Conditions, Device, Phase, PriceError, Totals, billed_memory};
 use pendula_isa::counts::Counts;
-use pendula_vm::Machine;
+use pendula_isa::module::Module;
+use pendula_vm::{ConfigError, Machine, Snapshot};
 
-/// The cost of a run forward in joules, from a machine's counts. The transfer from and to the host is left out: it is
-/// the same for all variants.
-///
-/// # Errors
-/// The technology has no prices.
-pub fn price(machine: &Machine<'_>, technology: &Technology) -> Result<f64, PriceError> {
-    let forward = Activity::new(Phase::Forward, machine.counts());
-    let totals = Totals::new(machine.program().module(), &[forward]);
-    Ok(device(machine, technology, &totals)?.total(&totals).total())
+use crate::leftovers::{self, Footprint};
+use crate::state::values::Place;
+use crate::state::{store, values};
+
+/// The places of a program's inputs and results.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// What comes from the host.
+    pub inputs: Vec<Place>,
+    /// What goes to it.
+    pub results: Vec<Place>,
 }
 
-fn device<'t>(machine: &Machine<'_>, technology: &'t Technology, totals: &Totals) -> Result<Device<'t>, PriceError> {
-    let flags = machine.program().module().flags;
+impl Shared {
+    /// The two as references.
+    pub fn as_refs(&self) -> (&[Place], &[Place]) {
+        (&self.inputs, &self.results)
+    }
+}
+
+/// The places that a program shares with the host; `variables` are those of a program in Janus.
+pub fn places(module: &Module, variables: Option<&[Variable]>) -> Shared {
+    match variables {
+        Some(store) => Shared { inputs: store::places(module, store), results: store::places(module, store) },
+        None => Shared {
+            inputs: values::marked(module, |import, _| import),
+            results: values::marked(module, |_, export| export),
+        },
+    }
+}
+
+/// What a run forward is billed for: its instructions, the memory that it touches, and the words that it leaves, which are erased. Traffic with
+/// the host is left out: it is the same for all ways to compile a program.
+pub fn bill(module: &Module, counts: &Counts, found: &Footprint) -> (Totals, Conditions) {
+    let forward = Activity::new(Phase::Forward, counts.clone());
+    let end = Activity { dirty: found.dirty, ..Activity::new(Phase::End, Counts::default()) };
+    let flags = module.flags;
     let conditions = Conditions {
-        memory_words: machine.memory().len() as u64,
+        memory_words: billed_memory(found.touched),
         frac: flags.format.frac().min(flags.profile.width() / 2),
         width: flags.profile.width(),
         ..Conditions::default()
     };
-    Device::for_run(technology, conditions, totals)
+    (Totals::new(module, &[forward, end]), conditions)
+}
+
+/// The cost in joules of a run forward that has finished, at the frequency at which it is cheapest, and what it touched and left. The machine
+/// runs it again, from `start`.
+///
+/// # Errors
+/// The technology has no prices; the host does not have enough memory.
+pub fn price(
+    machine: &mut Machine<'_>,
+    start: &Snapshot,
+    shared: &Shared,
+    technology: &Technology,
+) -> Result<(f64, Footprint), UncomputeError> {
+    let counts = machine.counts();
+    let module = machine.program().module();
+    let found = leftovers::footprint(machine, start, module, shared.as_refs())?;
+    let (totals, conditions) = bill(module, &counts, &found);
+    let device = Device::for_run(technology, conditions, &totals)?;
+    Ok((device.total(&totals).total(), found))
+}
+
+/// Why a run has no price.
+#[derive(Debug, thiserror::Error)]
+pub enum UncomputeError {
+    /// The technology has no prices.
+    #[error(transparent)]
+    Price(#[from] PriceError),
+    /// The run cannot be followed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
 }
 
 /// The routines of a compiled program that are cheaper to erase than to undo on a technology. This follows from the
-/// counts of a run forward with everything undone, and from what the program's spans left.
+/// counts of a run forward with everything undone, and from what was seen when it was followed.
 ///
 /// # Errors
 /// The technology has no prices.
 pub fn cheaper_to_erase(
-    machine: &Machine<'_>,
+    module: &Module,
     counts: &Counts,
-    leaves: &[SpanEffects],
+    found: &Footprint,
     ir: &Ir,
     technology: &Technology,
 ) -> Result<BTreeSet<String>, PriceError> {
-    let forward = Activity::new(Phase::Forward, counts.clone());
-    let totals = Totals::new(machine.program().module(), &[forward]);
-    let device = device(machine, technology, &totals)?;
+    let (totals, conditions) = bill(module, counts, found);
+    let device = Device::for_run(technology, conditions, &totals)?;
     let mut names = BTreeSet::new();
     for f in &ir.functions {
         collect(&f.body, &mut names);
     }
     // A routine may occur at several places of the code. What is saved at one place may be lost at another.
     let mut saved = std::collections::BTreeMap::<&str, f64>::new();
-    for undoing in undoings(machine.program().module(), counts, leaves) {
+    for undoing in undoings(module, counts, &found.seen.spans) {
         if let Some(name) = origin(&undoing.name, &names) {
             let choice = undoing.choice(&device);
             *saved.entry(name).or_insert(0.0) += choice.uncompute - choice.erase;

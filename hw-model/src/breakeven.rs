@@ -13,8 +13,8 @@ use pendula_isa::verify::{is_row, target};
 
 use crate::call_costs::{CalleeCosts, WorkDone};
 use crate::physics::minimum;
-use crate::price::{Conditions, Device, WORD};
-use crate::work::{CircuitUsage, share};
+use crate::price::{Conditions, Device, Dirty, Totals};
+use crate::work::share;
 
 /// A routine that is undone.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,17 +27,18 @@ pub struct Undoing {
     pub undoing: u32,
     /// The number of times that it was undone.
     pub times: u64,
-    /// The total work of undoing it, without the procedures that were called.
-    pub work: CircuitUsage,
+    /// The total work of undoing it, with the fetches of its instructions and their accesses to registers, without the procedures that
+    /// were called.
+    pub work: Totals,
     /// The work of the procedures that were called while undoing it: for each call, the mean over all calls of the
     /// procedure in the same direction.
-    pub called: CircuitUsage,
+    pub called: Totals,
     /// The number of words that would have to be erased each time, on average, rounded up: those that the routine
     /// leaves neither zero nor unchanged, in registers and in memory, in the routine and in the procedures that it
     /// calls.
     pub words: u64,
-    /// The total work of erasing them, beside the information lost.
-    pub erasing: CircuitUsage,
+    /// The total work of erasing them, by an instruction for each word, and the bits that this loses.
+    pub erasing: Totals,
     /// The total number of these words.
     pub erased: u64,
     /// Whether the routine calls procedures.
@@ -88,6 +89,7 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[SpanEffects]) -> Vec
     let executed: Vec<u64> = (0..module.code.len() as u32)
         .map(|at| called.executed(at).filter(|(mode, _)| forward(mode)).map(|(_, n)| n).sum())
         .collect();
+    let bits = u64::from(module.flags.profile.width());
     let leaves = |s: &Span| {
         let at = module.spans.iter().position(|o| std::ptr::eq(o, s));
         at.and_then(|n| leaves.get(n)).copied().unwrap_or_default()
@@ -109,7 +111,7 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[SpanEffects]) -> Vec
         let (mut own, mut others) = (WorkDone::default(), WorkDone::default());
         for at in s.start..s.end.min(module.code.len() as u32) {
             let inst = &module.code[at as usize];
-            own.add(inst, Mode::default(), executed[at as usize]);
+            own.add(inst, Mode::default(), executed[at as usize], bits);
             for (mode, times) in called.executed(at).filter(|(mode, n)| forward(mode) && *n > 0) {
                 called.add(module, (at, mode), times, &mut others);
             }
@@ -145,7 +147,7 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[SpanEffects]) -> Vec
             undoing: undo.start,
             times,
             words: erased.div_ceil(times),
-            erasing: crate::work::erasing(registers, memory),
+            erasing: Totals::erasing(Dirty { registers, memory }, bits),
             erased,
             calls: code.iter().any(is_call),
             unknown: [&own, &others, &done, &there].iter().any(|d| d.unknown),
@@ -212,21 +214,17 @@ fn is_call(inst: &Inst) -> bool {
 impl Undoing {
     /// Prices both alternatives.
     pub fn choice(&self, device: &Device<'_>) -> Choice {
-        let erase = (device.bits_lost(self.lost_bits()) + device.work(&self.erasing)).total();
-        let own = device.work(&self.work).total();
-        let uncompute = device.work(&self.work_with_callees()).total();
+        let erase = device.total(&self.erasing).total();
+        let own = device.total(&self.work).total();
+        let uncompute = device.total(&self.work_with_callees()).total();
         Choice { uncompute, own, erase, between: self.break_even(device) }
     }
 
     /// The work of undoing, including callees.
-    fn work_with_callees(&self) -> CircuitUsage {
+    fn work_with_callees(&self) -> Totals {
         let mut out = self.work.clone();
-        out.add_times(&self.called, 1);
+        out.add_share(&self.called, 1, 1);
         out
-    }
-
-    fn lost_bits(&self) -> u64 {
-        self.erased.saturating_mul(u64::from(WORD))
     }
 
     /// The frequencies between which undoing is cheaper than erasing. The cost of undoing has a single minimum over the
@@ -234,29 +232,28 @@ impl Undoing {
     fn break_even(&self, device: &Device<'_>) -> Option<(f64, f64)> {
         let technology = device.technology();
         let work_with_callees = self.work_with_callees();
+        // What undoing takes above erasing.
         let price = |hertz: f64| {
             let conditions = Conditions { hertz: Some(hertz), ..device.conditions() };
-            // Without the words that are lost, whose price does not depend on the frequency.
-            let price = |d: Device<'_>| d.work(&work_with_callees).total() - d.work(&self.erasing).total();
+            let price = |d: Device<'_>| d.total(&work_with_callees).total() - d.total(&self.erasing).total();
             Device::new(technology, conditions).map_or(f64::NAN, price)
         };
-        let erase = device.bits_lost(self.lost_bits()).total();
         let (lowest, highest) = device.frequencies()?;
         let (best, _) = minimum(|log| price(log.exp()), lowest.ln(), highest.ln());
         let best = best.exp();
-        if price(best) >= erase {
+        if price(best) >= 0.0 {
             return None;
         }
         // Between a frequency at which undoing is cheaper and one at which it is not.
         let crossing = |mut cheap: f64, mut dear: f64| {
             while (cheap / dear - 1.0).abs() > 1e-9 {
                 let middle = (cheap * dear).sqrt();
-                if price(middle) < erase { cheap = middle } else { dear = middle }
+                if price(middle) < 0.0 { cheap = middle } else { dear = middle }
             }
             cheap
         };
-        let low = if price(lowest) < erase { 0.0 } else { crossing(best, lowest) };
-        let high = if price(highest) < erase { f64::INFINITY } else { crossing(best, highest) };
+        let low = if price(lowest) < 0.0 { 0.0 } else { crossing(best, lowest) };
+        let high = if price(highest) < 0.0 { f64::INFINITY } else { crossing(best, highest) };
         Some((low, high))
     }
 }

@@ -15,12 +15,13 @@ use pendula_isa::operand::Slot;
 use pendula_isa::table::Flow;
 use pendula_isa::verify::{target, verify};
 
-use crate::work::CircuitUsage;
+use crate::price::Totals;
 
 /// An amount of work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkDone {
-    pub(crate) work: CircuitUsage,
+    /// The circuits, and what running instructions takes beside them.
+    pub(crate) work: Totals,
     /// The number of words of memory that were written.
     pub(crate) memory: u64,
     /// Whether procedures were called by an address in a register. Their work is not included.
@@ -28,10 +29,10 @@ pub(crate) struct WorkDone {
 }
 
 impl WorkDone {
-    /// Adds the work of `times` executions of an instruction in a mode.
-    pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64) {
+    /// Adds the work of `times` executions of an instruction in a mode, on words of `bits` bits.
+    pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64, bits: u64) {
         if times > 0 {
-            self.work.add_times(&CircuitUsage::of(inst, mode), times);
+            self.work.execute(inst, mode, times, bits);
             let layout = inst.kind.layout();
             let words = layout.iter().filter(|s| matches!(s, Slot::TargetMem(_) | Slot::TargetMemPlain(_))).count();
             self.memory = self.memory.saturating_add(times.saturating_mul(words as u64));
@@ -77,6 +78,7 @@ struct Component {
 impl CalleeCosts {
     pub(crate) fn new(module: &Module, counts: &Counts) -> CalleeCosts {
         let code = &module.code;
+        let bits = u64::from(module.flags.profile.width());
         let mut executed = ExecutionCounts::new();
         for mode in &counts.modes {
             let sums = executed.entry(mode.mode).or_insert_with(|| vec![0; code.len()]);
@@ -99,7 +101,7 @@ impl CalleeCosts {
             for (mode, n) in &out.executed {
                 let mut done = WorkDone::default();
                 for at in region.start as usize..=region.last as usize {
-                    done.add(&code[at], *mode, n[at]);
+                    done.add(&code[at], *mode, n[at], bits);
                 }
                 out.nodes.insert((region.start, *mode), self_cost.len());
                 self_cost.push(done);

@@ -1,25 +1,32 @@
-//! The uncomputing level: the number of instructions that a reversible program executes for each instruction of an
-//! irreversible one, as a logarithm to base 2 (Liu and Zhao 2020, section 6.1, where it is the log-ratio of the
-//! operations of a reversible program and of its irreversible counterpart).
+//! The uncomputing level: the number of instructions that a reversible program executes for each instruction of its irreversible
+//! counterpart, as a logarithm to base 2 (Liu and Zhao 2020, section 6.1, definition 1; to base 2 in the earlier draft).
 //!
-//! Every executed instruction has a [`Role`], which depends on its place (in a span that undoes a routine, between a
-//! routine and its undoing, in a backward run of a procedure) or on its kind. There are two measures. *Paired*: the
-//! counterpart is the program without undoing, without second halves of jumps, without checks and bookkeeping of
-//! ancillas. *Attributed*: copies of results are overhead, too, since an irreversible program would compute a result in
-//! its final place.
+//! The counterpart is the same program where a word need be neither cleared nor restored nor checked. So every executed instruction has a
+//! [`Role`], and the counterpart executes those that compute, copy, or speak to the host. The role depends on an instruction's
+//!
+//! - kind: it checks, or saves a word on the stack;
+//! - place: in a span that undoes a routine, between a routine and its undoing, in a backward run of a procedure, or in a stretch of code
+//!   that is the inverse of an earlier one, though no mark says so;
+//! - effects in the run, as far as that was followed ([`Observed`]): an instruction that leaves zero in a word where nothing reads that zero
+//!   has cleared the word; a swap with a register that is clear moves a word.
+//!
+//! A routine whose results are only used to uncompute serves uncomputing, too.
+//!
+//! There are two measures. *Paired* is the definition's. *Attributed*: copies of results are overhead, too, since an irreversible program
+//! would compute a result in its final place.
 //!
 //! A backward run that the host requests (for gradients, or to restore the start) is not uncomputing.
 
+mod inverse;
+mod roles;
+
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use pendula_isa::GateClass;
 use pendula_isa::counts::{Block, Counts, Direction};
-use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span};
-use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::table::{Flow, TableFn, f_fn, int_fn, l_fn, q_fn};
-use pendula_isa::types::{Acc, Reg};
 
+use crate::breakeven::{SpanEffects, Undoing, undoings};
 use crate::price::functions;
 
 /// The purpose of an executed instruction.
@@ -35,6 +42,8 @@ pub enum Role {
     Check,
     /// It saves or restores a word on the stack.
     Save,
+    /// It moves a word into a register that was clear.
+    Move,
     /// It runs at a gradient level.
     Gradient,
     /// It exchanges words with the host.
@@ -43,8 +52,8 @@ pub enum Role {
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 7] =
-        [Role::Compute, Role::Copy, Role::Uncompute, Role::Check, Role::Save, Role::Gradient, Role::Host];
+    pub const ALL: [Role; 8] =
+        [Role::Compute, Role::Copy, Role::Uncompute, Role::Check, Role::Save, Role::Move, Role::Gradient, Role::Host];
 
     /// The name.
     pub const fn name(self) -> &'static str {
@@ -54,6 +63,7 @@ impl Role {
             Role::Uncompute => "uncompute",
             Role::Check => "check",
             Role::Save => "save",
+            Role::Move => "move",
             Role::Gradient => "gradient",
             Role::Host => "host",
         }
@@ -77,6 +87,11 @@ impl Roles {
     /// All executions except those at a gradient level.
     pub fn total(&self) -> u64 {
         self.0.iter().sum::<u64>() - self.get(Role::Gradient)
+    }
+
+    /// Executions of every kind, with those at a gradient level.
+    pub fn all(&self) -> u64 {
+        self.0.iter().sum()
     }
 
     /// Executions of the irreversible counterpart.
@@ -104,54 +119,179 @@ fn level(total: u64, rest: u64) -> Option<f64> {
     (rest > 0).then(|| (total as f64 / rest as f64).log2())
 }
 
+/// What the executions of an instruction have shown, in a run forward that was followed, at no gradient level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// The executions.
+    pub times: u64,
+    /// Those before which its target was not zero.
+    pub filled: u64,
+    /// Those that left zero in its only target, or what the next instruction to look at it found to be zero, where nothing read that zero
+    /// before the word was written anew or the run ended.
+    pub cleared: u64,
+    /// Those of which it is known whether they undid an earlier instruction.
+    pub traced: u64,
+    /// Those that did.
+    pub undid: u64,
+    /// Those that exchanged a register with one that was zero.
+    pub moved: u64,
+}
+
+/// What was seen when a program was followed, instruction by instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Of each span of the module.
+    pub spans: Vec<SpanEffects>,
+    /// Of each instruction.
+    pub instructions: Vec<Observed>,
+}
+
+/// A program, and the places where uncomputing may have been written by hand. It has to be followed to know.
+#[derive(Clone, Debug)]
+pub struct Candidates {
+    module: Module,
+    marked: usize,
+}
+
+impl Candidates {
+    /// Looks for code that is the inverse of earlier code.
+    pub fn new(module: &Module) -> Candidates {
+        let (module, marked) = inverse::with_candidates(module);
+        Candidates { module, marked }
+    }
+
+    /// The module, with a pair of spans for each such place, after its own spans.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The module with those of the pairs that did undo, each time, what they are the inverse of; and the effects of its spans.
+    fn confirmed(&self, followed: &Followed) -> (Module, Vec<SpanEffects>) {
+        let seen = |at: u32| followed.instructions.get(at as usize).copied().unwrap_or_default();
+        let undoes = |span: &Span| {
+            let all = || (span.start..span.end).map(seen);
+            all().any(|o| o.undid > 0) && all().all(|o| o.undid == o.traced)
+        };
+        let (own, found) = self.module.spans.split_at(self.marked);
+        let mut spans = own.to_vec();
+        let effects = |n: usize| followed.spans.get(n).copied().unwrap_or_default();
+        let mut left: Vec<SpanEffects> = (0..self.marked).map(effects).collect();
+        for (n, pair) in found.chunks_exact(2).enumerate().filter(|(_, pair)| undoes(&pair[1])) {
+            let name = format!("by hand {}", (spans.len() - self.marked) / 2 + 1);
+            spans.extend(pair.iter().map(|span| Span { name: name.clone(), ..span.clone() }));
+            left.extend([0, 1].map(|i| effects(self.marked + 2 * n + i)));
+        }
+        (Module { spans, ..self.module.clone() }, left)
+    }
+}
+
+/// A function, and how it ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionLevel {
+    /// Its name.
+    pub name: String,
+    /// How often it was entered, in either direction.
+    pub entries: u64,
+    /// Its executed instructions, without those of functions that it calls.
+    pub roles: Roles,
+}
+
+/// A routine that is undone, and how it ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpanLevel {
+    /// The routine's code.
+    pub routine: Range<u32>,
+    /// The code that undoes it.
+    pub undo: Range<u32>,
+    /// Whether no mark says so.
+    pub by_hand: bool,
+    /// The executed instructions of the routine, of what uses its results, and of its undoing; without those of functions that they call.
+    pub roles: Roles,
+    /// What undoing it takes, and what erasing instead would.
+    pub undoing: Undoing,
+}
+
 /// The levels of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     /// Of everything.
     pub all: Roles,
     /// For each function that ran, the one with the most executions first.
-    pub functions: Vec<(String, Roles)>,
+    pub functions: Vec<FunctionLevel>,
+    /// For each routine that was undone, in the order of the code that undoes it.
+    pub spans: Vec<SpanLevel>,
     /// The basic block with the most executed instructions, and its function.
     pub hottest: Option<(Block, String, Roles)>,
 }
 
 impl Levels {
-    /// From the counts of a run forward.
-    pub fn new(module: &Module, counts: &Counts) -> Levels {
-        let roles = roles(module);
-        let mut of: Vec<Roles> = vec![Roles::default(); module.code.len()];
-        for mode in &counts.modes {
-            for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
-                let role = if mode.mode.level > 0 || mode.mode.tangents {
+    /// From the counts of a run forward, and from what was seen when it was followed.
+    pub fn new(candidates: &Candidates, counts: &Counts, followed: &Followed) -> Levels {
+        let (module, left) = candidates.confirmed(followed);
+        let length = module.code.len();
+        let by_mode: Vec<_> = counts.modes.iter().map(|m| (m.mode, counts.per_instruction(m, length))).collect();
+        let mut forward = vec![0u64; length];
+        let plain = by_mode.iter().filter(|(mode, _)| is_plain(*mode) && mode.direction == Direction::Forward);
+        plain.for_each(|(_, times)| forward.iter_mut().zip(times).for_each(|(sum, n)| *sum += n));
+        let roles = roles::roles(&module, candidates.marked, &forward, &followed.instructions);
+        let mut of: Vec<Roles> = vec![Roles::default(); length];
+        let mut executed = vec![0u64; length];
+        for (mode, times) in &by_mode {
+            for (at, n) in times.iter().enumerate() {
+                let role = if !is_plain(*mode) {
                     Role::Gradient
-                } else if mode.mode.direction == Direction::Backward {
+                } else if mode.direction == Direction::Backward {
                     // A procedure run backward by one that runs forward.
                     Role::Uncompute
                 } else {
                     roles[at]
                 };
-                of[at].add(role, n);
+                of[at].add(role, *n);
+                executed[at] += n;
             }
         }
         let sum = |range: &mut dyn Iterator<Item = usize>| {
             let mut out = Roles::default();
-            for at in range {
+            for at in range.filter(|at| *at < length) {
                 for role in Role::ALL {
                     out.add(role, of[at].get(role));
                 }
             }
             out
         };
-        let names = functions(module);
+        let names = functions(&module);
         let mut by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, name) in names.iter().enumerate() {
             by.entry(name).or_default().push(at);
         }
-        let mut functions: Vec<(String, Roles)> =
-            by.into_iter().map(|(name, at)| (name.to_string(), sum(&mut at.into_iter()))).collect();
-        functions.retain(|(_, roles)| roles.0.iter().any(|n| *n > 0));
-        functions.sort_by_key(|(_, roles)| std::cmp::Reverse(roles.0.iter().sum::<u64>()));
-        let range = |b: &Block| b.start as usize..(b.end as usize).min(of.len());
+        let function = |(name, places): (&str, Vec<usize>)| FunctionLevel {
+            name: name.to_string(),
+            // Compiled code may have several variants of a function.
+            entries: places.iter().filter(|at| roles::begins(&module.code[**at])).map(|at| executed[*at]).sum(),
+            roles: sum(&mut places.into_iter()),
+        };
+        let mut functions: Vec<FunctionLevel> = by.into_iter().map(function).collect();
+        functions.retain(|f| f.roles.all() > 0);
+        functions.sort_by_key(|f| std::cmp::Reverse(f.roles.all()));
+        let spans = undoings(&module, counts, &left).into_iter().filter_map(|undoing| {
+            let span = |start: u32, undo: bool| {
+                module.spans.iter().position(|s| s.start == start && s.undo == undo && s.name == undoing.name)
+            };
+            let (routine, undo) = (span(undoing.routine, false)?, span(undoing.undoing, true)?);
+            let code = |n: usize| module.spans[n].start..module.spans[n].end;
+            let whole = code(routine).start as usize..code(undo).end as usize;
+            let by_hand = undo >= candidates.marked;
+            Some(SpanLevel {
+                routine: code(routine),
+                undo: code(undo),
+                by_hand,
+                roles: sum(&mut whole.clone()),
+                undoing,
+            })
+        });
+        let mut spans: Vec<SpanLevel> = spans.collect();
+        spans.sort_by_key(|s| s.undo.start);
+        let range = |b: &Block| b.start as usize..b.end as usize;
         let hottest = counts
             .blocks
             .iter()
@@ -159,104 +299,11 @@ impl Levels {
             .max_by_key(|(b, roles)| (roles.total(), std::cmp::Reverse(b.start)))
             .filter(|(_, roles)| roles.total() > 0)
             .map(|(b, roles)| (b, names[b.start as usize].clone(), roles));
-        Levels { all: sum(&mut (0..of.len())), functions, hottest }
+        Levels { all: sum(&mut (0..length)), functions, spans, hottest }
     }
 }
 
-/// The code between a routine and its undoing, and the registers that the routine writes.
-struct UseInterval {
-    start: u32,
-    end: u32,
-    written: [bool; Reg::COUNT],
-    memory: bool,
-}
-
-fn use_intervals(module: &Module) -> Vec<UseInterval> {
-    let mut out = Vec::new();
-    let mut open: Vec<&Span> = Vec::new();
-    let mut spans: Vec<&Span> = module.spans.iter().collect();
-    spans.sort_by_key(|s| (s.start, std::cmp::Reverse(s.end)));
-    for span in spans {
-        if !span.undo {
-            open.push(span);
-        } else if let Some(at) = open.iter().rposition(|s| s.name == span.name) {
-            let routine = open.remove(at);
-            let mut interval =
-                UseInterval { start: routine.end, end: span.start, written: [false; Reg::COUNT], memory: false };
-            for inst in module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default() {
-                for slot in inst.kind.layout() {
-                    match slot {
-                        Slot::Target(f) => interval.written[inst.regs[f as usize].index()] = true,
-                        Slot::TargetMem(_) | Slot::TargetMemPlain(_) => interval.memory = true,
-                        _ => {}
-                    }
-                }
-            }
-            out.push(interval);
-        }
-    }
-    out
-}
-
-/// The role of each instruction in a forward run.
-fn roles(module: &Module) -> Vec<Role> {
-    let mut out: Vec<Role> = module.code.iter().map(role).collect();
-    let code = |start: u32, end: u32| start as usize..(end as usize).min(module.code.len());
-    for interval in use_intervals(module) {
-        for at in code(interval.start, interval.end).filter(|at| copies(&module.code[*at], &interval)) {
-            out[at] = Role::Copy;
-        }
-    }
-    for span in module.spans.iter().filter(|s| s.undo) {
-        out[code(span.start, span.end)].fill(Role::Uncompute);
-    }
-    out
-}
-
-/// The role of an instruction by its kind.
-fn role(inst: &Inst) -> Role {
-    match inst.kind {
-        Kind::Accumulate { .. } => Role::Compute,
-        Kind::Row { row, inverse, .. } => match row.info().flow {
-            // Of each pair, the half that is entered.
-            Flow::Jump if inverse => Role::Check,
-            Flow::Procedure if !inverse => Role::Check,
-            Flow::Run | Flow::Cell => Role::Host,
-            Flow::Branch(_) | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
-                Role::Compute
-            }
-            Flow::Straight => match row.info().class {
-                GateClass::Host => Role::Host,
-                GateClass::Check => Role::Check,
-                _ if row.info().moves_sp => Role::Save,
-                _ => Role::Compute,
-            },
-        },
-    }
-}
-
-/// Whether an instruction copies a word that a routine has written, unchanged, to one that it has not written.
-fn copies(inst: &Inst, interval: &UseInterval) -> bool {
-    let Kind::Accumulate { acc, func, .. } = inst.kind else { return false };
-    if !matches!(acc, Acc::Add | Acc::Xor | Acc::Mul) || !is_identity(func) {
-        return false;
-    }
-    let mut operands = inst.operands().map(|(_, operand)| operand);
-    let written = |operand: Option<Operand>| match operand {
-        Some(Operand::Reg(r)) => interval.written[r.index()],
-        Some(Operand::Mem { .. }) => interval.memory,
-        _ => false,
-    };
-    let target = operands.next();
-    // A result may go to any address of memory, wherever the routine wrote.
-    (matches!(target, Some(Operand::Mem { .. })) || !written(target)) && written(operands.next())
-}
-
-fn is_identity(func: TableFn) -> bool {
-    match func {
-        TableFn::Int(f) => f == int_fn::Name::Id,
-        TableFn::Q(f) => f == q_fn::Name::Id,
-        TableFn::L(f) => f == l_fn::Name::Id,
-        TableFn::F(f) => f == f_fn::Name::Id,
-    }
+/// Whether words carry neither gradients nor tangents.
+fn is_plain(mode: pendula_isa::counts::Mode) -> bool {
+    mode.level == 0 && !mode.tangents
 }

@@ -334,11 +334,10 @@ impl<'t> Device<'t> {
 
     /// The cycles of a whole run, one instruction after the other, with those that erase what is left; `None` for logic without a clock.
     pub fn cycles(&self, totals: &Totals) -> Option<u64> {
-        let erasing = |registers, memory| self.cycles_of(&Dirty { registers, memory }.work());
-        let ends = [(totals.dirty.registers, erasing(1, 0)?), (totals.dirty.memory, erasing(0, 1)?)];
-        let all = totals.executed.iter().map(|(usage, n)| Some((*n, self.cycles_of(usage)?)));
-        let all: Option<Vec<(u64, u64)>> = all.collect();
-        Some(all?.into_iter().chain(ends).map(|(n, cycles)| n.saturating_mul(cycles)).fold(0, u64::saturating_add))
+        let erasing = self.erasing(totals.dirty);
+        let all = totals.executed.iter().chain(&erasing.executed);
+        all.map(|(usage, n)| Some(n.saturating_mul(self.cycles_of(usage)?)))
+            .try_fold(0u64, |sum, cycles| Some(sum.saturating_add(cycles?)))
     }
 
     /// The part of the periods in which a pipeline carries an operation, over a whole run of operations that wait for each other; `None` for other
@@ -384,24 +383,19 @@ impl<'t> Device<'t> {
 
     /// The load of a whole run.
     fn run_load(&self, totals: &Totals) -> Load {
-        self.work_load(&totals.work)
+        let load = self.work_load(&totals.work)
             + self.instruction_load() * totals.instructions as f64
-            + self.register_load() * self.register_accesses(totals.register_reads, totals.register_writes) as f64
-            + self.dirty_load(totals.dirty)
-    }
-
-    /// The load of erasing words, each by an instruction, beside the information that is lost.
-    fn dirty_load(&self, dirty: Dirty) -> Load {
-        let accesses = self.register_accesses(dirty.registers, dirty.registers);
-        self.work_load(&dirty.work())
-            + self.instruction_load() * dirty.words() as f64
-            + self.register_load() * accesses as f64
+            + self.register_load() * self.register_accesses(totals.register_reads, totals.register_writes) as f64;
+        if totals.dirty.words() == 0 { load } else { load + self.run_load(&self.erasing(totals.dirty)) }
     }
 
     /// The cost of erasing words that are left at the end.
     pub fn dirty(&self, dirty: Dirty) -> Joules {
-        let bits = dirty.words().saturating_mul(u64::from(self.shape.width));
-        self.joules(self.dirty_load(dirty)) + self.bits_lost(bits)
+        self.total(&self.erasing(dirty))
+    }
+
+    fn erasing(&self, dirty: Dirty) -> Totals {
+        Totals::erasing(dirty, u64::from(self.shape.width))
     }
 
     fn work_load(&self, work: &CircuitUsage) -> Load {

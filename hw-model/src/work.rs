@@ -273,18 +273,12 @@ impl FunctionVisitor for Update<'_> {
     }
 }
 
-/// The circuits that `erase` uses for registers and for words of memory.
-pub(crate) fn erasing(registers: u64, memory: u64) -> CircuitUsage {
+/// The instructions that erase registers, and words of memory. The address of a word does not affect the cost.
+pub(crate) fn erasing(registers: u64, memory: u64) -> impl Iterator<Item = (Inst, u64)> {
     const ERASE: Kind = Kind::Row { row: Row::Erase, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
-    // The address of a word does not affect the cost.
     const MEMORY: Operand = Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: 0 };
-    let mut out = CircuitUsage::default();
-    for (word, n) in [(Operand::Reg(Reg::SP), registers), (MEMORY, memory)] {
-        if let Ok(erase) = Inst::build(ERASE, &[word]) {
-            out.add_times(&CircuitUsage::of(&erase, Mode::default()), n);
-        }
-    }
-    out
+    let all = [(Operand::Reg(Reg::SP), registers), (MEMORY, memory)];
+    all.into_iter().filter(|(_, n)| *n > 0).filter_map(|(word, n)| Some((Inst::build(ERASE, &[word]).ok()?, n)))
 }
 
 /// The register operands of an instruction, addresses among them, and how many of them it changes.

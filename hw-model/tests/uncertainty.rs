@@ -4,11 +4,14 @@ use pendula_hw_model::price::{
     Activity, Cause, Conditions, Device, Dirty, Joules, Phase, Subject, Totals, billed_memory,
 };
 use pendula_hw_model::uncertainty::{DRAWS, Range, Uncertain, ratio};
-use pendula_hw_model::work::{CircuitKind, CircuitUsage};
+use pendula_hw_model::work::CircuitKind;
 use pendula_hw_model::{Status, Technology};
-use pendula_isa::counts::Counts;
+use pendula_isa::counts::{Counts, Mode};
+use pendula_isa::inst::Inst;
+use pendula_isa::mnemonic::lookup;
 use pendula_isa::module::Module;
-use pendula_isa::types::{Acc, Ty};
+use pendula_isa::operand::Operand;
+use pendula_isa::types::{Acc, Reg, Ty};
 
 fn conditions() -> Conditions {
     Conditions { memory_words: 1, frac: 32, width: 64, ..Conditions::default() }
@@ -17,9 +20,9 @@ fn conditions() -> Conditions {
 /// Additions, and words brought in.
 fn totals(adds: u64, bits_in: u64) -> Totals {
     let mut totals = Totals { bits_in, ..Totals::default() };
-    let mut add = CircuitUsage::default();
-    add.add(CircuitKind::Accumulator(Acc::Add, Ty::Int), 1);
-    totals.execute(add, adds);
+    let [a, b] = [1, 2].map(|n| Operand::Reg(Reg::new(n).unwrap()));
+    let add = Inst::build(lookup("add").unwrap(), &[a, b]).unwrap();
+    totals.execute(&add, Mode::default(), adds, 64);
     totals
 }
 

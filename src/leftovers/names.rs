@@ -41,16 +41,28 @@ enum Made {
     },
 }
 
+/// The most names of the same contents that are kept.
+const SAME: usize = 8;
+
 /// All names so far.
 pub(super) struct Names {
     made: Vec<Made>,
     known: FxHashMap<Made, Name>,
+    /// Of names whose contents were found to be equal to others: the one that stands for all of them.
+    same: FxHashMap<Name, Name>,
+    /// All names that each such name stands for, itself among them.
+    classes: FxHashMap<Name, Vec<Name>>,
 }
 
 impl Default for Names {
     fn default() -> Names {
         let zero = Made::Constant(0);
-        Names { made: vec![zero], known: FxHashMap::from_iter([(zero, Name::ZERO)]) }
+        Names {
+            made: vec![zero],
+            known: FxHashMap::from_iter([(zero, Name::ZERO)]),
+            same: FxHashMap::default(),
+            classes: FxHashMap::default(),
+        }
     }
 }
 
@@ -79,17 +91,52 @@ impl Names {
         name
     }
 
-    /// Of two names for the same contents, the one about which more is known.
-    pub(super) fn simpler(&self, a: Name, b: Name) -> Name {
-        let rank = |name: Name| match self.made[name.0 as usize] {
+    /// Records that two names are of the same contents, as a comparison has found.
+    pub(super) fn equal(&mut self, a: Name, b: Name) {
+        let (a, b) = (self.canonical(a), self.canonical(b));
+        let (least, other) = if self.rank(a) <= self.rank(b) { (a, b) } else { (b, a) };
+        if least == other {
+            return;
+        }
+        let of_other = self.classes.remove(&other).unwrap_or_else(|| vec![other]);
+        of_other.iter().for_each(|name| _ = self.same.insert(*name, least));
+        let class = self.classes.entry(least).or_insert_with(|| vec![least]);
+        class.extend(of_other);
+        class.truncate(SAME);
+    }
+
+    /// Whether contents are the same for all inputs.
+    pub(super) fn is_constant(&self, name: Name) -> bool {
+        matches!(self.made[self.canonical(name).0 as usize], Made::Constant(_))
+    }
+
+    /// The name that stands for all names of the same contents.
+    pub(super) fn canonical(&self, name: Name) -> Name {
+        self.same.get(&name).copied().unwrap_or(name)
+    }
+
+    fn are_equal(&self, a: &[Name], b: &[Name]) -> bool {
+        a == b || (!self.same.is_empty() && a.iter().zip(b).all(|(a, b)| self.canonical(*a) == self.canonical(*b)))
+    }
+
+    /// How the contents of a name were made, by each of the names that they have.
+    fn ways(&self, name: Name) -> impl Iterator<Item = Made> + '_ {
+        let class = self.classes.get(&self.canonical(name)).map_or(&[][..], |class| &class[..]);
+        std::iter::once(name).chain(class.iter().copied().filter(move |n| *n != name)).map(|n| self.made[n.0 as usize])
+    }
+
+    /// The less, the more is known of a name.
+    fn rank(&self, name: Name) -> (u8, Name) {
+        let rank = match self.made[name.0 as usize] {
             Made::Constant(_) => 0,
             Made::Unknown => 1,
             Made::Accumulated { .. } | Made::Changed { .. } => 2,
         };
-        if (rank(a), a) <= (rank(b), b) { a } else { b }
+        (rank, name)
     }
 
-    /// The contents of a word after `old ⊕= f(arguments)`, or after its inverse.
+    /// The contents of a word after `old ⊕= f(arguments)`, or after its inverse, and whether that takes back an earlier instruction. Of
+    /// doubles it may do so but for rounding.
     pub(super) fn accumulated(
         &mut self,
         old: Name,
@@ -97,63 +144,63 @@ impl Names {
         inverse: bool,
         func: TableFn,
         arguments: [Name; ARITY],
-    ) -> Name {
+    ) -> (Name, bool) {
         let ty = func.info().ty;
         // Sums of these types are exact and commute, so they can be taken back in any order. Other sums can be taken
         // back only in the opposite order, and a sum of doubles only if it was the first.
         let exact = acc == Acc::Xor || (acc == Acc::Add && matches!(ty, Ty::Int | Ty::Q));
         if exact && func.info().name.is_empty() {
             let [x, ..] = arguments;
-            if x == Name::ZERO {
-                return old;
+            if self.canonical(x) == Name::ZERO {
+                return (old, true);
             }
-            if old == Name::ZERO && !inverse {
-                return x;
+            if self.canonical(old) == Name::ZERO && !inverse {
+                return (x, false);
             }
-            if old == x && (inverse || acc == Acc::Xor) {
-                return Name::ZERO;
+            if self.are_equal(&[old], &[x]) && (inverse || acc == Acc::Xor) {
+                return (Name::ZERO, true);
             }
         }
         let mut above = Vec::new();
         let mut name = old;
         while above.len() < if exact { REACH } else { 1 } {
-            let Made::Accumulated { old: below, acc: other, inverse: back, func: f, arguments: x } =
-                self.made[name.0 as usize]
-            else {
-                break;
-            };
-            if other != acc || f.info().ty != ty {
-                break;
-            }
+            let sum = self.ways(name).find(|made| {
+                matches!(made, Made::Accumulated { acc: other, func: f, .. } if *other == acc && f.info().ty == ty)
+            });
+            let Some(Made::Accumulated { old: below, inverse: back, func: f, arguments: x, .. }) = sum else { break };
             let opposite = acc.self_inverse() || back != inverse;
-            let returns = acc == Acc::Xor || ty != Ty::F || below == Name::ZERO;
-            if opposite && returns && f == func && x == arguments {
+            let returns = acc == Acc::Xor || ty != Ty::F || self.canonical(below) == Name::ZERO;
+            let same = opposite && f == func && self.are_equal(&x, &arguments);
+            if same && !returns {
+                return (self.named(Made::Accumulated { old, acc, inverse, func, arguments }), true);
+            }
+            if same {
                 // Applies the later sums to the value before the one that was taken back.
                 let mut rest = below;
                 for made in above.into_iter().rev() {
-                    if let Made::Accumulated { acc, inverse, func, arguments, .. } = made {
+                    if let Some(Made::Accumulated { acc, inverse, func, arguments, .. }) = made {
                         rest = self.named(Made::Accumulated { old: rest, acc, inverse, func, arguments });
                     }
                 }
-                return rest;
+                return (rest, true);
             }
-            above.push(self.made[name.0 as usize]);
+            above.push(sum);
             name = below;
         }
-        self.named(Made::Accumulated { old, acc, inverse, func, arguments })
+        (self.named(Made::Accumulated { old, acc, inverse, func, arguments }), false)
     }
 
-    /// The contents of an instruction's operands after it; it writes only some of them. The inverse restores the
-    /// earlier names.
-    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> SlotNames {
+    /// The contents of an instruction's operands after it, and whether it takes back an earlier one; it writes only some of them. The
+    /// inverse restores the earlier names.
+    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> (SlotNames, bool) {
         if let Some(back) = self.before(kind, operands, written) {
-            return back;
+            return (back, true);
         }
         let mut out = operands;
         for (n, new) in out.iter_mut().enumerate().filter(|(n, _)| written[*n]) {
             *new = self.named(Made::Changed { kind, operands, n: n as u8 });
         }
-        out
+        (out, false)
     }
 
     /// The operands' earlier contents, if the instruction is the inverse of the one that ran last on them.
@@ -163,15 +210,19 @@ impl Names {
         if ty == Ty::F && kind.inverse() != kind {
             return None;
         }
-        let made = |n: usize| self.made[operands[n].0 as usize];
-        let Made::Changed { operands: old, .. } = made(written.iter().position(|w| *w)?) else { return None };
-        let led = (0..operands.len()).all(|n| match made(n) {
-            Made::Changed { kind: other, operands, n: m } if written[n] => {
-                other == kind.inverse() && operands == old && usize::from(m) == n
-            }
-            Made::Changed { .. } | Made::Accumulated { .. } | Made::Unknown | Made::Constant(_) => {
-                !written[n] && old[n] == operands[n]
-            }
+        let undone = kind.inverse();
+        let changed = |n: usize| {
+            self.ways(operands[n]).filter_map(move |made| match made {
+                Made::Changed { kind: other, operands, n: m } if other == undone && usize::from(m) == n => {
+                    Some(operands)
+                }
+                Made::Changed { .. } | Made::Accumulated { .. } | Made::Unknown | Made::Constant(_) => None,
+            })
+        };
+        let old = changed(written.iter().position(|w| *w)?).next()?;
+        let led = (0..operands.len()).all(|n| match written[n] {
+            true => changed(n).any(|other| other == old),
+            false => self.are_equal(&[old[n]], &[operands[n]]),
         });
         led.then_some(old)
     }
@@ -193,7 +244,7 @@ mod tests {
         let (acc, inverse, func) = sum(text);
         let mut all = [Name::ZERO; ARITY];
         all[..arguments.len()].copy_from_slice(arguments);
-        names.accumulated(old, acc, inverse, func, all)
+        names.accumulated(old, acc, inverse, func, all).0
     }
 
     #[test]
@@ -232,17 +283,19 @@ mod tests {
         let kind = |text: &str| mnemonic::lookup(text).expect("a mnemonic");
         for (there, back) in [("inc", "dec"), ("neg.f", "neg.f"), ("not", "not")] {
             let one = [true, false, false, false];
-            let new = names.changed(kind(there), held(&[y]), one);
+            let (new, back_already) = names.changed(kind(there), held(&[y]), one);
+            assert!(!back_already);
             assert_ne!(new[0], y);
-            assert_eq!(names.changed(kind(back), new, one)[0], y, "{there}");
+            let (old, led_back) = names.changed(kind(back), new, one);
+            assert!(old[0] == y && led_back, "{there}");
         }
         let both = [true, true, false, false];
-        let there = names.changed(kind("rmul"), [y, buffer, n, n], both);
-        assert_eq!(names.changed(kind("rdiv"), there, both), [y, buffer, n, n]);
+        let (there, _) = names.changed(kind("rmul"), [y, buffer, n, n], both);
+        assert_eq!(names.changed(kind("rdiv"), there, both), ([y, buffer, n, n], true));
         let other = names.unknown();
-        assert_ne!(names.changed(kind("rdiv"), [there[0], there[1], n, other], both)[0], y);
-        let point = names.changed(kind("rot.f"), held(&[y, buffer, n]), both);
-        assert_ne!(names.changed(kind("irot.f"), point, both)[0], y);
+        assert_ne!(names.changed(kind("rdiv"), [there[0], there[1], n, other], both).0[0], y);
+        let (point, _) = names.changed(kind("rot.f"), held(&[y, buffer, n]), both);
+        assert_ne!(names.changed(kind("irot.f"), point, both).0[0], y);
     }
 
     fn held(names: &[Name]) -> SlotNames {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use pendula_isa::Kind;
-use pendula_isa::counts::Counts;
+use pendula_isa::counts::{Counts, Mode};
+use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
 use pendula_isa::table::Row;
 
-use crate::work::{CircuitUsage, erasing, registers};
+use crate::work::{CircuitUsage, erasing, registers, share};
 
 /// A part of what the host has a machine do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,11 +55,6 @@ impl Dirty {
     /// All words.
     pub const fn words(self) -> u64 {
         self.registers.saturating_add(self.memory)
-    }
-
-    /// The uses of circuits for erasing them: an `erase` each.
-    pub(crate) fn work(self) -> CircuitUsage {
-        erasing(self.registers, self.memory)
     }
 }
 
@@ -118,16 +113,9 @@ impl Totals {
         for activity in activities {
             for mode in &activity.counts.modes {
                 let counts = activity.counts.per_instruction(mode, module.code.len());
-                for (inst, n) in module.code.iter().zip(counts).filter(|(_, n)| *n > 0) {
-                    out.execute(CircuitUsage::of(inst, mode.mode), n);
+                for (inst, n) in module.code.iter().zip(counts) {
+                    out.execute(inst, mode.mode, n, bits);
                 }
-            }
-            for (inst, done) in module.code.iter().zip(work_by_instruction(module, &activity.counts)) {
-                out.bits_in += done.read * bits;
-                out.bits_out += done.written * bits;
-                let (reads, writes) = registers(inst);
-                out.register_reads += reads.saturating_mul(done.times);
-                out.register_writes += writes.saturating_mul(done.times);
             }
             out.bits_in += activity.words_in * bits;
             out.bits_out += activity.words_out * bits;
@@ -139,12 +127,67 @@ impl Totals {
         out
     }
 
-    /// Adds executions of an instruction that uses these circuits.
-    pub fn execute(&mut self, usage: CircuitUsage, times: u64) {
-        self.instructions = self.instructions.saturating_add(times);
+    /// What erasing words of `bits` bits takes, one instruction each.
+    pub fn erasing(dirty: Dirty, bits: u64) -> Totals {
+        let mut out = Totals { bits_lost: dirty.words().saturating_mul(bits), ..Totals::default() };
+        for (erase, n) in erasing(dirty.registers, dirty.memory) {
+            out.execute(&erase, Mode::default(), n, bits);
+        }
+        out
+    }
+
+    /// Adds executions of an instruction in a mode: its circuits, its fetches, its accesses to registers, and its traffic with the host in
+    /// words of `bits` bits. What it destroys is not known from its kind.
+    pub fn execute(&mut self, inst: &Inst, mode: Mode, times: u64, bits: u64) {
+        if times == 0 {
+            return;
+        }
+        let usage = CircuitUsage::of(inst, mode);
         self.work.add_times(&usage, times);
         let sum = self.executed.entry(usage).or_default();
         *sum = sum.saturating_add(times);
+        self.instructions = self.instructions.saturating_add(times);
+        let (reads, writes) = registers(inst);
+        self.register_reads = self.register_reads.saturating_add(reads.saturating_mul(times));
+        self.register_writes = self.register_writes.saturating_add(writes.saturating_mul(times));
+        let traffic = times.saturating_mul(bits);
+        match traffic_of(inst) {
+            Traffic::None => {}
+            Traffic::In => self.bits_in = self.bits_in.saturating_add(traffic),
+            Traffic::Out => self.bits_out = self.bits_out.saturating_add(traffic),
+        }
+    }
+
+    /// Adds the fraction `part`/`whole` of another, with each number rounded.
+    pub(crate) fn add_share(&mut self, other: &Totals, part: u64, whole: u64) {
+        self.work.add_share(&other.work, part, whole);
+        for (usage, n) in &other.executed {
+            let sum = self.executed.entry(usage.clone()).or_default();
+            *sum = sum.saturating_add(share(*n, part, whole));
+        }
+        let add = |sum: &mut u64, n: u64| *sum = sum.saturating_add(share(n, part, whole));
+        add(&mut self.instructions, other.instructions);
+        add(&mut self.register_reads, other.register_reads);
+        add(&mut self.register_writes, other.register_writes);
+        add(&mut self.bits_in, other.bits_in);
+        add(&mut self.bits_out, other.bits_out);
+        add(&mut self.bits_lost, other.bits_lost);
+    }
+}
+
+/// Words that an instruction exchanges with the host.
+enum Traffic {
+    None,
+    In,
+    Out,
+}
+
+fn traffic_of(inst: &Inst) -> Traffic {
+    match inst.kind {
+        Kind::Row { row: Row::Read, .. } => Traffic::In,
+        // A printed text is not a word of the program.
+        Kind::Row { row: Row::Emit | Row::Show, .. } => Traffic::Out,
+        Kind::Row { .. } | Kind::Accumulate { .. } => Traffic::None,
     }
 }
 
@@ -169,11 +212,10 @@ pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<Instr
                 let done = &mut out[at];
                 done.times += n;
                 done.work.add_times(&CircuitUsage::of(&module.code[at], mode.mode), n);
-                // A printed text is not a word of the program.
-                match module.code[at].kind {
-                    Kind::Row { row: Row::Read, .. } => done.read += n,
-                    Kind::Row { row: Row::Emit | Row::Show, .. } => done.written += n,
-                    Kind::Row { .. } | Kind::Accumulate { .. } => {}
+                match traffic_of(&module.code[at]) {
+                    Traffic::None => {}
+                    Traffic::In => done.read += n,
+                    Traffic::Out => done.written += n,
                 }
             }
         }

@@ -90,7 +90,12 @@ pub(crate) struct Energy {
 impl Energy {
     /// The programs, each with the options for reading it.
     pub(crate) fn each(&self) -> impl Iterator<Item = Source> {
-        self.files.iter().map(|file| Source { file: file.clone(), options: self.options.clone() })
+        // What is chosen for the costs of a technology is chosen for that which is priced.
+        let mut options = self.options.clone();
+        if let ([tech], None) = (&self.tech[..], &options.compiler.auto_tech) {
+            options.compiler.auto_tech = Some(tech.clone());
+        }
+        self.files.iter().map(move |file| Source { file: file.clone(), options: options.clone() })
     }
 }
 

@@ -290,6 +290,12 @@ pub(crate) struct Grad {
 /// Options of `level`.
 #[derive(Args, Debug)]
 pub(crate) struct Level {
+    /// The technology on which undoing is compared with erasing: a name (see `energy --list-tech`) or a TOML file.
+    #[arg(long, value_name = "NAME", default_value = "acmos22-fdsoi")]
+    pub(crate) tech: String,
+    /// Write a plot of the instructions of each function and routine, by what they are for.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -280,9 +280,10 @@ pub(crate) struct Compiler {
     /// Whether to undo what routines compute, or to erase it; erasing makes the program irreversible.
     #[arg(long, help_heading = COMPILED, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) uncompute: Uncompute,
-    /// The technology by whose costs `--uncompute auto` chooses: a name or a TOML file.
-    #[arg(long, help_heading = COMPILED, value_name = "NAME", default_value = AUTO_TECH)]
-    pub(crate) auto_tech: String,
+    /// The technology by whose costs `--uncompute auto` chooses: a name or a TOML file [default: the one of --tech if there is one, else
+    /// acmos22-fdsoi].
+    #[arg(long, help_heading = COMPILED, value_name = "NAME")]
+    pub(crate) auto_tech: Option<String>,
     /// Turn passes on, or with a minus off: `hoist,-inline`. `list` lists all passes.
     #[arg(long, help_heading = COMPILED, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true, value_parser = PassNames)]
     pub(crate) passes: Vec<String>,
@@ -309,13 +310,20 @@ impl TypedValueParser for PassNames {
     }
 }
 
+impl Compiler {
+    /// The technology by whose costs `--uncompute auto` chooses.
+    pub(crate) fn auto_tech(&self) -> &str {
+        self.auto_tech.as_deref().unwrap_or(AUTO_TECH)
+    }
+}
+
 impl Default for Compiler {
     fn default() -> Compiler {
         Compiler {
             fast_float: false,
             optimise: LEVEL,
             uncompute: Uncompute::default(),
-            auto_tech: AUTO_TECH.to_string(),
+            auto_tech: None,
             passes: Vec::new(),
         }
     }

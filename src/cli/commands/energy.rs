@@ -16,7 +16,7 @@ use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::{GateClass, Module};
 use pendula::report::{Reporter, print, print_exact};
 use pendula::vm::{Machine, Outcome, Snapshot};
-use pendula::{leftovers, store, values};
+use pendula::{leftovers, uncompute, values};
 
 use crate::cli::args::{Breakdown, End, Energy, Source};
 use crate::cli::commands::{RunConditions, each, prepared, stopped, warnings};
@@ -202,9 +202,8 @@ fn followed(
     ran: MeasuredRun,
     variables: Option<&[Variable]>,
 ) -> anyhow::Result<MeasuredRun> {
-    let places = |wanted: fn(bool, bool) -> bool| places(machine.program().module(), variables, wanted);
-    let (inputs, results) = (places(|import, _| import), places(|_, export| export));
-    let found = leftovers::footprint(machine, start, &inputs, &results)?;
+    let module = machine.program().module();
+    let found = leftovers::footprint(machine, start, module, uncompute::places(module, variables).as_refs())?;
     // A run that comes back leaves nothing, except for gradient words of inputs that were not asked for.
     let left = if args.grad {
         Dirty { registers: 0, memory: ran.gradient_words_left }
@@ -222,7 +221,7 @@ fn followed(
     }
     Ok(MeasuredRun {
         activities,
-        leaves: found.spans,
+        leaves: found.seen.spans,
         left,
         end: args.end,
         followed: found.followed || args.grad || returns(args),
@@ -231,14 +230,6 @@ fn followed(
         billed,
         ..ran
     })
-}
-
-/// The places of a program's inputs or results.
-fn places(module: &Module, variables: Option<&[Variable]>, wanted: fn(bool, bool) -> bool) -> Vec<values::Place> {
-    match variables {
-        Some(store) => store::places(module, store),
-        None => values::marked(module, wanted),
-    }
 }
 
 /// Warns about technologies without data on the memory that a program uses; the substitute for the cost of an access is
@@ -278,8 +269,8 @@ fn execute(
     variables: Option<&[Variable]>,
 ) -> anyhow::Result<Result<MeasuredRun, Outcome>> {
     let module = machine.program().module().clone();
-    let places = |wanted: fn(bool, bool) -> bool| places(&module, variables, wanted);
-    let words_in = moved(machine, &places(|import, _| import));
+    let shared = uncompute::places(&module, variables);
+    let words_in = moved(machine, &shared.inputs);
     let mut words_out = 0;
     let mut session = Session::new(&args.given, false);
     let start = machine.snapshot();
@@ -288,7 +279,7 @@ fn execute(
     let mut look = |machine: &Machine<'_>, looks: &mut Vec<Counts>| {
         looks.push(machine.counts());
         if looks.len() == 2 {
-            words_out = moved(machine, &places(|_, export| export));
+            words_out = moved(machine, &shared.results);
             changed = start.difference(&machine.snapshot());
         }
     };
@@ -307,8 +298,8 @@ fn execute(
             Ok(found) => {
                 let all = found.losses.iter().flat_map(|l| &l.gradients);
                 gradient_words = all.map(|g| g.words.len() as u64).sum();
-                let inputs = places(|import, _| import).into_iter().filter(|place| place.ty.gradient().is_some());
-                let each: u64 = inputs.map(|place| place.count()).sum();
+                let inputs = shared.inputs.iter().filter(|place| place.ty.gradient().is_some());
+                let each: u64 = inputs.map(values::Place::count).sum();
                 gradient_words_left = each.saturating_mul(found.losses.len() as u64).saturating_sub(gradient_words);
             }
             Err(GradError::Stopped(Stop::Outcome(outcome))) => return Ok(Err(outcome)),

@@ -31,8 +31,8 @@ use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
 use pendula::report::{Reporter, kept, print};
+use pendula::uncompute;
 use pendula::vm::{self, Machine, Outcome, Snapshot};
-use pendula::{leftovers, uncompute};
 use serde_json::{Map, Value};
 
 use crate::cli::args::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
@@ -226,11 +226,12 @@ fn cheapest(
         ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
-    let technology = session::technology(source.options.compiler.auto_tech.trim())?;
+    let technology = session::technology(source.options.compiler.auto_tech().trim())?;
+    let shared = uncompute::places(module, nil.variables());
     let (mut least, names) = measured(module.clone(), nil.variables(), run, |machine, start| {
-        let (joules, counts) = (uncompute::price(machine, &technology)?, machine.counts());
-        let leaves = leftovers::leaves(machine, start)?;
-        Ok((joules, uncompute::cheaper_to_erase(machine, &counts, &leaves, ir, &technology)?))
+        let counts = machine.counts();
+        let (joules, found) = uncompute::price(machine, start, &shared, &technology)?;
+        Ok((joules, uncompute::cheaper_to_erase(module, &counts, &found, ir, &technology)?))
     })
     .context("--uncompute auto")?;
     let mut out = undone;
@@ -239,9 +240,12 @@ fn cheapest(
         let reported = format!("{erase:?}");
         let Loaded { module: Some(module), diagnostics, sources, named, compiled } = with(erase)? else { continue };
         let variables = compiled.as_ref().and_then(|n| n.variables());
-        let price = measured(module.clone(), variables, run, |machine, _| Ok(uncompute::price(machine, &technology)?));
+        let shared = uncompute::places(&module, variables);
+        let price = measured(module.clone(), variables, run, |machine, start| {
+            Ok(uncompute::price(machine, start, &shared, &technology)?)
+        });
         match price {
-            Ok(joules) => {
+            Ok((joules, _)) => {
                 tracing::info!(target: "pendula::cmd", "erased: {reported}: {joules:e} J; the least so far: {least:e} J");
                 if joules < least {
                     least = joules;
