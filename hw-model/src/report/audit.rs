@@ -15,7 +15,7 @@ use crate::gate_counts::{Shape, is_fused};
 use crate::mapping::{Mapping, Netlist, UnitNetlists};
 use crate::network::{Network, Node, Signal};
 use crate::physics::Ramp;
-use crate::price::{Cause, Device, WORD};
+use crate::price::{Cause, Device, Totals, WORD};
 use crate::technology::{Clock, Logic};
 use crate::work::{CircuitKind, CircuitUsage};
 
@@ -378,7 +378,7 @@ impl Audit {
                 dirty_memory: totals.dirty.memory,
             },
             units: units.uses(&totals.work),
-            erasing: units.uses(&totals.dirty.work()),
+            erasing: units.uses(&Totals::erasing(totals.dirty, u64::from(shape.width)).work),
             program_counter: units.unit(count, 0),
             unrolled: list(&energy.datapath.unrolled),
             iterative: list(&energy.datapath.iterative),
