@@ -47,6 +47,8 @@ pub enum Role {
     Fitted(&'static str),
     /// It was not used.
     Validates {
+        /// Whether the level is tested; if not, only how the model scales a figure of the same table with widths and formats.
+        level: bool,
         /// Why the model is off, if it is by more than a factor of [`CLOSE`].
         reason: &'static str,
     },
@@ -121,23 +123,34 @@ pub fn markdown() -> String {
     let all = compared();
     let mut out = HEAD.to_string();
     let validating: Vec<&Compared> = all.iter().filter(|c| matches!(c.row.role, Role::Validates { .. })).collect();
-    let close = validating.iter().filter(|c| c.is_close()).count();
+    let (levels, scaled): (Vec<&Compared>, Vec<&Compared>) =
+        validating.into_iter().partition(|c| matches!(c.row.role, Role::Validates { level: true, .. }));
+    let close = |rows: &[&Compared]| rows.iter().filter(|c| c.is_close()).count();
     let _ = writeln!(
         out,
-        "## Not used for any technology\n\n{close} of {} are within a factor of {CLOSE}. The others are off for the reasons below the table.\n",
-        validating.len()
+        "## Not used for any technology\n\n{} of {} are within a factor of {CLOSE}. The others are off for the reasons below the table.\n",
+        close(&levels),
+        levels.len()
     );
-    table(&mut out, &validating);
+    table(&mut out, &levels);
     out += "\n### What the model computes, and why it is off\n\n";
-    for c in &validating {
+    for c in &levels {
         let _ = write!(out, "- **{}** ({}): {}", c.row.what, c.row.technologies.join(", "), c.row.computed);
-        if let Role::Validates { reason } = c.row.role
+        if let Role::Validates { reason, .. } = c.row.role
             && !c.is_close()
         {
             let _ = write!(out, " *Off by a factor of {}:* {reason}", factor(c));
         }
         out.push('\n');
     }
+    let _ = writeln!(
+        out,
+        "\n### Other widths and formats\n\nThe files take the 32-bit operations of these tables. Those below were not used, and the model scales to them by the \
+         transistors of the netlists. That tests how it scales, not the level. {} of {} are within a factor of {CLOSE}.\n",
+        close(&scaled),
+        scaled.len()
+    );
+    table(&mut out, &scaled);
     out += "\n## Used for a technology\n\n";
     let fitted: Vec<&Compared> = all.iter().filter(|c| matches!(c.row.role, Role::Fitted(_))).collect();
     table(&mut out, &fitted);

@@ -21,7 +21,7 @@ const STREAM: &str = "published advantages of one operation of 18 circuits are a
 
 /// An operation of conventional CMOS.
 macro_rules! operation {
-    ($what:literal, $conditions:literal, $joules:literal, $status:ident, $source:expr, $technology:literal, $unit:expr, $width:literal, $reason:literal) => {
+    ($what:literal, $conditions:literal, $joules:literal, $status:ident, $source:expr, $technology:literal, $unit:expr, $width:literal, $level:literal, $reason:literal) => {
         Row {
             what: $what,
             conditions: $conditions,
@@ -30,7 +30,7 @@ macro_rules! operation {
             status: $status,
             source: $source,
             technologies: &[$technology],
-            role: Validates { reason: $reason },
+            role: Validates { level: $level, reason: $reason },
             computed: SCALED,
             model: |t| operation(t, $unit, $width),
         }
@@ -47,7 +47,7 @@ pub static ROWS: &[Row] = &[
         status: Measured,
         source: "Kim, Ziesler and Papaefthymiou, IEEE TVLSI 11, 194 (2003)",
         technologies: &["scald500"],
-        role: Validates { reason: "" },
+        role: Validates { level: true, reason: "" },
         computed: "an array multiplier with a product of 16 bits, balanced, new operands in each cycle; without the chip's test circuits. Voltage and capacitances are assumed from the node.",
         model: |t| quasi_multiplier(t, 8, 140e6),
     },
@@ -60,6 +60,7 @@ pub static ROWS: &[Row] = &[
         source: "A. Herr et al., arXiv 1212.2994",
         technologies: &["rql"],
         role: Validates {
+            level: true,
             reason: "the adder on the chip is a carry lookahead with a fan-out of four and long connections: it has more gates than a ripple adder, and its splitters and transmission lines have junctions, too. The netlist of the model has gates only. The energies of cells are assumed.",
         },
         computed: "a ripple adder of 8 bits, all of whose cells are clocked in the cycle.",
@@ -73,7 +74,7 @@ pub static ROWS: &[Row] = &[
         status: Measured,
         source: "Zaruba and Benini, IEEE TVLSI 27 (2019), arXiv 1904.05442, abstract",
         technologies: &["cmos22"],
-        role: Validates { reason: "" },
+        role: Validates { level: true, reason: "" },
         computed: "the addition of two registers of 64 bits as an instruction: fetched, decoded, with operands, clock and leakage, without data memory.",
         model: |t| instruction(t, 64),
     },
@@ -86,6 +87,7 @@ pub static ROWS: &[Row] = &[
         source: "Chen et al., Sci. Rep. 9, 10514 (2019)",
         technologies: &["cmos45", "aqfp"],
         role: Validates {
+            level: true,
             reason: "the adder of the model is a ripple adder, and 94 % of its junctions are buffers in which operands and sums wait for the carry; a synthesis chooses adders of few levels, and small circuits wait less. And the CMOS that it was compared with was synthesised: at 40 nm, such an adder takes twice what the table has that the model scales (below).",
         },
         computed: STREAM,
@@ -99,7 +101,7 @@ pub static ROWS: &[Row] = &[
         status: Projected,
         source: "Chen et al., Sci. Rep. 9, 10514 (2019)",
         technologies: &["cmos22", "aqfp"],
-        role: Validates { reason: "as at 40 nm." },
+        role: Validates { level: true, reason: "as at 40 nm." },
         computed: STREAM,
         model: advantage,
     },
@@ -111,7 +113,7 @@ pub static ROWS: &[Row] = &[
         status: Projected,
         source: "Hänninen, Lu, Blair, Lent and Snider, Reversible and Adiabatic Computing, abstract",
         technologies: &["acmos22-fdsoi"],
-        role: Validates { reason: "" },
+        role: Validates { level: true, reason: "" },
         computed: "CV² of a 16-bit ripple adder over what it takes as a cascade at its best speed, with its clock.",
         model: |t| adder_gain(t, 16),
     },
@@ -124,6 +126,7 @@ pub static ROWS: &[Row] = &[
         source: "Hong et al., Sci. Adv. 2, e1501492 (2016), as Physics Today reports it",
         technologies: &["landauer"],
         role: Validates {
+            level: true,
             reason: "the model has the bound, kT ln 2 = 2.87 zJ, which the measurement approaches and does not go below.",
         },
         computed: "kT ln 2.",
@@ -137,18 +140,29 @@ pub static ROWS: &[Row] = &[
         status: Projected,
         source: "Dieny et al., Nat. Electron. 3, 446 (2020), table 1",
         technologies: &["cmos5"],
-        role: Validates { reason: "" },
+        role: Validates { level: true, reason: "" },
         computed: "an access to 8 KiB, a bit of 64, with periphery and wires.",
         model: |t| memory_bit(t, 8192.0),
     },
-    operation!("8-bit addition", "45 nm, 0.9 V", 0.03e-12, Assumed, HOROWITZ, "cmos45", ADD, 8, ""),
-    operation!("8-bit multiplication", "45 nm, 0.9 V", 0.2e-12, Assumed, HOROWITZ, "cmos45", MULTIPLY, 8, ""),
-    operation!("fp16 addition", "45 nm, 0.9 V", 0.4e-12, Assumed, HOROWITZ, "cmos45", FLOAT_ADD, 16, ""),
-    operation!("fp16 multiplication", "45 nm, 0.9 V", 1.1e-12, Assumed, HOROWITZ, "cmos45", FLOAT_MULTIPLY, 16, ""),
-    operation!("8-bit addition", "7 nm", 0.007e-12, Assumed, JOUPPI, "cmos7", ADD, 8, ""),
-    operation!("8-bit multiplication", "7 nm", 0.07e-12, Assumed, JOUPPI, "cmos7", MULTIPLY, 8, ""),
-    operation!("fp16 addition", "7 nm", 0.16e-12, Assumed, JOUPPI, "cmos7", FLOAT_ADD, 16, ""),
-    operation!("fp16 multiplication", "7 nm", 0.34e-12, Assumed, JOUPPI, "cmos7", FLOAT_MULTIPLY, 16, ""),
+    operation!("8-bit addition", "45 nm, 0.9 V", 0.03e-12, Assumed, HOROWITZ, "cmos45", ADD, 8, false, ""),
+    operation!("8-bit multiplication", "45 nm, 0.9 V", 0.2e-12, Assumed, HOROWITZ, "cmos45", MULTIPLY, 8, false, ""),
+    operation!("fp16 addition", "45 nm, 0.9 V", 0.4e-12, Assumed, HOROWITZ, "cmos45", FLOAT_ADD, 16, false, ""),
+    operation!(
+        "fp16 multiplication",
+        "45 nm, 0.9 V",
+        1.1e-12,
+        Assumed,
+        HOROWITZ,
+        "cmos45",
+        FLOAT_MULTIPLY,
+        16,
+        false,
+        ""
+    ),
+    operation!("8-bit addition", "7 nm", 0.007e-12, Assumed, JOUPPI, "cmos7", ADD, 8, false, ""),
+    operation!("8-bit multiplication", "7 nm", 0.07e-12, Assumed, JOUPPI, "cmos7", MULTIPLY, 8, false, ""),
+    operation!("fp16 addition", "7 nm", 0.16e-12, Assumed, JOUPPI, "cmos7", FLOAT_ADD, 16, false, ""),
+    operation!("fp16 multiplication", "7 nm", 0.34e-12, Assumed, JOUPPI, "cmos7", FLOAT_MULTIPLY, 16, false, ""),
     Row {
         what: "bfloat16 addition",
         conditions: "7 nm",
@@ -157,7 +171,7 @@ pub static ROWS: &[Row] = &[
         status: Assumed,
         source: JOUPPI,
         technologies: &["cmos7"],
-        role: Validates { reason: "" },
+        role: Validates { level: false, reason: "" },
         computed: SCALED,
         model: |t| bfloat16(t, false),
     },
@@ -169,7 +183,7 @@ pub static ROWS: &[Row] = &[
         status: Assumed,
         source: JOUPPI,
         technologies: &["cmos7"],
-        role: Validates { reason: "" },
+        role: Validates { level: false, reason: "" },
         computed: SCALED,
         model: |t| bfloat16(t, true),
     },
@@ -182,6 +196,7 @@ pub static ROWS: &[Row] = &[
         "cmos45",
         ADD,
         32,
+        true,
         "two published figures of the same thing differ as much: the one that the model takes, 0.1 pJ at 45 nm, has no conditions; this one was synthesised for 1 ns."
     ),
     operation!(
@@ -193,6 +208,7 @@ pub static ROWS: &[Row] = &[
         "cmos45",
         MULTIPLY,
         32,
+        true,
         "again, two published figures of the same thing: the model takes 3.1 pJ at 45 nm. A multiplier that is synthesised to be ready within 1 ns is larger than a slow one."
     ),
     operation!(
@@ -204,9 +220,10 @@ pub static ROWS: &[Row] = &[
         "cmos45",
         XOR,
         32,
+        true,
         "the unit of the model has the latches of its target, 16 of the 26 transistors a bit; the library counts registers apart."
     ),
-    operation!("32-bit shift", "40 nm, 1 ns", 0.417e-12, Simulated, ALADDIN, "cmos45", SHIFT, 32, ""),
+    operation!("32-bit shift", "40 nm, 1 ns", 0.417e-12, Simulated, ALADDIN, "cmos45", SHIFT, 32, true, ""),
     // Used for fitting.
     Row {
         what: "32-bit addition",

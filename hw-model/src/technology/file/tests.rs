@@ -75,6 +75,13 @@ fn errors_in_energies_have_their_line() {
         ("ramp = \"linear\"", "held_ticks = 2.0", "belongs to the discipline `retractile`", "held_ticks = 2.0"),
         ("ticks_per_cycle = 4", "ticks_per_cycle = 4.5", "whole number", "ticks_per_cycle = 4.5"),
         ("[erasure]", "[ideal]\nsource = \"a dream\"\n\n[erasure]", "of one kind", "[ideal]"),
+        (
+            "transistor_square_micrometre",
+            "junction_square_micrometre",
+            "wants `transistor_square_micrometre`",
+            "[area]",
+        ),
+        ("transistor_square_micrometre", "colour", "there is no key `colour`", "colour = {"),
         (tau, "time_constant_second = { low = 1e-12, nominal = 1e-10 }", "a `high` end", "time_constant_second = {"),
         (
             tau,
