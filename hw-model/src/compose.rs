@@ -93,12 +93,7 @@ fn value<M: Measure>(circuit: ValueCircuit, shape: Shape, of: &dyn Fn(Part) -> M
 }
 
 /// A function without its accumulator, unless it is computed into the target.
-fn function<M: Measure>(
-    func: TableFn,
-    (xor, conventional): (bool, bool),
-    shape: Shape,
-    of: &dyn Fn(Part) -> M,
-) -> M {
+fn function<M: Measure>(func: TableFn, (xor, conventional): (bool, bool), shape: Shape, of: &dyn Fn(Part) -> M) -> M {
     let (width, frac) = (shape.width as usize, shape.frac as usize);
     let others: M = part::stand_ins(func, width, frac).iter().map(|circuit| value(*circuit, shape, of)).sum();
     let computed = CircuitFn::Table { func, frac };

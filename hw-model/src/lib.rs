@@ -7,17 +7,22 @@ mod call_costs;
 pub mod circuit;
 pub mod clocking;
 mod compose;
+pub mod export;
 pub mod gate_counts;
+pub mod instruction;
 pub mod level;
 pub mod mapping;
 pub mod network;
 mod partials;
 pub mod physics;
 pub mod price;
+pub mod reference;
 pub mod report;
 pub mod schedule;
+pub mod stats;
 mod technology;
 pub mod units;
+pub mod verify;
 pub mod work;
 
 pub use technology::{

@@ -110,7 +110,7 @@ impl Netlist {
         self.cells().map(|(cell, n)| n.count as f64 * each(cell)).sum()
     }
 
-    fn add_cells(&mut self, cell: Cell, count: u64, above: u64) {
+    pub(crate) fn add_cells(&mut self, cell: Cell, count: u64, above: u64) {
         let n = &mut self.cells[cell as usize];
         n.count += count;
         n.above += above;
@@ -255,7 +255,9 @@ impl Mapping {
                 UnitNetlists { forward: measured(false), backward: None }
             }
             // The same circuit, in the other direction.
-            CircuitKind::Function { .. } | CircuitKind::Accumulator(..) | CircuitKind::Memory if self.is_conventional() => {
+            CircuitKind::Function { .. } | CircuitKind::Accumulator(..) | CircuitKind::Memory
+                if self.is_conventional() =>
+            {
                 let forward = measured(false);
                 UnitNetlists { forward, backward: Some(forward) }
             }

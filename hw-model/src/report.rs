@@ -10,7 +10,7 @@ use pendula_isa::module::Module;
 
 use crate::price::{Bill, Device, Item, Totals};
 
-pub use accelergy::accelergy;
+pub use accelergy::{accelergy, unit_name};
 pub use csv::csv;
 pub use folded::folded;
 

@@ -68,7 +68,8 @@ fn ramps_and_supply_lose_no_more_than_abrupt_switching() {
             let netlist = Mapping::Balanced.unit(ADD, Shape { width: 64, frac: 32, memory: 0 }).forward;
             let cv2 = netlist.weigh(|cell| ramped.farad.of(cell)) * ramped.physics.volt.powi(2);
             for exponent in 3..=15 {
-                let device = Device::new(&tech, Conditions { hertz: Some(10f64.powi(exponent)), ..conditions() }).unwrap();
+                let device =
+                    Device::new(&tech, Conditions { hertz: Some(10f64.powi(exponent)), ..conditions() }).unwrap();
                 let joules = device.unit(ADD);
                 let both = joules[Cause::Adiabatic] + joules[Cause::Clock];
                 // What is not recovered is measured with the logic: it is all, until the ramps alone lose more.

@@ -202,12 +202,11 @@ fn plots() -> Vec<(String, Vec<&'static str>)> {
     let (module, activities) = ran();
     let technologies = technologies();
     let totals = Totals::new(&module, &activities);
-    let swept: Vec<Swept<'_>> = technologies
-        .iter()
-        .map(|technology| Swept { technology, conditions: conditions(), totals: &totals })
-        .collect();
+    let swept: Vec<Swept<'_>> =
+        technologies.iter().map(|technology| Swept { technology, conditions: conditions(), totals: &totals }).collect();
     let priced = priced(&technologies, &module, &activities);
-    let names: Vec<&str> = Technology::presets().filter(|n| !["default", "landauer", "ballistic"].contains(n)).collect();
+    let names: Vec<&str> =
+        Technology::presets().filter(|n| !["default", "landauer", "ballistic"].contains(n)).collect();
     let with = |texts: &[&'static str]| -> Vec<&'static str> { names.iter().chain(texts).copied().collect() };
     let range = (1e4, 1e10);
     let frequency = |scope| energy_against_frequency(&swept, range, scope).unwrap();

@@ -60,7 +60,7 @@ fn components(priced: &PricedRun<'_>) -> BTreeMap<&'static str, Actions> {
         }
     };
     for (unit, times) in totals.work.uses() {
-        add(unit.class().key(), action(unit), device.unit(unit).total(), times);
+        add(unit.class().key(), unit_name(unit), device.unit(unit).total(), times);
     }
     let accesses = device.register_accesses(totals.register_reads, totals.register_writes);
     for (component, joules, name, times) in [
@@ -80,7 +80,7 @@ fn components(priced: &PricedRun<'_>) -> BTreeMap<&'static str, Actions> {
 }
 
 /// The name of a circuit, like that of an instruction; unique within its gate class.
-fn action(unit: CircuitKind) -> String {
+pub fn unit_name(unit: CircuitKind) -> String {
     match unit {
         CircuitKind::Function { func, xor } => {
             let f = func.info();
@@ -139,8 +139,8 @@ mod tests {
         });
         let mut seen = HashMap::new();
         for unit in functions.chain(accumulators).chain(rows.flatten()).chain([CircuitKind::Memory]) {
-            let old = seen.insert((unit.class(), action(unit)), unit);
-            assert_eq!(old, None, "{unit:?} is called {}", action(unit));
+            let old = seen.insert((unit.class(), unit_name(unit)), unit);
+            assert_eq!(old, None, "{unit:?} is called {}", unit_name(unit));
         }
         assert_eq!(number(1.0), "1.0e+0");
         assert_eq!(number(2.5e-7), "2.5e-7");

@@ -319,11 +319,7 @@ fn plots(
 ) -> anyhow::Result<Vec<(String, String)>> {
     let swept: Vec<svg::Swept<'_>> = priced
         .iter()
-        .map(|p| svg::Swept {
-            technology: p.device.technology(),
-            conditions: p.device.conditions(),
-            totals: &p.totals,
-        })
+        .map(|p| svg::Swept { technology: p.device.technology(), conditions: p.device.conditions(), totals: &p.totals })
         .collect();
     let mut out = vec![
         ("energy-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Run)?),
@@ -334,13 +330,8 @@ fn plots(
     ];
     for p in priced {
         let Steps { step, .. } = energy_text::priced_schedules(p, ran, steps);
-        let schedules = Schedules {
-            steps,
-            step_joules: step,
-            state_bits: ran.state_bits,
-            bit_joules: p.device.erasure(),
-            base: 4,
-        };
+        let schedules =
+            Schedules { steps, step_joules: step, state_bits: ran.state_bits, bit_joules: p.device.erasure(), base: 4 };
         let name = unlike(&out, &format!("schedules-{}", file_name(p.device.technology().name())), ".svg");
         out.push((name, svg::time_space_energy(&schedules)));
     }

@@ -66,15 +66,35 @@ fn errors_in_energies_have_their_line() {
         ("supply_volt = 1.8", "colour = 1\nsupply_volt = 1.8", "there is no key `colour`", "colour = 1"),
         ("supply_volt = 1.8\n", "", "missing field `supply_volt`", "[adiabatic]"),
         ("ramp = \"linear\"", "ramp = \"cubic\"", "`ramp` is `linear` or `sine`", "ramp = \"cubic\""),
-        ("discipline = \"pipelined\"", "discipline = \"slow\"", "`retractile`, `pipelined` or `quasi`", "discipline = \"slow\""),
+        (
+            "discipline = \"pipelined\"",
+            "discipline = \"slow\"",
+            "`retractile`, `pipelined` or `quasi`",
+            "discipline = \"slow\"",
+        ),
         ("ramp = \"linear\"", "held_ticks = 2.0", "belongs to the discipline `retractile`", "held_ticks = 2.0"),
         ("ticks_per_cycle = 4", "ticks_per_cycle = 4.5", "whole number", "ticks_per_cycle = 4.5"),
         ("[erasure]", "[ideal]\nsource = \"a dream\"\n\n[erasure]", "of one kind", "[ideal]"),
         (tau, "time_constant_second = { low = 1e-12, nominal = 1e-10 }", "a `high` end", "time_constant_second = {"),
-        (tau, "time_constant_second = { low = 1, nominal = 3, high = 2 }", "3 is not from 1 to 2", "time_constant_second = {"),
+        (
+            tau,
+            "time_constant_second = { low = 1, nominal = 3, high = 2 }",
+            "3 is not from 1 to 2",
+            "time_constant_second = {",
+        ),
         (tau, "time_constant_second = { nominal = 1, hgih = 2 }", "there is no key `hgih`", "time_constant_second = {"),
-        (tau, "time_constant_second = { nominal = 1, status = \"guessed\" }", "`measured`, `simulated`, `projected`, `assumed`", "time_constant_second = {"),
-        (tau, "time_constant_second = { low = -1, nominal = 1, high = 2 }", "at the low end of its range: `time_constant_second` must be above zero", "time_constant_second = {"),
+        (
+            tau,
+            "time_constant_second = { nominal = 1, status = \"guessed\" }",
+            "`measured`, `simulated`, `projected`, `assumed`",
+            "time_constant_second = {",
+        ),
+        (
+            tau,
+            "time_constant_second = { low = -1, nominal = 1, high = 2 }",
+            "at the low end of its range: `time_constant_second` must be above zero",
+            "time_constant_second = {",
+        ),
     ] {
         assert!(text.contains(from), "{from}");
         let text = text.replacen(from, to, 1);
