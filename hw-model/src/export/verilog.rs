@@ -11,7 +11,8 @@ use super::{ExportError, Head, Netted, Port, comes_in, comment, ports};
 use crate::mapping::Cell;
 use crate::network::{CellNetwork, Source};
 
-/// The primitive cells, once in what is compiled together.
+/// The primitive cells, once in what is compiled together. They are conditions rather than exclusive ors, of which releases of Verilator before 5.010 fold
+/// some trees wrongly (verilator/verilator#4059).
 const CELLS: &str = "\
 `ifndef PENDULA_CELLS
 `define PENDULA_CELLS
@@ -19,10 +20,10 @@ module pendula_not(input a, output q);
   assign q = ~a;
 endmodule
 module pendula_cnot(input c, input a, output q);
-  assign q = a ^ c;
+  assign q = c ? ~a : a;
 endmodule
 module pendula_toffoli(input c, input d, input a, output q);
-  assign q = a ^ (c & d);
+  assign q = (c & d) ? ~a : a;
 endmodule
 module pendula_fredkin(input c, input a, input b, output p, output q);
   assign p = c ? b : a;
@@ -105,7 +106,7 @@ fn cells(out: &mut String, network: &CellNetwork) -> fmt::Result {
         let x: Vec<String> = placed.fanins.iter().map(|s| read(&names, s)).collect();
         let value = match (placed.cell, &x[..]) {
             (Cell::And, [a, b]) => format!("{a} & {b}"),
-            (Cell::Xor, [a, b]) => format!("{a} ^ {b}"),
+            (Cell::Xor, [a, b]) => format!("{a} ? ~({b}) : {b}"),
             (Cell::Majority, [a, b, c]) => format!("({a} & {b}) | ({a} & {c}) | ({b} & {c})"),
             _ => x.join(" "),
         };
