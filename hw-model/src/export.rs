@@ -163,6 +163,7 @@ pub fn testbench(circuit: &InstructionCircuit, mapping: Mapping) -> Result<Strin
 }
 
 /// The name of a netlist, and lines that say what it is.
+#[derive(Clone)]
 struct Head {
     name: String,
     lines: Vec<String>,

@@ -6,7 +6,7 @@ use pendula_isa::circuit::{Circuit, Gate, Role};
 
 use super::{ExportError, Netted};
 use crate::mapping::Cell;
-use crate::network::{CellNetwork, Source};
+use crate::network::{CellNetwork, PlacedCell, Source};
 
 /// The most gates of a graph.
 const MOST: usize = 2000;
@@ -76,11 +76,7 @@ fn gates(out: &mut String, circuit: &Circuit) -> fmt::Result {
 /// Cells as nodes, those of a level below one another; complements have a dot at their end.
 fn cells(out: &mut String, network: &CellNetwork) -> fmt::Result {
     let mut names = vec!["zero".to_string()];
-    let used = |number: usize| {
-        let reads = network.cells.iter().flat_map(|placed| &placed.fanins);
-        reads.chain(network.outputs.iter().flat_map(|o| &o.bits)).any(|s| s.number == number)
-    };
-    if used(0) {
+    if network.outputs.iter().flat_map(|o| &o.bits).any(|s| s.number == 0) {
         place(out, "zero", "0", "plaintext")?;
     }
     for (name, width) in &network.inputs {
@@ -96,8 +92,10 @@ fn cells(out: &mut String, network: &CellNetwork) -> fmt::Result {
     };
     for (n, placed) in network.cells.iter().enumerate() {
         let id = format!("n{n}");
-        place(out, &id, symbol(placed.cell), "circle")?;
-        placed.fanins.iter().try_for_each(|source| edge(out, &names, source, &id))?;
+        place(out, &id, symbol(placed), "circle")?;
+        // A constant that a cell reads makes it another cell.
+        let mut reads = placed.fanins.iter().filter(|source| source.number > 0);
+        reads.try_for_each(|source| edge(out, &names, source, &id))?;
         names.push(id);
     }
     for level in 1..=network.levels {
@@ -115,17 +113,16 @@ fn cells(out: &mut String, network: &CellNetwork) -> fmt::Result {
     Ok(())
 }
 
-/// What a cell is drawn as.
-pub(super) const fn symbol(cell: Cell) -> &'static str {
-    match cell {
-        Cell::And => "&amp;",
-        Cell::Xor => "⊕",
-        Cell::Majority => "M",
-        Cell::Latch => "L",
-        Cell::Buffer => "1",
-        Cell::Not => "¬",
-        Cell::Cnot => "⊕",
-        Cell::Toffoli => "⊕",
-        Cell::Cswap => "×",
+/// What a cell is drawn as. A majority with a constant is an AND or an OR.
+pub(super) fn symbol(placed: &PlacedCell) -> &'static str {
+    let constant = placed.fanins.iter().find(|source| source.number == 0);
+    match (placed.cell, constant) {
+        (Cell::Majority, Some(one)) if one.complement => "∨",
+        (Cell::And, _) | (Cell::Majority, Some(_)) => "&",
+        (Cell::Majority, None) => "M",
+        (Cell::Xor, _) => "⊕",
+        (Cell::Buffer, _) => "1",
+        // What is not built of a network.
+        (Cell::Latch | Cell::Not | Cell::Cnot | Cell::Toffoli | Cell::Cswap, _) => placed.cell.key(),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write};
 
-use pendula_isa::circuit::{Circuit, Gate, Role};
+use pendula_isa::circuit::{Circuit, Gate, Register, Role};
 
 use super::dot::symbol;
 use super::{ExportError, Head, Netted};
@@ -19,9 +19,8 @@ const CELLS: usize = 160;
 
 const ROW: f64 = 22.0;
 const COLUMN: f64 = 24.0;
-/// Space for names, and above.
-const NAMES: f64 = 96.0;
-const TOP: f64 = 56.0;
+/// Space above.
+const TOP: f64 = 72.0;
 const INK: &str = "#1b1b1b";
 const FAINT: &str = "#9aa0a6";
 const ACCENT: &str = "#0b57d0";
@@ -31,6 +30,12 @@ pub(super) fn svg(head: &Head, netted: &Netted<'_>) -> Result<String, ExportErro
         Netted::Gates(circuit) => gates(head, circuit),
         Netted::Cells(network) => cells(head, network),
     }
+}
+
+/// Space for names.
+fn space<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    24.0 + 7.4 * longest as f64
 }
 
 /// The text of a drawing.
@@ -111,31 +116,31 @@ fn gates(head: &Head, circuit: &Circuit) -> Result<String, ExportError> {
         }
         below += ROW / 2.0;
     }
-    let right = NAMES + COLUMN * (columns as f64 + 1.0);
-    let mut d = Drawing::new(head, right + NAMES, below + ROW / 2.0)?;
+    let label = |register: &Register, bit: usize| {
+        let name = if register.wires.len() == 1 { String::new() } else { format!("[{bit}]") };
+        let zero = matches!(register.role, Role::Ancilla | Role::Trap);
+        format!("{}{name}{}", register.name, if zero { " = 0" } else { "" })
+    };
+    let labels: Vec<String> = circuit.registers().iter().map(|r| label(r, r.wires.len().saturating_sub(1))).collect();
+    let left = space(labels.iter().map(String::as_str));
+    let right = left + COLUMN * (columns as f64 + 1.0);
+    let mut d = Drawing::new(head, right + left, below + ROW / 2.0)?;
     for register in circuit.registers() {
         let ancilla = register.role == Role::Ancilla;
-        let zero = ancilla || register.role == Role::Trap;
         let colour = if ancilla { FAINT } else { INK };
-        let label = |bit: usize, of: usize| match of {
-            1 => register.name.clone(),
-            _ => format!("{}[{bit}]", register.name),
-        };
         for (bit, wire) in register.wires.iter().enumerate() {
             let y = y[*wire as usize];
-            d.line([NAMES, y], [right, y], colour, 1.0)?;
-            let of = register.wires.len();
-            let name = label(bit, of);
-            d.text(NAMES - 8.0, y + 4.0, "end", colour, &if zero { format!("{name} = 0") } else { name })?;
+            d.line([left, y], [right, y], colour, 1.0)?;
+            d.text(left - 8.0, y + 4.0, "end", colour, &label(register, bit))?;
         }
         for (bit, wire) in register.after.iter().enumerate() {
-            let name = label(bit, register.after.len());
-            let name = if ancilla { "0".to_string() } else { name };
-            d.text(right + 8.0, y[*wire as usize] + 4.0, "start", colour, &name)?;
+            let name = label(register, bit);
+            let name = if ancilla { "0" } else { name.trim_end_matches(" = 0") };
+            d.text(right + 8.0, y[*wire as usize] + 4.0, "start", colour, name)?;
         }
     }
     for (gate, column) in circuit.gates().iter().zip(placed) {
-        let x = NAMES + COLUMN * (column as f64 + 1.0);
+        let x = left + COLUMN * (column as f64 + 1.0);
         let at = |wire: u32| y[wire as usize];
         let ends: Vec<f64> = gate.wires().map(at).collect();
         let top = ends.iter().copied().fold(f64::MAX, f64::min);
@@ -180,8 +185,8 @@ fn cells(head: &Head, network: &CellNetwork) -> Result<String, ExportError> {
         output.bits.iter().enumerate().map(move |(bit, source)| (name(bit), *source))
     });
     let outputs: Vec<(String, Source)> = outputs.collect();
-    let reads = network.cells.iter().flat_map(|placed| &placed.fanins).chain(outputs.iter().map(|(_, s)| s));
-    let has_zero = reads.clone().any(|s| s.number == 0);
+    // A constant that a cell reads makes it another cell.
+    let has_zero = outputs.iter().any(|(_, s)| s.number == 0);
     // Columns of what stands in them: inputs, the cells of each level, outputs; the last as numbers behind the cells.
     let mut columns: Vec<Vec<usize>> = vec![Vec::new(); network.levels as usize + 2];
     columns[0] = (usize::from(!has_zero)..first).collect();
@@ -194,7 +199,7 @@ fn cells(head: &Head, network: &CellNetwork) -> Result<String, ExportError> {
         match number.checked_sub(first) {
             None => Vec::new(),
             Some(n) => match network.cells.get(n) {
-                Some(placed) => placed.fanins.clone(),
+                Some(placed) => placed.fanins.iter().copied().filter(|s| s.number > 0).collect(),
                 None => vec![outputs[number - last].1],
             },
         }
@@ -217,10 +222,13 @@ fn cells(head: &Head, network: &CellNetwork) -> Result<String, ExportError> {
         *column = order.into_iter().map(|(_, number)| number).collect();
         spread(column, &mut y);
     }
-    let x = |column: usize| NAMES + LEVEL * column as f64;
+    let left = space(names.iter().chain(outputs.iter().map(|(name, _)| name)).map(String::as_str));
+    let x = |column: usize| left + LEVEL * column as f64;
     let mut column_of = vec![0; last + outputs.len()];
     columns.iter().enumerate().for_each(|(at, column)| column.iter().for_each(|n| column_of[*n] = at));
-    let mut d = Drawing::new(head, x(columns.len() - 1) + NAMES, TOP + CELL * (most + 1.5))?;
+    let legend = "& and, ∨ or, ⊕ exclusive or, M majority, 1 buffer or splitter, ∘ complement";
+    let head = &Head { lines: head.lines.iter().cloned().chain([legend.to_string()]).collect(), ..head.clone() };
+    let mut d = Drawing::new(head, x(columns.len() - 1) + left, TOP + CELL * (most + 1.5))?;
     for number in first..last + outputs.len() {
         let to = [x(column_of[number]) - if number < last { RADIUS } else { 0.0 }, y[number]];
         let (fanins, inputs) = (fanins(number), fanins(number).len());
@@ -253,7 +261,7 @@ fn cells(head: &Head, network: &CellNetwork) -> Result<String, ExportError> {
     for (n, placed) in network.cells.iter().enumerate() {
         let at = [x(column_of[first + n]), y[first + n]];
         d.circle(at, RADIUS, "#ffffff", ACCENT)?;
-        d.text(at[0], at[1] + 4.0, "middle", INK, &symbol(placed.cell).replace("&amp;", "&"))?;
+        d.text(at[0], at[1] + 4.0, "middle", INK, symbol(placed))?;
     }
     for (n, (name, _)) in outputs.iter().enumerate() {
         d.text(x(columns.len() - 1) + 6.0, y[last + n] + 4.0, "start", INK, name)?;
