@@ -80,11 +80,14 @@ impl Circuit {
         Ok(())
     }
 
-    /// The circuit as an OpenQASM 2.0 program (Cross et al., Open quantum assembly language, arXiv:1707.03429), with the gates of `qelib1.inc`. That has no
-    /// aliases: where the bits of a word end on other qubits, comments say so.
+    /// The circuit as an OpenQASM 2.0 program (Cross et al., Open quantum assembly language, arXiv:1707.03429), with the gates of `qelib1.inc`, which has
+    /// no controlled swap: it is defined as `fredkin`. There are no aliases: where the bits of a word end on other qubits, comments say so.
     pub fn qasm2(&self) -> String {
         written(|out| {
             writeln!(out, "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n// {}", self.name)?;
+            if self.counts().cswap > 0 {
+                writeln!(out, "gate fredkin c,a,b {{ cx b,a; ccx c,a,b; cx b,a; }}")?;
+            }
             for r in self.registers.iter().filter(|r| !r.wires.is_empty()) {
                 writeln!(out, "qreg q_{}[{}]; // {}", r.name, r.wires.len(), r.role.note())?;
             }
@@ -95,7 +98,8 @@ impl Circuit {
             };
             for gate in &self.gates {
                 let qubits: Vec<String> = gate.wires().map(qubit).collect();
-                writeln!(out, "{} {};", gate.qasm(), qubits.join(","))?;
+                let name = if let Gate::Cswap(..) = gate { "fredkin" } else { gate.qasm() };
+                writeln!(out, "{name} {};", qubits.join(","))?;
             }
             for r in self.registers.iter().filter(|r| r.after != r.wires) {
                 for (bit, w) in r.after.iter().enumerate() {

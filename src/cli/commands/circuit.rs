@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::args::{Circuit, CircuitDirection, CircuitFormat};
 use crate::cli::output::{is_stdout, output_text};
 use crate::cli::report::answer::{answer, finished};
-use crate::cli::report::columns::wrapped;
+use crate::cli::report::columns::folded;
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Circuit, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -111,8 +111,7 @@ impl Parts {
             }
             rest.extend(self.stats.map(|stats| ("stats".to_string(), stats_json(&stats))));
             rest.extend(self.verified.map(|verified| ("verified".to_string(), verified_json(&verified))));
-            let outcome = if wrong { json!({ "kind": "different" }) } else { finished() };
-            answer(reporter, !wrong, outcome, rest)?;
+            answer(reporter, !wrong, finished(), rest)?;
         } else {
             if let Some(text) = self.text {
                 output_text(("", output), text, (&[], &Default::default()), false, reporter)?;
@@ -124,7 +123,7 @@ impl Parts {
             text += &self.stats.map(|stats| stats_text(&stats)).unwrap_or_default();
             text += &self.verified.map(|verified| verified_text(&verified)).unwrap_or_default();
             if !text.is_empty() {
-                print(&text)?;
+                print(&folded(&text, 18))?;
             }
         }
         Ok(if wrong { Status::Fault } else { Status::Done })
@@ -143,10 +142,7 @@ fn head_text(circuit: &InstructionCircuit) -> String {
     let mut out = format!("{} on words of {} bits{frac}{memory}, {way}\n", circuit.kind.mnemonic(), circuit.width);
     let register = |r: &pendula::isa::circuit::Register| format!("{} ({}, {})", r.name, role(r.role), r.wires.len());
     let registers: Vec<String> = circuit.circuit.registers().iter().map(register).collect();
-    out += &wrapped(&registers.join(", "), "  registers        ", "                   ");
-    if !out.ends_with('\n') {
-        out.push('\n');
-    }
+    let _ = writeln!(out, "  registers  {}", registers.join(", "));
     out
 }
 
