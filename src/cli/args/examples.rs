@@ -87,8 +87,7 @@ Examples:
 /// The examples of `circuit`.
 pub(super) const CIRCUIT: &str = "\
 Examples:
-  pendula circuit addmul.q --width 16 --frac 8
-  pendula circuit add --width 4 --verify
+  pendula circuit addmul.q --width 16 --frac 8 --verify
   pendula circuit swap --width 2 --format svg -o swap.svg";
 
 /// The examples of `bench`.
