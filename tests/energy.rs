@@ -282,7 +282,14 @@ fn technologies_at_equal_throughput() {
 
 #[test]
 fn to_uncompute_or_to_erase() {
-    let report = json(&["energy", "examples/bessel.rasm", "--tech", "acmos-lowleak", "--json"]);
+    // With the figures that ship, erasing is cheaper at any frequency; here a latch holds a thousand times the charge.
+    let text = fs::read_to_string("hw-model/technologies/acmos-lowleak.toml").expect("the preset");
+    let start = text.find("latch_farad").expect("a figure");
+    let end = start + text[start..].find('\n').expect("a line");
+    let path = folder("heavy").join("heavy.toml");
+    fs::write(&path, format!("{}latch_farad = 5e-12{}", &text[..start], &text[end..])).expect("a file");
+    let heavy = path.to_str().expect("UTF-8");
+    let report = json(&["energy", "examples/bessel.rasm", "--tech", heavy, "--json"]);
     let routines = report["technologies"][0]["routines"].as_array().expect("routines");
     let names: Vec<&str> = routines.iter().map(|r| r["routine"].as_str().expect("a name")).collect();
     assert_eq!(names, ["factor", "series"]);
@@ -292,13 +299,14 @@ fn to_uncompute_or_to_erase() {
     let [below, above] = [0, 1].map(|n| factor["uncompute_between_hertz"][n].as_f64().expect("a frequency"));
     let price = |hertz: f64| {
         let hertz = hertz.to_string();
-        let report =
-            json(&["energy", "examples/bessel.rasm", "--tech", "acmos-lowleak", "--frequency", &hertz, "--json"]);
+        let report = json(&["energy", "examples/bessel.rasm", "--tech", heavy, "--frequency", &hertz, "--json"]);
         let factor = &report["technologies"][0]["routines"][0];
         factor["uncompute"].as_f64().expect("joules") / factor["erase"].as_f64().expect("joules")
     };
-    assert!((price(above) - 1.0).abs() < 1e-3 && price(above / 2.0) < 0.6 && price(above * 2.0) > 1.8);
-    assert!((price(below) - 1.0).abs() < 1e-3 && price(below * 2.0) < 0.6 && price(below / 2.0) > 1.8);
+    assert!((price(above) - 1.0).abs() < 1e-3 && price(above / 2.0) < 0.7 && price(above * 2.0) > 1.3);
+    assert!((price(below) - 1.0).abs() < 1e-3 && price(below * 2.0) < 0.7 && price(below / 2.0) > 1.3);
+    let report = json(&["energy", "examples/bessel.rasm", "--tech", "acmos-lowleak", "--json"]);
+    assert!(report["technologies"][0]["routines"][0]["uncompute_between_hertz"].is_null(), "{report}");
 }
 
 #[test]
@@ -430,8 +438,8 @@ fn every_technology_has_its_sources() {
 #[test]
 fn uncomputing_levels() {
     for (file, paired, attributed) in [
-        ("examples/bessel.rasm", 489f64 / 163.0, 489f64 / 162.0),
-        ("examples/sparse-dot.rasm", 201f64 / 151.0, 201f64 / 151.0),
+        ("examples/bessel.rasm", 489f64 / 121.0, 489f64 / 120.0),
+        ("examples/sparse-dot.rasm", 201f64 / 118.0, 201f64 / 118.0),
     ] {
         let report = json(&["level", file, "--json"]);
         near(&report["all"]["paired"], paired.log2(), 1e-9);
@@ -442,6 +450,19 @@ fn uncomputing_levels() {
     }
     let text = output(&["level", "examples/sparse-dot.rasm"]);
     assert!(text.contains("paired") && text.contains("hottest block: main"), "{text}");
+    // By hand: a turn of Bessel's series takes 50 instructions for 12 that compute, 2.06; a turn of the dot product 24 for 14, 0.78.
+    let level = |file: &str| json(&["level", file, "--json"])["all"]["paired"].as_f64().expect("a level");
+    assert!((level("examples/bessel.rasm") - 2.0).abs() < 0.1 && (level("examples/sparse-dot.rasm") - 0.8).abs() < 0.1);
+    // What is undone is found by its marks, and by hand, each with its entries and what is cheaper.
+    let report = json(&["level", "examples/bessel.rasm", "--tech", "landauer", "--json"]);
+    let spans = report["spans"].as_array().expect("a list");
+    let factor = spans.iter().find(|s| s["name"] == "factor").expect("the routine");
+    assert_eq!((&factor["entries"], &factor["words"], &factor["by_hand"]), (&8.into(), &4.into(), &false.into()));
+    assert!(factor["advice"].as_str().is_some_and(|a| a.starts_with("undo it")), "{factor}");
+    assert!(spans.iter().any(|s| s["by_hand"] == true), "{report}");
+    let plot = folder("plot").join("level.svg");
+    output(&["level", "examples/bessel.rasm", "--svg", plot.to_str().expect("UTF-8")]);
+    assert!(fs::read_to_string(&plot).expect("a plot").contains("uncompute"));
     // A procedure that another runs backward uncomputes.
     let path = folder("level").join("back.rasm");
     let source = "main:   start\n        call    f\n        add     r3, r2\n        uncall  f\n        finish\n        proc    f\n        add     r2, 7\n        ret     f\n";

@@ -35,7 +35,7 @@ const WORKLOADS: &[Workload] = &[
         name: "sparse-dot.nil",
         file: "examples/sparse-dot.nil",
         args: Args::File("tests/data/sparse-dot.args"),
-        level: (0.0, 0.6),
+        level: (0.0, 0.8),
         papers: 0.0,
         results: &["r"],
     },
@@ -51,7 +51,7 @@ const WORKLOADS: &[Workload] = &[
         name: "bessel.nil",
         file: "examples/bessel.nil",
         args: Args::Given("0.0,2,1.0"),
-        level: (1.5, 2.2),
+        level: (1.5, 2.3),
         papers: 2.0,
         results: &["out!"],
     },
@@ -169,9 +169,9 @@ fn levels_are_near_the_papers() {
         let (low, high) = w.level;
         assert!((low..=high).contains(&paired), "{}: {paired}, {} in the papers", w.name, w.papers);
         assert!((paired..=high).contains(&attributed), "{}: {paired}, {attributed}", w.name);
-        // What undoes is at least as much as levels 1 and 2 make of it, and little at level 0.
+        // What undoes is at least as much as levels 1 and 2 make of it, and less at level 0, where the second pass clears the first one's record.
         let share = all["uncompute"].as_f64().expect("a count") / all["total"].as_f64().expect("a count");
-        assert!(if w.papers == 0.0 { share < 0.15 } else { share > 0.4 }, "{}: {share} is uncomputing", w.name);
+        assert!(if w.papers == 0.0 { share < 0.35 } else { share > 0.4 }, "{}: {share} is uncomputing", w.name);
     }
 }
 
@@ -258,6 +258,9 @@ int32_add = 0.1e-15
 int32_mul = 3.1e-15
 fp32_add = 0.9e-15
 fp32_mul = 3.7e-15
+level_second = 1e-12
+leakage_ratio = 0.0
+clock_tree_ratio = 0.0
 
 [link]
 source = "made up"

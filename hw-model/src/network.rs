@@ -7,9 +7,8 @@
 mod aqfp;
 mod cells;
 
-use std::collections::HashMap;
-
 use pendula_isa::circuit::{Circuit, Gate, Role};
+use rustc_hash::FxHashMap;
 
 pub use aqfp::Aqfp;
 pub use cells::{CellNetwork, Output, PlacedCell, Source};
@@ -101,7 +100,7 @@ pub struct Network {
 /// Makes nodes, equal ones once.
 struct Nodes {
     nodes: Vec<Node>,
-    known: HashMap<Node, u32>,
+    known: FxHashMap<Node, u32>,
 }
 
 impl Nodes {
@@ -189,7 +188,7 @@ impl Nodes {
 impl Network {
     /// The network of a circuit: from its operands, targets and controls to its targets and trap bits.
     pub fn of(circuit: &Circuit) -> Network {
-        let mut nodes = Nodes { nodes: vec![Node::Zero], known: HashMap::from([(Node::Zero, 0)]) };
+        let mut nodes = Nodes { nodes: vec![Node::Zero], known: FxHashMap::from_iter([(Node::Zero, 0)]) };
         let mut wires = vec![Signal::ZERO; circuit.wires() as usize];
         let mut inputs = Vec::new();
         let mut bits = 0;
@@ -253,7 +252,7 @@ impl Network {
 
     /// The same function with majorities for carries: x ⊕ ((x ⊕ b) ∧ (x ⊕ c)).
     pub fn with_majorities(&self) -> Network {
-        let old = Nodes { nodes: self.nodes.clone(), known: HashMap::new() };
+        let old = Nodes { nodes: self.nodes.clone(), known: FxHashMap::default() };
         let nodes = self.nodes.iter().map(|node| match *node {
             Node::Xor(a, b) => match old.majority_of(a, b).or_else(|| old.majority_of(b, a)) {
                 Some([x, b, c]) => Node::Majority(x, b, c),
