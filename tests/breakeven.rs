@@ -30,11 +30,15 @@ int32_add = 1e-24
 int32_mul = 1e-24
 fp32_add = 1e-24
 fp32_mul = 1e-24
+level_second = 1e-12
+leakage_ratio = 0.0
+clock_tree_ratio = 0.0
 
 [memory]
 source = "made up"
 size_byte = [1, 1000000000]
 access_joule = [1e-9, 1e-9]
+access_ticks = 1.0
 
 [link]
 source = "made up"

@@ -54,6 +54,8 @@ const CALLS: &[&[&str]] = &[
     &["import", "examples/fib.pisa"],
     &["fmt", "examples/fib.rasm"],
     &["isa"],
+    &["circuit", "add", "--width", "8"],
+    &["circuit", "add", "--width", "8", "--format", "verilog"],
     &["bench", "--list"],
     &["completions", "bash"],
     &["man"],

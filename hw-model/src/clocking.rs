@@ -109,12 +109,7 @@ impl Pipeline {
 
     /// The pipeline in reversible quantum-flux parametrons, of which a gate takes several levels (see [`Mapping::Rqfp`](crate::mapping::Mapping)).
     pub fn of_rqfp(circuit: &Circuit) -> Pipeline {
-        Pipeline::with_levels(circuit, |gate| match gate {
-            Gate::Not(_) => 0,
-            Gate::Cnot(..) => 2,
-            Gate::Toffoli(..) => 3,
-            Gate::Cswap(..) => 5,
-        })
+        Pipeline::with_levels(circuit, levels_of_rqfp)
     }
 
     /// The pipeline in which a gate takes a number of levels.
@@ -168,6 +163,16 @@ impl Pipeline {
     /// The ticks from one operation to the next in a full stream.
     pub const fn stream_ticks(&self, period: u64) -> u64 {
         period
+    }
+}
+
+/// The levels of reversible quantum-flux parametrons that a gate takes.
+pub(crate) const fn levels_of_rqfp(gate: Gate) -> u64 {
+    match gate {
+        Gate::Not(_) => 0,
+        Gate::Cnot(..) => 2,
+        Gate::Toffoli(..) => 3,
+        Gate::Cswap(..) => 5,
     }
 }
 

@@ -7,7 +7,9 @@ mod call_costs;
 pub mod circuit;
 pub mod clocking;
 mod compose;
+pub mod export;
 pub mod gate_counts;
+pub mod instruction;
 pub mod level;
 pub mod mapping;
 pub mod network;
@@ -15,11 +17,14 @@ mod partials;
 pub mod physics;
 pub mod price;
 pub mod published;
+pub mod reference;
 pub mod report;
 pub mod schedule;
+pub mod stats;
 mod technology;
 pub mod uncertainty;
 pub mod units;
+pub mod verify;
 pub mod work;
 
 pub use technology::{

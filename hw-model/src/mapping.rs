@@ -110,7 +110,7 @@ impl Netlist {
         self.cells().map(|(cell, n)| n.count as f64 * each(cell)).sum()
     }
 
-    fn add_cells(&mut self, cell: Cell, count: u64, above: u64) {
+    pub(crate) fn add_cells(&mut self, cell: Cell, count: u64, above: u64) {
         let n = &mut self.cells[cell as usize];
         n.count += count;
         n.above += above;

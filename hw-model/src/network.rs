@@ -5,12 +5,14 @@
 //! falls away, because no output depends on it.
 
 mod aqfp;
+mod cells;
 
 use std::collections::HashMap;
 
 use pendula_isa::circuit::{Circuit, Gate, Role};
 
 pub use aqfp::Aqfp;
+pub use cells::{CellNetwork, Output, PlacedCell, Source};
 
 /// The output of a node, or its complement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

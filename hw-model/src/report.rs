@@ -96,7 +96,7 @@ pub struct UsedUnit {
 pub fn units(priced: &PricedRun<'_>) -> Vec<UsedUnit> {
     let PricedRun { device, totals, .. } = priced;
     let unit = |(unit, times): (CircuitKind, u64)| UsedUnit {
-        name: format!("{}.{}", unit.class().key(), action(unit)),
+        name: format!("{}.{}", unit.class().key(), unit_name(unit)),
         times,
         joules: device.unit(unit) * times as f64,
     };
@@ -104,7 +104,7 @@ pub fn units(priced: &PricedRun<'_>) -> Vec<UsedUnit> {
 }
 
 /// The name of a circuit, like that of an instruction; unique within its gate class.
-fn action(unit: CircuitKind) -> String {
+pub fn unit_name(unit: CircuitKind) -> String {
     match unit {
         CircuitKind::Function { func, xor } => {
             let f = func.info();

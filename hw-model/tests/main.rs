@@ -4,6 +4,7 @@
 mod circuits;
 mod energy;
 mod gate_counts;
+mod hdl;
 mod kernels;
 mod network;
 mod published;

@@ -376,3 +376,40 @@ fn a_limit_in_a_deep_recursion_tells_how_deep_it_is_at_least() {
     assert_eq!(code, 1);
     assert!(err.contains("error[P0130]") && err.contains(" calls deep and going deeper: n = "), "{err}");
 }
+
+#[test]
+fn the_circuit_of_an_instruction() {
+    let folder = folder("circuit");
+    let (status, out, err) = run(&["circuit", "add", "--width", "8"], "");
+    // Cuccaro et al.: 2W − 2 Toffoli gates and one ancilla.
+    let toffoli = out.lines().find(|l| l.contains("Toffoli ")).map(|l| l.split_whitespace().nth(1));
+    assert_eq!((status, err.as_str(), toffoli), (0, "", Some(Some("14"))), "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= 80), "{out}");
+    let (status, out, _) = run(&["circuit", "SUB", "--width", "5", "--verify", "--direction", "both"], "");
+    assert!(status == 0 && out.contains("all 2,048 states of 11 bits"), "{out}");
+    let refused = |args: &[&str], says: &str| {
+        let (status, out, err) = run(&[&["circuit"], args].concat(), "");
+        assert!(status == 2 && out.is_empty() && err.contains(says), "{args:?}: {out}{err}");
+    };
+    refused(&["addmlu"], "did you mean `addmul`?");
+    refused(&["add", "--width", "1"], "2 to 64 bits");
+    refused(&["add", "--width", "8", "--frac", "3"], "leave out --frac");
+    refused(&["add.f", "--width", "8"], "`xorplus.f` has one");
+    refused(&["exch", "--memory", "0"], "1 to 4096 words");
+    refused(&["add", "--format", "real", "--mapping", "cascade"], "`--mapping reversible`");
+    refused(&["add", "--format", "svg"], "too large");
+    refused(&["add", "--qasm2", "--format", "real"], "--qasm2 is for --format qasm");
+    refused(&["add", "--testbench", "--format", "blif"], "--testbench is for --format verilog");
+    refused(&["add", "--format", "blif", "--stats"], "-o FILE");
+    // A file is written whole, and says the same as standard output.
+    let file = folder.join("add.v");
+    let path = file.to_str().expect("UTF-8");
+    let call = ["circuit", "add", "--width", "4", "--format", "verilog"];
+    let (_, text, _) = run(&call, "");
+    let (status, out, _) = run(&[&call[..], &["-o", path, "--verify"]].concat(), "");
+    assert!(status == 0 && out.contains("verified: all 256 states"), "{out}");
+    assert_eq!(std::fs::read_to_string(&file).expect("written"), text);
+    let (_, value) = json(&["circuit", "swap", "--width", "3", "--json", "--stats", "--verify"], "");
+    assert_eq!((&value["stats"]["cnot"], &value["verified"]["states"]), (&9.into(), &64.into()), "{value}");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

@@ -11,10 +11,10 @@ use pendula_isa::adjoint::AdMode;
 use pendula_isa::circuit::{Builder, Role, Word};
 use pendula_isa::kernels::Kernel as _;
 use pendula_isa::kernels::circuits::in_place::Widths;
-use pendula_isa::kernels::circuits::{Formats, Outcome, ValueCircuit, compare, log};
+use pendula_isa::kernels::circuits::{self, Formats, Outcome, ValueCircuit, compare, log};
 use pendula_isa::table::TableFn;
 
-use super::part::Accumulator;
+use super::part::{Accumulator, StandIns};
 use super::row::word_index;
 use super::synthesis::Synthesis;
 
@@ -231,6 +231,21 @@ impl Lifted {
             _ => None,
         };
         self.live().filter_map(several).flatten().copied().collect()
+    }
+
+    /// The kernels whose value the function's circuit does not have, with the circuits that stand for them.
+    pub(super) fn without_own(&self) -> Vec<StandIns> {
+        let of = |op: &Op| match op {
+            Op::Kernel(n, _) => {
+                let kernel = &self.kernels[*n as usize];
+                let is_own = |c: &ValueCircuit| c.name == kernel.name || *c == circuits::FLOAT_MULTIPLY_ADD;
+                let own = matches!(kernel.circuits, [circuit] if is_own(circuit));
+                let elsewhere = kernel.circuits.is_empty();
+                (!own && !elsewhere).then_some(StandIns { kernel: kernel.name, circuits: kernel.circuits })
+            }
+            _ => None,
+        };
+        self.live().filter_map(of).collect()
     }
 
     /// Whether every kernel has a circuit, or others that stand for it.

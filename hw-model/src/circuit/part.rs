@@ -166,6 +166,10 @@ fn width_problem(part: Part, width: usize) -> Option<&'static str> {
         Part::Accumulate(_, CircuitFn::Kernel { frac, .. }) => width_of_kernels(width, frac),
         Part::Accumulate(_, CircuitFn::Table { func, frac }) => {
             let fixed = [func.info().ty, func.info().from].contains(&Ty::Q);
+            let floats = [func.info().ty, func.info().from].contains(&Ty::F);
+            if let Some(problem) = width_of_floats(width).filter(|_| floats) {
+                return Some(problem);
+            }
             match frac < width && (1..=64).contains(&width) && !(fixed && frac == 0) {
                 true => Lifted::new(func, Formats::new(width, frac)).width_problem(),
                 false if fixed && frac == 0 => Some("a fixed-point number has fraction bits"),
@@ -258,6 +262,25 @@ pub fn stand_ins(func: TableFn, width: usize, frac: usize) -> Vec<ValueCircuit> 
 /// and so has no [`Part::Row`].
 pub fn row_stand_ins(row: Row, variant: Variant, width: usize, frac: usize) -> Option<Vec<ValueCircuit>> {
     Some(LiftedRow::new(row, variant, Formats::new(width, frac))?.stand_ins())
+}
+
+/// A kernel without a circuit of its own, and the circuits whose cost stands for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandIns {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// The circuits.
+    pub circuits: &'static [ValueCircuit],
+}
+
+/// The kernels whose value the circuit of a function does not have: it is of use for counting only.
+pub fn without_own(func: TableFn, width: usize, frac: usize) -> Vec<StandIns> {
+    Lifted::new(func, Formats::new(width, frac)).without_own()
+}
+
+/// As [`without_own`], for a straight-line instruction; `None` if it is more than operations on words.
+pub fn row_without_own(row: Row, variant: Variant, width: usize, frac: usize) -> Option<Vec<StandIns>> {
+    Some(LiftedRow::new(row, variant, Formats::new(width, frac))?.without_own())
 }
 
 /// The circuit of `y ⊕= f(a[, b[, c]])` for a function of the table, on words of any formats.

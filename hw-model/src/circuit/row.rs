@@ -22,7 +22,7 @@ use pendula_isa::operand::OperandKind;
 use pendula_isa::table::{Instruction, InstructionVisitor, Row, RowInfo, Variant};
 
 use super::lifted::{Lifted, lift_config};
-use super::part::add_traps;
+use super::part::{StandIns, add_traps};
 use super::synthesis::Synthesis;
 
 /// A change of a word in place.
@@ -136,6 +136,15 @@ impl LiftedRow {
             circuits.extend(self.undo.stand_ins());
         }
         circuits
+    }
+
+    /// As [`Lifted::without_own`], of both bodies where both are computed.
+    pub(super) fn without_own(&self) -> Vec<StandIns> {
+        let mut kernels = self.run.without_own();
+        if matches!(self.plan(), Plan::Beside) {
+            kernels.extend(self.undo.without_own());
+        }
+        kernels
     }
 
     /// The new words of operands that are not lost.

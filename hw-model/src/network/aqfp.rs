@@ -8,7 +8,9 @@
 
 use std::collections::HashMap;
 
+use super::cells::{self, CellNetwork, PlacedCell, Source, Unsorted};
 use super::{Network, Node, Signal};
+use crate::mapping;
 
 /// Junctions of a majority gate.
 const MAJORITY: u64 = 6;
@@ -28,42 +30,25 @@ pub struct Aqfp {
     pub levels: u64,
 }
 
-/// A gate, by the numbers of the sources of its operands. Complements do not count.
+/// A gate, by the numbers of the sources of its operands, which count, and with their complements and constants.
 struct Cell {
     operands: Vec<usize>,
+    /// The three of which it is the majority; `None` is the constant 0. An input has none.
+    inputs: Vec<(Option<usize>, bool)>,
 }
 
 impl Aqfp {
     /// The cells that a network takes.
     pub fn of(network: &Network) -> Aqfp {
+        let (cells, outputs) = mapped(&network.with_majorities());
+        cells.balanced(&used_sources(&outputs))
+    }
+
+    /// The cells themselves.
+    pub fn cells(network: &Network) -> CellNetwork {
         let network = network.with_majorities();
-        let mut cells = Cells::default();
-        let sums = full_sums(&network);
-        let mut sources: Vec<Option<usize>> = vec![None; network.nodes().len()];
-        for (at, node) in network.nodes().iter().enumerate() {
-            sources[at] = match *node {
-                Node::Zero => None,
-                Node::Input(_) => Some(cells.add(&[])),
-                Node::And(a, b) => Some(cells.gate(&sources, &[a, b])),
-                Node::Majority(a, b, c) => Some(cells.gate(&sources, &[a, b, c])),
-                Node::Xor(a, b) => match sums.get(&at) {
-                    // The sum of three bits, with their majority m: the majority of ¬m, c and the majority of a, b and ¬c.
-                    Some([x, y, z, m]) => {
-                        let inner = cells.gate(&sources, &[*x, *y, *z]);
-                        let of = |s: &Signal| sources[s.node()];
-                        let operands: Vec<usize> = [of(m), of(z), Some(inner)].into_iter().flatten().collect();
-                        Some(cells.add(&operands))
-                    }
-                    None => {
-                        let halves = [cells.gate(&sources, &[a, b]), cells.gate(&sources, &[a, b])];
-                        Some(cells.add(&halves))
-                    }
-                },
-            };
-        }
-        let outputs = network.outputs().iter().flat_map(|port| &port.signals);
-        let outputs: Vec<usize> = outputs.filter_map(|s| sources[s.node()]).collect();
-        cells.balanced(&outputs)
+        let (cells, outputs) = mapped(&network);
+        cells.placed(&network, &outputs)
     }
 
     /// The cycles from the inputs to the outputs: a level takes one of four phases.
@@ -77,7 +62,56 @@ impl Aqfp {
     }
 }
 
-/// Exclusive ors of three signals whose majority is there, too: the signals and it.
+/// The sources of the outputs' bits.
+fn used_sources(outputs: &[(Option<usize>, bool)]) -> Vec<usize> {
+    outputs.iter().filter_map(|(source, _)| *source).collect()
+}
+
+/// The gates of a network with majorities, without buffers and splitters, and the sources of its outputs' bits.
+fn mapped(network: &Network) -> (Cells, Vec<(Option<usize>, bool)>) {
+    const ZERO: (Option<usize>, bool) = (None, false);
+    const ONE: (Option<usize>, bool) = (None, true);
+    let mut cells = Cells::default();
+    let sums = full_sums(network);
+    // For each node its cell, and whether it is the complement.
+    let mut sources: Vec<(Option<usize>, bool)> = vec![ZERO; network.nodes().len()];
+    for (at, node) in network.nodes().iter().enumerate() {
+        let of = |s: Signal| {
+            let (source, complement) = sources[s.node()];
+            (source, complement != s.is_complement())
+        };
+        let not = |(source, complement): (Option<usize>, bool)| (source, !complement);
+        sources[at] = match *node {
+            Node::Zero => ZERO,
+            Node::Input(_) => (Some(cells.add(&[])), false),
+            Node::And(a, b) => (Some(cells.add(&[of(a), of(b), ZERO])), false),
+            Node::Majority(a, b, c) => (Some(cells.add(&[of(a), of(b), of(c)])), false),
+            Node::Xor(a, b) => match sums.get(&at) {
+                // The sum of three bits, with their majority m: the majority of ¬m, z and the majority of x, y and ¬z. The majority may be that of
+                // their complements, of which an odd number makes the complement of the sum.
+                Some([x, y, z, m]) => {
+                    let inner = cells.add(&[of(*x), of(*y), not(of(*z))]);
+                    let sum = cells.add(&[not(of(*m)), of(*z), (Some(inner), false)]);
+                    (Some(sum), [x, y, z].iter().filter(|s| s.is_complement()).count() % 2 == 1)
+                }
+                None => {
+                    let halves = [[of(a), not(of(b)), ZERO], [not(of(a)), of(b), ZERO]];
+                    let halves = halves.map(|half| (Some(cells.add(&half)), false));
+                    (Some(cells.add(&[halves[0], halves[1], ONE])), false)
+                }
+            },
+        };
+    }
+    let outputs = network.outputs().iter().flat_map(|port| &port.signals);
+    let outputs = outputs.map(|s| {
+        let (source, complement) = sources[s.node()];
+        (source, complement != s.is_complement())
+    });
+    let outputs = outputs.collect();
+    (cells, outputs)
+}
+
+/// Exclusive ors of three signals whose majority is there, too: the signals, as the majority has them, and it.
 fn full_sums(network: &Network) -> HashMap<usize, [Signal; 4]> {
     let key = |mut signals: [Signal; 3]| {
         signals.sort_unstable();
@@ -97,7 +131,10 @@ fn full_sums(network: &Network) -> HashMap<usize, [Signal; 4]> {
         [(a, b), (b, a)].into_iter().find_map(|(pair, z)| {
             let Node::Xor(x, y) = nodes[pair.node()] else { return None };
             let majority = majorities.get(&key([x, y, z])).filter(|majority| **majority < at)?;
-            Some((at, [x, y, z, Signal::of(*majority)]))
+            let Node::Majority(a, b, c) = nodes[*majority] else { return None };
+            // As the majority has them.
+            let own = |s: Signal| [a, b, c].into_iter().find(|own| own.node() == s.node()).unwrap_or(s);
+            Some((at, [own(x), own(y), own(z), Signal::of(*majority)]))
         })
     };
     nodes.iter().enumerate().filter_map(sum).collect()
@@ -109,22 +146,30 @@ struct Cells {
 }
 
 impl Cells {
-    fn add(&mut self, operands: &[usize]) -> usize {
-        self.cells.push(Cell { operands: operands.to_vec() });
+    /// A gate, or an input. Constants are part of it.
+    fn add(&mut self, inputs: &[(Option<usize>, bool)]) -> usize {
+        self.cells.push(Cell { operands: used_sources(inputs), inputs: inputs.to_vec() });
         self.cells.len() - 1
-    }
-
-    /// A gate on signals. Constants are part of it.
-    fn gate(&mut self, sources: &[Option<usize>], operands: &[Signal]) -> usize {
-        let operands: Vec<usize> = operands.iter().filter_map(|s| sources[s.node()]).collect();
-        self.add(&operands)
     }
 
     /// Puts every cell on the first level that its operands and their splitters allow, and counts what makes the ways equally long.
     fn balanced(&self, outputs: &[usize]) -> Aqfp {
         let used = self.used(outputs);
+        let (levels, last) = self.levels(&used, outputs);
+        let mut readers: Vec<Vec<u64>> = vec![Vec::new(); self.cells.len()];
+        for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
+            cell.operands.iter().for_each(|s| readers[*s].push(levels[at]));
+        }
+        outputs.iter().for_each(|s| readers[*s].push(last));
+        let buffers = readers.into_iter().enumerate().map(|(at, readers)| chain(levels[at], readers)).sum();
+        let gates = self.cells.iter().enumerate().filter(|(at, cell)| used[*at] && !cell.operands.is_empty());
+        Aqfp { majorities: gates.count() as u64, buffers, levels: last.saturating_sub(1) }
+    }
+
+    /// The first level that each cell's operands and their splitters allow, and that on which all outputs are read.
+    fn levels(&self, used: &[bool], outputs: &[usize]) -> (Vec<u64>, u64) {
         let mut fanouts = vec![0usize; self.cells.len()];
-        for source in self.reads(&used).chain(outputs.iter().copied()) {
+        for source in self.reads(used).chain(outputs.iter().copied()) {
             fanouts[source] += 1;
         }
         // A tree of splitters has as many levels as it takes to reach all readers.
@@ -143,14 +188,54 @@ impl Cells {
             levels[at] = ready.max().unwrap_or(0);
         }
         let last = outputs.iter().map(|s| levels[*s] + splits(fanouts[*s])).max().unwrap_or(0) + 1;
-        let mut readers: Vec<Vec<u64>> = vec![Vec::new(); self.cells.len()];
-        for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
-            cell.operands.iter().for_each(|s| readers[*s].push(levels[at]));
+        (levels, last)
+    }
+
+    /// The cells that are counted, with their buffers and splitters.
+    fn placed(&self, network: &Network, outputs: &[(Option<usize>, bool)]) -> CellNetwork {
+        let sources = used_sources(outputs);
+        let used = self.used(&sources);
+        let (levels, last) = self.levels(&used, &sources);
+        let inputs = cells::inputs(network);
+        let mut made = Unsorted::new(1 + inputs.iter().map(|(_, width)| width).sum::<usize>());
+        // Inputs are the first cells without operands, in their order.
+        let (mut number, mut bits) = (vec![0; self.cells.len()], 0);
+        for (at, cell) in self.cells.iter().enumerate() {
+            if cell.inputs.is_empty() {
+                bits += 1;
+                number[at] = bits;
+            } else if used[at] {
+                let fanins = cell.inputs.iter().map(|(_, complement)| Source { number: 0, complement: *complement });
+                let placed = PlacedCell { cell: mapping::Cell::Majority, fanins: fanins.collect(), level: levels[at] };
+                number[at] = made.add(placed);
+            }
         }
-        outputs.iter().for_each(|s| readers[*s].push(last));
-        let buffers = readers.into_iter().enumerate().map(|(at, readers)| chain(levels[at], readers)).sum();
-        let gates = self.cells.iter().enumerate().filter(|(at, cell)| used[*at] && !cell.operands.is_empty());
-        Aqfp { majorities: gates.count() as u64, buffers, levels: last.saturating_sub(1) }
+        // Who reads each cell: on its level, an operand of a cell, or without one a bit of the outputs.
+        let mut readers: Vec<Vec<(u64, Reader)>> = vec![Vec::new(); self.cells.len()];
+        for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
+            for (operand, (source, _)) in cell.inputs.iter().enumerate() {
+                if let Some(source) = source {
+                    readers[*source].push((levels[at], Reader::Cell(number[at], operand)));
+                }
+            }
+        }
+        for (bit, (source, _)) in outputs.iter().enumerate() {
+            if let Some(source) = source {
+                readers[*source].push((last, Reader::Output(bit)));
+            }
+        }
+        let mut ends = vec![0; outputs.len()];
+        for (at, readers) in readers.into_iter().enumerate() {
+            tree(&mut made, (number[at], levels[at]), readers, &mut ends);
+        }
+        let mut bits =
+            ends.iter().zip(outputs).map(|(end, (_, complement))| Source { number: *end, complement: *complement });
+        let outputs = cells::outputs(network, |_| Source::plain(0)).into_iter().map(|mut output| {
+            output.bits.iter_mut().zip(&mut bits).for_each(|(bit, source)| *bit = source);
+            output
+        });
+        let outputs = outputs.collect();
+        made.sorted(inputs, outputs, last.saturating_sub(1))
     }
 
     /// The cells that an output depends on.
@@ -189,4 +274,42 @@ fn chain(source: u64, mut readers: Vec<u64>) -> u64 {
         level -= 1;
     }
     total
+}
+
+/// Who reads a bit.
+#[derive(Clone, Copy)]
+enum Reader {
+    /// An operand of a cell.
+    Cell(usize, usize),
+    /// A bit of the outputs.
+    Output(usize),
+}
+
+/// Makes the buffers and splitters that [`chain`] counts.
+fn tree(made: &mut Unsorted, (source, level_of): (usize, u64), mut readers: Vec<(u64, Reader)>, ends: &mut [usize]) {
+    readers.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+    let Some((mut level, _)) = readers.first().copied() else { return };
+    let mut readers = readers.into_iter().peekable();
+    let mut above: Vec<Reader> = Vec::new();
+    let connect = |made: &mut Unsorted, ends: &mut [usize], reader: Reader, to: usize| match reader {
+        Reader::Cell(cell, operand) => made.set_fanin(cell, operand, to),
+        Reader::Output(bit) => ends[bit] = to,
+    };
+    loop {
+        let mut wires = std::mem::take(&mut above);
+        while let Some((_, reader)) = readers.next_if(|(at, _)| *at == level) {
+            wires.push(reader);
+        }
+        if level == level_of + 1 {
+            wires.into_iter().for_each(|reader| connect(made, ends, reader, source));
+            return;
+        }
+        for group in wires.chunks(SPLITS) {
+            let fanins = vec![Source::plain(0)];
+            let buffer = made.add(PlacedCell { cell: mapping::Cell::Buffer, fanins, level: level - 1 });
+            group.iter().for_each(|reader| connect(made, ends, *reader, buffer));
+            above.push(Reader::Cell(buffer, 0));
+        }
+        level -= 1;
+    }
 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use pendula_isa::table::{TableFn, f_fn, int_fn, q_fn};
 use pendula_isa::types::{Acc, Reg, Ty};
 
-use super::{PricedRun, Program, action};
+use super::{PricedRun, Program, unit_name};
 use crate::mapping::Netlist;
 use crate::price::{Cause, Device, Dirty, Joules, Subject};
 use crate::technology::{Area, Logic, PerCell, Status};
@@ -146,7 +146,7 @@ impl Design {
             let _ = component.actions.insert(action.to_string(), (energy, times as f64));
         };
         for (unit, times) in totals.work.uses() {
-            add(unit.class().key(), &action(unit), device.unit(unit), times);
+            add(unit.class().key(), &unit_name(unit), device.unit(unit), times);
         }
         let accesses = device.register_accesses(totals.register_reads, totals.register_writes);
         add("fetch", "instruction", device.fetch(), totals.instructions);
@@ -311,8 +311,8 @@ mod tests {
         });
         let mut seen = HashMap::new();
         for unit in functions.chain(accumulators).chain(rows.flatten()).chain([CircuitKind::Memory]) {
-            let old = seen.insert((unit.class(), action(unit)), unit);
-            assert_eq!(old, None, "{unit:?} is called {}", action(unit));
+            let old = seen.insert((unit.class(), unit_name(unit)), unit);
+            assert_eq!(old, None, "{unit:?} is called {}", unit_name(unit));
         }
         assert_eq!(number(1.0), "1.0e+0");
         assert_eq!(number(2.5e-7), "2.5e-7");

@@ -8,7 +8,7 @@ use pendula_isa::table::{Flow, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Ty};
 use serde::Serialize;
 
-use super::{PricedRun, action};
+use super::{PricedRun, unit_name};
 use crate::circuit::part::{self, Accumulator, CircuitFn, Part, generate};
 use crate::compose;
 use crate::gate_counts::{Shape, is_fused};
@@ -257,7 +257,7 @@ impl Units {
             _ => None,
         };
         Unit {
-            name: format!("{}.{}", unit.class().key(), action(unit)),
+            name: format!("{}.{}", unit.class().key(), unit_name(unit)),
             times,
             memory: unit == CircuitKind::Memory,
             reference: self.conventional.then(|| reference_key(unit)),

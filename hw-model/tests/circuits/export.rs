@@ -273,3 +273,21 @@ fn invalid_circuits() {
     assert!(message(vec![register(vec![0, 1])], vec![Gate::Cnot(1, 1)]).contains("gate 0"));
     assert!(message(vec![register(vec![0, 1])], vec![Gate::Not(0), Gate::Toffoli(0, 1, 2)]).contains("gate 1"));
 }
+
+/// OpenQASM 2.0 has the same gates, in other words.
+#[test]
+fn both_versions_of_openqasm_have_the_same_gates() {
+    for circuit in circuits() {
+        let mut text = String::new();
+        for line in circuit.qasm2().lines().filter(|l| !l.starts_with("gate ")) {
+            let declared = line.strip_prefix("qreg ").and_then(|d| d.split_once('[')).map(|(name, rest)| {
+                let (size, rest) = rest.split_once(']').expect("a size");
+                format!("qubit[{size}] {name}{rest}")
+            });
+            text += &declared.unwrap_or_else(|| line.replace("fredkin ", "cswap "));
+            text.push('\n');
+        }
+        let text = text.replace("OPENQASM 2.0", "OPENQASM 3.0").replace("qelib1.inc", "stdgates.inc");
+        assert_eq!(read_qasm(&text).gates(), read_qasm(&circuit.qasm()).gates(), "{}", circuit.name());
+    }
+}

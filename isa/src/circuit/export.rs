@@ -1,4 +1,4 @@
-//! Circuits as text: OpenQASM 3 and RevLib's `.real`.
+//! Circuits as text: OpenQASM 3 and 2.0, and RevLib's `.real`.
 
 use std::fmt::{self, Write};
 
@@ -20,6 +20,18 @@ impl Role {
     /// Whether the wires are 0 at the start.
     const fn starts_at_zero(self) -> bool {
         matches!(self, Role::Trap | Role::Ancilla)
+    }
+}
+
+impl Gate {
+    /// Its name in the standard headers of OpenQASM.
+    const fn qasm(&self) -> &'static str {
+        match self {
+            Gate::Not(_) => "x",
+            Gate::Cnot(..) => "cx",
+            Gate::Toffoli(..) => "ccx",
+            Gate::Cswap(..) => "cswap",
+        }
     }
 }
 
@@ -46,12 +58,8 @@ impl Circuit {
             format!("q_{}[{bit}]", self.registers[register].name)
         };
         for gate in &self.gates {
-            match gate {
-                Gate::Not(a) => writeln!(out, "x {};", qubit(a))?,
-                Gate::Cnot(a, b) => writeln!(out, "cx {}, {};", qubit(a), qubit(b))?,
-                Gate::Toffoli(a, b, c) => writeln!(out, "ccx {}, {}, {};", qubit(a), qubit(b), qubit(c))?,
-                Gate::Cswap(a, b, c) => writeln!(out, "cswap {}, {}, {};", qubit(a), qubit(b), qubit(c))?,
-            }
+            let qubits: Vec<String> = gate.wires().map(|w| qubit(&w)).collect();
+            writeln!(out, "{} {};", gate.qasm(), qubits.join(", "))?;
         }
         for r in self.registers.iter().filter(|r| r.after != r.wires) {
             // Runs of neighbouring bits in one register.
@@ -70,6 +78,36 @@ impl Circuit {
             writeln!(out, "let q_{}_after = {};", r.name, runs.join(" ++ "))?;
         }
         Ok(())
+    }
+
+    /// The circuit as an OpenQASM 2.0 program (Cross et al., Open quantum assembly language, arXiv:1707.03429), with the gates of `qelib1.inc`, which has
+    /// no controlled swap: it is defined as `fredkin`. There are no aliases: where the bits of a word end on other qubits, comments say so.
+    pub fn qasm2(&self) -> String {
+        written(|out| {
+            writeln!(out, "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n// {}", self.name)?;
+            if self.counts().cswap > 0 {
+                writeln!(out, "gate fredkin c,a,b {{ cx b,a; ccx c,a,b; cx b,a; }}")?;
+            }
+            for r in self.registers.iter().filter(|r| !r.wires.is_empty()) {
+                writeln!(out, "qreg q_{}[{}]; // {}", r.name, r.wires.len(), r.role.note())?;
+            }
+            let places = self.places(|r| &r.wires);
+            let qubit = |w: Wire| {
+                let (register, bit) = places[w as usize];
+                format!("q_{}[{bit}]", self.registers[register].name)
+            };
+            for gate in &self.gates {
+                let qubits: Vec<String> = gate.wires().map(qubit).collect();
+                let name = if let Gate::Cswap(..) = gate { "fredkin" } else { gate.qasm() };
+                writeln!(out, "{name} {};", qubits.join(","))?;
+            }
+            for r in self.registers.iter().filter(|r| r.after != r.wires) {
+                for (bit, w) in r.after.iter().enumerate() {
+                    writeln!(out, "// q_{}[{bit}] ends at {}", r.name, qubit(*w))?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// The circuit in the format of RevLib (Wille et al., RevLib: an online resource for reversible functions and

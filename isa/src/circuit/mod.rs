@@ -63,6 +63,7 @@ mod shear;
 mod shift;
 mod simulate;
 mod table;
+mod variant;
 mod word;
 
 pub use builder::Builder;

@@ -85,6 +85,17 @@ impl Circuit {
     /// # Panics
     /// If there are fewer words than wires.
     pub fn run_lanes(&self, lanes: &mut [u64]) -> Result<(), DirtyAncilla> {
+        self.run_lanes_in(lanes, u64::MAX)
+    }
+
+    /// As [`Circuit::run_lanes`], but only these states, one bit for each, must leave ancillas clear.
+    ///
+    /// # Errors
+    /// As [`Circuit::run_lanes`].
+    ///
+    /// # Panics
+    /// If there are fewer words than wires.
+    pub fn run_lanes_in(&self, lanes: &mut [u64], claimed: u64) -> Result<(), DirtyAncilla> {
         let mut dirty = Vec::new();
         let mut zeros = self.zeros.iter().peekable();
         for (at, gate) in self.gates.iter().enumerate() {
@@ -112,7 +123,8 @@ impl Circuit {
             gate: self.gates.len(),
             states: lanes[*w as usize],
         });
-        let dirty = dirty.into_iter().chain(end).find(|d| d.states & !trapped != 0);
-        dirty.map_or(Ok(()), |d| Err(DirtyAncilla { states: d.states & !trapped, ..d }))
+        let claimed = claimed & !trapped;
+        let dirty = dirty.into_iter().chain(end).find(|d| d.states & claimed != 0);
+        dirty.map_or(Ok(()), |d| Err(DirtyAncilla { states: d.states & claimed, ..d }))
     }
 }

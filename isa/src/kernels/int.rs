@@ -125,14 +125,20 @@ pub(crate) fn narrow_sum<A: Arith>(
 #[inline(always)]
 pub(crate) fn rotate32<A: Arith>(k: &mut A, back: bool, [a, n]: [A::V; 2]) -> Result<A::V, A::Stop> {
     // Two copies of the bits: one gives what comes in at the end of the other.
-    let n = amount32(k, n);
+    let mut n = amount32(k, n);
     let low = unsigned(k, 32, a);
     let half = k.word(32);
     let high = k.shl(low, half);
     let both = k.or(high, low);
-    let turned = if back {
+    let turned = if back && k.bits() == 64 {
         k.shr(both, n)
     } else {
+        // Words of fewer bits, as circuits have them, do not hold two copies.
+        if back {
+            let zero = k.word(0);
+            let left = k.sub(zero, n);
+            n = amount32(k, left);
+        }
         let turned = k.rol(both, n);
         k.shr(turned, half)
     };

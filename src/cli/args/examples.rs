@@ -84,6 +84,12 @@ Examples:
   pendula isa addmul.q
   pendula isa shift";
 
+/// The examples of `circuit`.
+pub(super) const CIRCUIT: &str = "\
+Examples:
+  pendula circuit addmul.q --width 16 --frac 8 --verify
+  pendula circuit swap --width 2 --format svg -o swap.svg";
+
 /// The examples of `bench`.
 pub(super) const BENCH: &str = "\
 Examples:

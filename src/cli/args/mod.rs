@@ -1,6 +1,7 @@
 //! The types of the command line. They have no behaviour; that of each subcommand is in `commands`.
 
 mod bench;
+mod circuit;
 mod conditions;
 mod energy;
 mod examples;
@@ -13,6 +14,7 @@ use crate::cli::memory::parse_size;
 use numbers::{cells, count, size};
 
 pub(crate) use bench::{Bench, BenchChild};
+pub(crate) use circuit::{Circuit, Direction as CircuitDirection, Format as CircuitFormat};
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use source::{
@@ -114,6 +116,9 @@ pub(crate) enum Command {
     /// Show the instruction set.
     #[command(after_help = examples::ISA)]
     Isa(Isa),
+    /// Show the circuit of an instruction: what it takes, its netlist, and whether it is right.
+    #[command(after_help = examples::CIRCUIT)]
+    Circuit(Circuit),
     /// Time the workloads against the same programs in C, and check their results.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),

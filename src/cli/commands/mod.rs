@@ -4,6 +4,7 @@ pub(crate) mod asm;
 pub(crate) mod batch;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod circuit;
 pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod disasm;
