@@ -90,7 +90,8 @@ fn bills_are_what_python_computes_from_netlists_and_counts() {
     // What is wrong is found: a figure by a part in a million, a count by one, a gate by one.
     let text = fs::read_to_string(&files[0]).expect("a file");
     let good: Value = serde_json::from_str(&text).expect("JSON");
-    let wrong: [(&str, fn(&mut Value)); 3] = [
+    type Change = fn(&mut Value);
+    let wrong: [(&str, Change); 3] = [
         ("figure", |bill| {
             let figure = &mut bill["figures"]["operation_joule.int32_add"]["nominal"];
             *figure = json!(figure.as_f64().expect("a number") * 1.000_001);

@@ -141,24 +141,10 @@ impl Uncertain<'_> {
     pub fn draws(&self) -> Result<Vec<Outcome>, PriceError> {
         let _span = tracing::debug_span!("draws", technology = self.technology.name()).entered();
         let nominal = self.nominal()?;
-        let figures: BTreeMap<String, (Figure, Vec<f64>)> = self
-            .technology
-            .figures()
-            .into_iter()
-            .filter(Figure::is_uncertain)
-            .map(|figure| (figure.key.clone(), (figure.clone(), strata(&figure.key))))
-            .collect();
-        if figures.is_empty() {
+        if !self.technology.figures().iter().any(Figure::is_uncertain) {
             return Ok(vec![nominal; DRAWS]);
         }
-        let draw = |n: usize| {
-            let value = |key: &str, nominal: f64| {
-                figures.get(key).map_or(nominal, |(figure, strata)| figure.quantile(strata[n]))
-            };
-            let drawn = self.technology.with_figures(&value).ok();
-            drawn.and_then(|technology| self.outcome(&technology).ok()).unwrap_or(nominal)
-        };
-        Ok((0..DRAWS).map(draw).collect())
+        Ok(drawn(self.technology).iter().map(|technology| self.outcome(technology).unwrap_or(nominal)).collect())
     }
 
     /// The figures with a range, the one that changes the bill most first. Figures that change nothing are left out.

@@ -223,6 +223,8 @@ fn what_accelergy_reads_adds_up() {
         let areas = components(&files["ART.yaml"], "  ");
         assert!(areas.iter().all(|component| all.contains(component)), "{name}");
         let known = priced.device.energy().area.is_some();
+        let status = if known { "by figures that are assumed." } else { "by figures that are not known" };
+        assert!(files["ART.yaml"].contains(status), "{name}");
         assert_eq!(areas.iter().any(|component| component == "add"), known, "{name}");
         // What Timeloop maps to: storages and a multiplier.
         if total > 0.0 && !["landauer", "ballistic"].contains(&name) {

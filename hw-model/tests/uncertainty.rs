@@ -91,14 +91,14 @@ fn the_weakest_figure_that_matters_tells_how_a_sum_is_known() {
     let uncertain = Uncertain { technology: &technology, conditions: conditions(), totals: &totals };
     let basis = uncertain.basis().unwrap();
     let add = Subject::Class(CircuitKind::Accumulator(Acc::Add, Ty::Int).class());
-    // The energy of an adder is published; what is fetched for it is assumed.
-    assert_eq!(basis.of(add, Cause::Switching), Status::Simulated);
+    // The energy of an adder is published without saying how it was found; what is fetched for it is assumed.
+    assert_eq!(basis.of(add, Cause::Switching), Status::Projected);
     assert_eq!(basis.of(Subject::Fetch, Cause::Switching), Status::Assumed);
     let device = Device::for_run(&technology, conditions(), &totals).unwrap();
     let parts = device.by_subject(&totals);
     assert_eq!(basis.of_sum(parts.clone()), Some(Status::Assumed));
     let switching = |s| Joules::of(Cause::Switching, parts[&s][Cause::Switching]);
-    assert_eq!(basis.of_sum([(add, switching(add))]), Some(Status::Simulated));
+    assert_eq!(basis.of_sum([(add, switching(add))]), Some(Status::Projected));
     assert_eq!(basis.of_sum([]), None);
     let sum: f64 = device.by_subject(&totals).values().map(|j| j.total()).sum();
     near(device.total(&totals).total(), sum, 1e-12);

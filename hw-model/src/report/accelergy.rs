@@ -72,14 +72,17 @@ pub fn accelergy(program: &Program<'_>, priced: &PricedRun<'_>) -> Vec<(String, 
     );
     let _ = writeln!(
         head,
-        "# The figures behind most of it are {}. Each component says how its own are known; areas are those of figures, too.",
+        "# The figures behind most of it are {}. Each component of the energy table says how its own are known.",
         status(priced.status(&priced.bill.items))
     );
     head += "# accelergy architecture.yaml ERT.yaml action_counts.yaml -f energy_estimation\n";
     let (cycle, cycles) = design.cycle;
     let mut ert = format!("{head}# Energies in picojoules.\nERT:\n  version: 0.4\n  tables:");
     let mut counts = format!("{head}action_counts:\n  version: 0.4\n  subtree:\n  - name: {DESIGN}\n    local:");
-    let mut art = format!("{head}# Areas in square micrometres.\nART:\n  version: 0.4\n  tables:");
+    let mut art = format!(
+        "{head}# Areas in square micrometres, by figures that are {}.\nART:\n  version: 0.4\n  tables:",
+        area_status(device).map_or("not known: there are none", Status::name)
+    );
     let mut arch = format!(
         "{head}architecture:\n  version: 0.4\n  subtree:\n  - name: {DESIGN}\n    attributes:\n      technology: \"{}\"\n      global_cycle_seconds: {}\n      joule_at_the_plug_per_joule: {}\n    local:\n",
         printable(device.technology().name()).replace(['"', '\\'], "'"),
@@ -117,6 +120,11 @@ pub fn accelergy(program: &Program<'_>, priced: &PricedRun<'_>) -> Vec<(String, 
     [("ERT.yaml", ert), ("action_counts.yaml", counts), ("ART.yaml", art), ("architecture.yaml", arch)]
         .map(|(name, text)| (name.to_string(), text))
         .to_vec()
+}
+
+/// How the figures behind areas are known: the weakest.
+fn area_status(device: &Device<'_>) -> Option<Status> {
+    device.technology().figures().iter().filter(|f| f.key.starts_with("area.")).map(|f| f.status).max()
 }
 
 fn empty_map(out: &mut String, attributes: &[(&'static str, String)]) {
