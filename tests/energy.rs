@@ -282,12 +282,12 @@ fn technologies_at_equal_throughput() {
 
 #[test]
 fn to_uncompute_or_to_erase() {
-    // With the figures that ship, erasing is cheaper at any frequency; here a latch holds a thousand times the charge.
+    // With the figures that ship, erasing is cheaper at any frequency; here a latch holds forty times the charge.
     let text = fs::read_to_string("hw-model/technologies/acmos-lowleak.toml").expect("the preset");
     let start = text.find("latch_farad").expect("a figure");
     let end = start + text[start..].find('\n').expect("a line");
     let path = folder("heavy").join("heavy.toml");
-    fs::write(&path, format!("{}latch_farad = 5e-12{}", &text[..start], &text[end..])).expect("a file");
+    fs::write(&path, format!("{}latch_farad = 5e-14{}", &text[..start], &text[end..])).expect("a file");
     let heavy = path.to_str().expect("UTF-8");
     let report = json(&["energy", "examples/bessel.rasm", "--tech", heavy, "--json"]);
     let routines = report["technologies"][0]["routines"].as_array().expect("routines");
