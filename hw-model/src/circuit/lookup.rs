@@ -18,8 +18,13 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Every algorithm.
-    pub const ALL: [Algorithm; 2] = [Algorithm::Machine, Algorithm::Table];
+    /// The word for it in JSON and among options.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Algorithm::Machine => "machine",
+            Algorithm::Table => "table",
+        }
+    }
 
     /// What it is called.
     pub const fn name(self) -> &'static str {
