@@ -5,10 +5,13 @@
 //! in [`pendula_isa::circuit`]; those of kernels are columns of the kernels.
 
 mod lifted;
+mod lookup;
 pub mod part;
 mod row;
 mod synthesis;
 
+pub(crate) use lookup::ONLY as WITH_TABLES;
+pub use lookup::{Algorithm, TABLE_BITS};
 pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};
 pub use pendula_isa::circuit::*;
 pub use pendula_isa::kernels::circuits as kernels;

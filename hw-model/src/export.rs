@@ -178,6 +178,7 @@ fn head(circuit: &InstructionCircuit, mapping: Mapping) -> Head {
         Direction::Backward => "backward: it undoes the instruction",
         Direction::Both => "backward if `backward` is 1, else forward",
     };
+    let algorithm = circuit.algorithm.map_or(String::new(), |a| format!(" Algorithm: {}.", a.name()));
     let what = match mapping {
         Mapping::Reversible => "reversible gates",
         Mapping::Rqfp => {
@@ -191,7 +192,7 @@ fn head(circuit: &InstructionCircuit, mapping: Mapping) -> Head {
         name: circuit.circuit.name().to_string(),
         lines: vec![
             format!("{} on words of {} bits{frac}{memory}, {direction}", circuit.kind.mnemonic(), circuit.width),
-            format!("Mapping {}: {what}.", mapping.name()),
+            format!("Mapping {}: {what}.{algorithm}", mapping.name()),
         ],
     }
 }

@@ -8,6 +8,7 @@ use pendula_isa::table::{self, By, Flow, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Ty};
 
 use crate::circuit::part::{self, Accumulator, CircuitFn, Half, Part, PartError};
+use crate::circuit::{Algorithm, WITH_TABLES};
 use crate::reference::{Meaning, Place, Reference};
 
 /// The name of the control that undoes.
@@ -59,6 +60,16 @@ pub enum NoCircuit {
         /// The instruction.
         mnemonic: String,
     },
+    /// A table that is asked for where there is none.
+    #[error("`{mnemonic}` has no table for words of {width} bits: {why}")]
+    NoTable {
+        /// The instruction.
+        mnemonic: String,
+        /// Bits of a word.
+        width: usize,
+        /// Why.
+        why: &'static str,
+    },
     /// Its cost is that of other circuits.
     #[error(
         "`{mnemonic}` has no circuit of its own: what {kernels} computes is priced by the circuits {circuits}, which \
@@ -107,6 +118,8 @@ pub struct InstructionCircuit {
     pub circuit: Circuit,
     /// What it should do.
     pub reference: Reference,
+    /// Which of several circuits it is; `None` if the instruction has one alone.
+    pub algorithm: Option<Algorithm>,
     /// Whether it signals traps of both instructions of a pair. Else the second is done by the gates of the first, backward, and where it traps,
     /// nothing is claimed.
     pub signals: bool,
@@ -121,14 +134,28 @@ struct Base {
     directed: Option<Circuit>,
     meaning: Meaning,
     memory: bool,
+    algorithm: Option<Algorithm>,
 }
 
 impl InstructionCircuit {
-    /// The circuit of an instruction.
+    /// The circuit of an instruction. Of several, it is the one with the fewest Toffoli gates.
     ///
     /// # Errors
     /// If there is none for such words, or none at all.
     pub fn new(kind: Kind, sizes: Sizes, direction: Direction) -> Result<InstructionCircuit, NoCircuit> {
+        InstructionCircuit::by(kind, sizes, direction, None)
+    }
+
+    /// As [`InstructionCircuit::new`], by the algorithm that is asked for.
+    ///
+    /// # Errors
+    /// As [`InstructionCircuit::new`]; a table where there is none.
+    pub fn by(
+        kind: Kind,
+        sizes: Sizes,
+        direction: Direction,
+        wanted: Option<Algorithm>,
+    ) -> Result<InstructionCircuit, NoCircuit> {
         let mnemonic = kind.mnemonic();
         let fixed = has_fixed(kind);
         if !fixed && sizes.frac.is_some() {
@@ -145,12 +172,20 @@ impl InstructionCircuit {
         if !(2..=64).contains(&width) {
             return Err(unsupported("a word has 2 to 64 bits"));
         }
-        let generate = |part: Part| {
-            part::generate(part, width).map_err(|PartError::Width { requirement, .. }| unsupported(requirement))
+        let no_table = |why| NoCircuit::NoTable { mnemonic: mnemonic.clone(), width, why };
+        let failure = |e: PartError| match e {
+            PartError::Width { requirement, .. } => unsupported(requirement),
+            PartError::NoTable { why, .. } => no_table(why),
         };
+        let generate = |part: Part| part::generate(part, width).map_err(failure);
+        let generate_by =
+            |part: Part, wanted: Option<Algorithm>| part::generate_by(part, width, wanted).map_err(failure);
         let (inverse, base) = match kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
-                (inverse, accumulate(&mnemonic, (acc, func), frac, &generate)?)
+                (inverse, accumulate(&mnemonic, (acc, func), frac, (wanted, &generate_by))?)
+            }
+            Kind::Row { .. } if wanted == Some(Algorithm::Table) => {
+                return Err(no_table(WITH_TABLES));
             }
             Kind::Row { row, inverse, ty, cond, .. } => {
                 // An amount of rotation is an operand, not a constant.
@@ -182,6 +217,7 @@ impl InstructionCircuit {
             direction,
             circuit: circuit.named(&name),
             reference: Reference::new(base.meaning, inverse, Formats::new(width, frac)),
+            algorithm: base.algorithm,
             signals,
             inverse,
         })
@@ -223,7 +259,15 @@ fn has_fixed(kind: Kind) -> bool {
 
 type Generate<'a> = &'a dyn Fn(Part) -> Result<Circuit, NoCircuit>;
 
-fn accumulate(mnemonic: &str, (acc, func): (Acc, TableFn), frac: usize, generate: Generate) -> Result<Base, NoCircuit> {
+/// As [`Generate`], by an algorithm.
+type GenerateBy<'a> = &'a dyn Fn(Part, Option<Algorithm>) -> Result<(Circuit, Option<Algorithm>), NoCircuit>;
+
+fn accumulate(
+    mnemonic: &str,
+    (acc, func): (Acc, TableFn),
+    frac: usize,
+    (wanted, generate): (Option<Algorithm>, GenerateBy),
+) -> Result<Base, NoCircuit> {
     let info = func.info();
     own(mnemonic, &part::without_own(func, WORD, frac.clamp(1, WORD / 2)))?;
     if acc == Acc::Add && info.ty == Ty::F {
@@ -238,13 +282,19 @@ fn accumulate(mnemonic: &str, (acc, func): (Acc, TableFn), frac: usize, generate
         "" => CircuitFn::Wire,
         _ => CircuitFn::Table { func, frac },
     };
-    let part = |accumulator| generate(Part::Accumulate(accumulator, function));
-    let (circuit, directed) = match acc {
-        Acc::Xor => (part(Accumulator::Xor)?, None),
-        Acc::Add => (part(Accumulator::Add)?, Some(part(Accumulator::AddOrSubtract)?)),
+    let part = |accumulator, wanted| generate(Part::Accumulate(accumulator, function), wanted);
+    let (circuit, directed, algorithm) = match acc {
+        Acc::Xor => {
+            let (circuit, algorithm) = part(Accumulator::Xor, wanted)?;
+            (circuit, None, algorithm)
+        }
+        Acc::Add => {
+            let (circuit, algorithm) = part(Accumulator::Add, wanted)?;
+            (circuit, Some(part(Accumulator::AddOrSubtract, algorithm)?.0), algorithm)
+        }
         Acc::Mul => {
-            let both = part(Accumulator::MultiplyLog)?;
-            (both.clone(), Some(both))
+            let (both, algorithm) = part(Accumulator::MultiplyLog, wanted)?;
+            (both.clone(), Some(both), algorithm)
         }
     };
     let place = |name: &str| match name {
@@ -254,7 +304,7 @@ fn accumulate(mnemonic: &str, (acc, func): (Acc, TableFn), frac: usize, generate
         _ => Place::Operand(3),
     };
     let places = words(&circuit).map(place).collect();
-    Ok(Base { circuit, directed, meaning: Meaning::Accumulate(acc, func, places), memory: false })
+    Ok(Base { circuit, directed, meaning: Meaning::Accumulate(acc, func, places), memory: false, algorithm })
 }
 
 /// The registers that carry words in and out.
@@ -285,7 +335,8 @@ fn instruction(
     let info = row.info();
     let nothing = |why| NoCircuit::Nothing { mnemonic: mnemonic.to_string(), why };
     let base = |part, meaning| {
-        Ok(Base { circuit: generate(part)?, directed: None, meaning, memory: matches!(part, Part::Memory { .. }) })
+        let memory = matches!(part, Part::Memory { .. });
+        Ok(Base { circuit: generate(part)?, directed: None, meaning, memory, algorithm: None })
     };
     match info.flow {
         Flow::Run | Flow::Cell => Err(nothing("it only marks a place")),
@@ -300,7 +351,13 @@ fn instruction(
         Flow::Straight if info.moves_sp => {
             // The same widths as an access to memory.
             generate(Part::Memory { words: memory })?;
-            Ok(Base { circuit: push(memory, width), directed: None, meaning: Meaning::Push, memory: true })
+            Ok(Base {
+                circuit: push(memory, width),
+                directed: None,
+                meaning: Meaning::Push,
+                memory: true,
+                algorithm: None,
+            })
         }
         Flow::Straight if row == Row::Erase => Err(nothing("it destroys a word, which no reversible circuit does")),
         Flow::Straight if row == Row::Rot && variant.ty == Ty::F => {
@@ -342,7 +399,7 @@ fn straight((row, variant): (Row, Variant), frac: usize, generate: Generate) -> 
     };
     let places = words(&circuit).map(place).collect();
     let directed = circuit.register("direction").is_some().then(|| circuit.clone());
-    Ok(Base { circuit, directed, meaning: Meaning::Row(row, variant, places), memory: false })
+    Ok(Base { circuit, directed, meaning: Meaning::Row(row, variant, places), memory: false, algorithm: None })
 }
 
 /// `push`: an access to memory at the stack pointer, a check, and the pointer's increment.

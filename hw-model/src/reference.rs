@@ -198,6 +198,17 @@ impl Reference {
     }
 }
 
+/// The value of a function of one word; `None` if it traps.
+///
+/// # Errors
+/// If it is not known to the last bit.
+pub(crate) fn value(func: TableFn, formats: Formats, x: u64) -> Result<Option<u64>, NoReference> {
+    let places = vec![Place::Operand(1), Place::Operand(0)];
+    let mut words = [x, 0];
+    let reference = Reference::new(Meaning::Accumulate(Acc::Xor, func, places), false, formats);
+    Ok(reference.run(false, &mut words)?.then_some(words[1]))
+}
+
 /// Runs a body on the words of registers.
 fn on_places(
     w: &mut Words,

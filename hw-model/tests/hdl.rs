@@ -42,6 +42,11 @@ const CIRCUITS: [(&str, usize); 36] = [
     ("xormod", 4),
     ("rmul", 4),
     ("xorsqrt.q", 8),
+    // Functions by tables.
+    ("xorexp.q", 8),
+    ("addlog.q", 8),
+    ("xorsin.q", 8),
+    ("mulcvt.l.q", 8),
     // Floating point and logarithmic numbers.
     ("xorplus.f", 8),
     ("xormul.f", 8),

@@ -398,9 +398,19 @@ fn the_circuit_of_an_instruction() {
     refused(&["exch", "--memory", "0"], "1 to 4096 words");
     refused(&["add", "--format", "real", "--mapping", "cascade"], "`--mapping reversible`");
     refused(&["add", "--format", "svg"], "too large");
+    refused(&["xorexp.q", "--width", "16", "--algorithm", "table"], "at most 12 bits");
+    refused(&["add", "--width", "8", "--algorithm", "table"], "only a function of one word");
     refused(&["add", "--qasm2", "--format", "real"], "--qasm2 is for --format qasm");
     refused(&["add", "--testbench", "--format", "blif"], "--testbench is for --format verilog");
     refused(&["add", "--format", "blif", "--stats"], "-o FILE");
+    // Of several circuits, a query says which it is, and an option takes another.
+    let (_, out, _) = run(&["circuit", "xorexp.q", "--width", "8"], "");
+    assert!(out.contains("  algorithm: table\n"), "{out}");
+    let sqrt = ["circuit", "xorsqrt.q", "--width", "8", "--stats", "--algorithm", "machine"];
+    let (status, out, _) = run(&sqrt, "");
+    assert!(status == 0 && out.contains("  algorithm: the machine's\n"), "{out}");
+    let (_, value) = json(&["circuit", "xorsqrt.q", "--width", "8", "--json", "--stats"], "");
+    assert_eq!(value["algorithm"], "table", "{value}");
     // A file is written whole, and says the same as standard output.
     let file = folder.join("add.v");
     let path = file.to_str().expect("UTF-8");

@@ -211,6 +211,7 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["circuit", "exch", "--width", "4", "--stats", "--verify"], 0, "finished"),
     (&["circuit", "swap", "--width", "2", "--format", "qasm"], 0, "finished"),
     (&["circuit", "addmul.q", "--width", "8", "--format", "verilog", "--verify", "-o", "OUT.v"], 0, "finished"),
+    (&["circuit", "xorexp.q", "--width", "8", "--algorithm", "table", "--verify"], 0, "finished"),
     (&["circuit", "addq"], 2, "failed"),
     (&["circuit", "rol", "--width", "12"], 2, "failed"),
     (&["explain"], 0, "finished"),

@@ -248,6 +248,12 @@ impl Lifted {
         self.live().filter_map(of).collect()
     }
 
+    /// Whether it has kernels that are functions on words with a circuit of their own, and no others.
+    pub(super) fn has_own_kernel(&self) -> bool {
+        let own = |op: &Op| matches!(op, Op::Kernel(n, _) if !self.kernels[*n as usize].circuits.is_empty());
+        self.live().any(own) && self.without_own().is_empty()
+    }
+
     /// Whether every kernel has a circuit, or others that stand for it.
     #[cfg(test)]
     pub(crate) fn is_complete(&self) -> bool {

@@ -14,6 +14,7 @@ use pendula_isa::{Cond, Ty};
 
 use super::kernels::{Formats, Outcome, ValueCircuit, log};
 use super::lifted::{Lifted, width_of_floats, width_of_kernels};
+use super::lookup::{self, Algorithm, Lookup};
 use super::row::LiftedRow;
 use super::{Bit, Builder, Circuit, GateCounts, Role, Word};
 
@@ -105,15 +106,68 @@ pub enum PartError {
         /// The supported widths.
         requirement: &'static str,
     },
+    /// A table that is asked for where there is none.
+    #[error("{part:?} has no table for words of {width} bits: {why}")]
+    NoTable {
+        /// The part.
+        part: Part,
+        /// The width.
+        width: usize,
+        /// Why.
+        why: &'static str,
+    },
 }
 
-/// The circuit of a part for words of `width` bits. Its registers have the names that the parts' descriptions use.
+/// The circuit of a part for words of `width` bits. Its registers have the names that the parts' descriptions use. Where there are
+/// several, it is the one with the fewest Toffoli gates, as [`generate_by`] has it.
 ///
 /// # Errors
 /// A width below 1, one that is not a power of two for shifts and rotations, one below 4 for logarithmic numbers or
 /// below 2 for signed division and scaling; fraction bits that are not fewer than the width; for kernels and
 /// floating-point numbers, a width that is not from 8 to 64.
 pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
+    Ok(generate_by(part, width, None)?.0)
+}
+
+/// As [`generate`], by the algorithm that is asked for, with the one that was taken: for functions of one word by kernels, of which small words
+/// have a table, too. Other parts have one circuit.
+///
+/// # Errors
+/// As [`generate`]; a table where there is none.
+pub fn generate_by(
+    part: Part,
+    width: usize,
+    wanted: Option<Algorithm>,
+) -> Result<(Circuit, Option<Algorithm>), PartError> {
+    let no_table = |why| PartError::NoTable { part, width, why };
+    let Part::Accumulate(accumulator, CircuitFn::Table { func, frac }) = part else {
+        return match wanted {
+            Some(Algorithm::Table) => Err(no_table(lookup::ONLY)),
+            Some(Algorithm::Machine) | None => Ok((machine(part, width)?, None)),
+        };
+    };
+    if let Some(requirement) = width_problem(part, width) {
+        return Err(PartError::Width { part, width, requirement });
+    }
+    let formats = Formats::new(width, frac);
+    let table = || Lookup::new(func, formats).map(|table| table.circuit(&part.name(), accumulator));
+    match wanted {
+        Some(Algorithm::Table) => Ok((table().map_err(no_table)?, wanted)),
+        Some(Algorithm::Machine) => Ok((machine(part, width)?, wanted)),
+        None if lookup::problem(func, formats).is_some() => Ok((machine(part, width)?, None)),
+        None => {
+            let machine = machine(part, width)?;
+            let (circuit, algorithm) = match table() {
+                Ok(table) => lookup::less(machine, table),
+                Err(_) => (machine, Algorithm::Machine),
+            };
+            Ok((circuit, Some(algorithm)))
+        }
+    }
+}
+
+/// The circuit of a part, for a function by its operations and kernels.
+fn machine(part: Part, width: usize) -> Result<Circuit, PartError> {
     if let Some(requirement) = width_problem(part, width) {
         return Err(PartError::Width { part, width, requirement });
     }

@@ -8,3 +8,4 @@ mod gauss;
 mod harness;
 mod integer;
 mod size;
+mod table;

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use pendula::hw_model::circuit;
 use pendula::hw_model::mapping::Mapping;
 
 /// Options of `circuit`.
@@ -22,6 +23,9 @@ pub(crate) struct Circuit {
     /// Which way the circuit goes. With `both`, an input `backward` decides.
     #[arg(long, value_enum, value_name = "WAY", default_value_t = Direction::Forward)]
     pub(crate) direction: Direction,
+    /// Which circuit of a function [default: the one with the fewest Toffoli gates].
+    #[arg(long, value_enum, value_name = "ALGORITHM")]
+    pub(crate) algorithm: Option<Algorithm>,
     /// What the netlist is built of.
     #[arg(long, value_enum, value_name = "MAPPING", default_value_t = Build::Reversible)]
     pub(crate) mapping: Build,
@@ -65,6 +69,25 @@ pub(crate) enum Direction {
     Backward,
     /// It does or undoes it, as an input says.
     Both,
+}
+
+/// Which circuit of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Algorithm {
+    /// That of the function's operations and kernels.
+    Machine,
+    /// A table of all values, for a function of one word of at most 12 bits.
+    Table,
+}
+
+impl Algorithm {
+    /// The algorithm.
+    pub(crate) const fn algorithm(self) -> circuit::Algorithm {
+        match self {
+            Algorithm::Machine => circuit::Algorithm::Machine,
+            Algorithm::Table => circuit::Algorithm::Table,
+        }
+    }
 }
 
 /// What a netlist is built of.

@@ -14,7 +14,9 @@ use crate::cli::memory::parse_size;
 use numbers::{cells, count, size};
 
 pub(crate) use bench::{Bench, BenchChild};
-pub(crate) use circuit::{Circuit, Direction as CircuitDirection, Format as CircuitFormat};
+pub(crate) use circuit::{
+    Algorithm as CircuitAlgorithm, Circuit, Direction as CircuitDirection, Format as CircuitFormat,
+};
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use source::{

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail, ensure};
+use pendula::hw_model::circuit::Algorithm;
 use pendula::hw_model::export::{self, Format as Export};
 use pendula::hw_model::instruction::{self, InstructionCircuit, Sizes};
 use pendula::hw_model::mapping::{Mapping, Netlist};
@@ -14,7 +15,7 @@ use pendula::isa::mnemonic;
 use pendula::report::{Reporter, print};
 use serde_json::{Map, Value, json};
 
-use crate::cli::args::{Circuit, CircuitDirection, CircuitFormat};
+use crate::cli::args::{Circuit, CircuitAlgorithm, CircuitDirection, CircuitFormat};
 use crate::cli::output::{is_stdout, output_text};
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::columns::folded;
@@ -79,9 +80,10 @@ fn circuit(args: &Circuit) -> anyhow::Result<InstructionCircuit> {
         CircuitDirection::Backward => instruction::Direction::Backward,
         CircuitDirection::Both => instruction::Direction::Both,
     };
-    // An adder, and a circuit of an elementary function, would be chosen here.
+    // An adder would be chosen here.
     let sizes = Sizes { width: args.width, frac: args.frac, memory: args.memory };
-    Ok(InstructionCircuit::new(kind, sizes, direction)?)
+    let algorithm = args.algorithm.map(CircuitAlgorithm::algorithm);
+    Ok(InstructionCircuit::by(kind, sizes, direction, algorithm)?)
 }
 
 /// What is printed.
@@ -120,7 +122,7 @@ impl Parts {
             if self.stats.is_some() || self.verified.is_some() {
                 text += &head_text(circuit);
             }
-            text += &self.stats.map(|stats| stats_text(&stats)).unwrap_or_default();
+            text += &self.stats.map(|stats| algorithm_text(circuit) + &stats_text(&stats)).unwrap_or_default();
             text += &self.verified.map(|verified| verified_text(&verified)).unwrap_or_default();
             if !text.is_empty() {
                 print(&folded(&text, 18))?;
@@ -171,9 +173,15 @@ fn head_json(circuit: &InstructionCircuit) -> Map<String, Value> {
         ("frac", json!(circuit.frac)),
         ("memory", json!(circuit.memory)),
         ("direction", json!(way)),
+        ("algorithm", json!(circuit.algorithm.map(Algorithm::key))),
         ("registers", circuit.circuit.registers().iter().map(register).collect()),
     ];
     parts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// Which of several circuits it is.
+fn algorithm_text(circuit: &InstructionCircuit) -> String {
+    circuit.algorithm.map_or(String::new(), |algorithm| format!("  algorithm: {}\n", algorithm.name()))
 }
 
 fn stats_text(stats: &Stats) -> String {
