@@ -11,7 +11,7 @@ use pendula_hw_model::mapping::Mapping;
 use pendula_isa::mnemonic;
 
 /// Instructions of every kind, with a width.
-const CIRCUITS: [(&str, usize); 36] = [
+const CIRCUITS: [(&str, usize); 40] = [
     // Logic, sums, differences, comparisons.
     ("not", 8),
     ("xorand", 8),
