@@ -83,7 +83,10 @@ impl<'t> Device<'t> {
                 ramped_joules(ramped, &physics, load, hertz).total()
             };
             let fastest = 1.0 / (f64::from(ramped.ticks_per_cycle) * ramped.shortest_ramp.max(physics.time_constant));
-            let slowest = SEARCHED.0.min(fastest);
+            // Not where the figures are not meant for.
+            let (low, high) = self.energy.range.unwrap_or((0.0, f64::INFINITY));
+            let fastest = fastest.min(high);
+            let slowest = SEARCHED.0.max(low).min(fastest);
             let (best, _) = minimum(at, slowest.ln(), fastest.ln());
             self.hertz = Some(best.exp());
         }

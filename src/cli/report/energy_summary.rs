@@ -277,7 +277,7 @@ pub(crate) fn compared_text(all: &[Compared], to: &PricedRun<'_>) -> String {
 /// A ratio with three digits.
 fn digits(x: f64) -> String {
     match x {
-        x if x == 0.0 => "0".to_string(),
+        0.0 => "0".to_string(),
         x if (0.1..100.0).contains(&x) => format!("{x:.2}"),
         x if (100.0..1e5).contains(&x) => format!("{x:.0}"),
         x if (1e-3..0.1).contains(&x) => format!("{x:.4}"),
