@@ -290,7 +290,7 @@ pub(crate) fn registers(inst: &Inst) -> (u64, u64) {
                 all += 1;
                 changed += u64::from(slot.is_written());
             }
-            Operand::Mem { base, .. } => all += u64::from(base != Reg::ZERO),
+            Operand::Mem { base, index, .. } => all += u64::from(base != Reg::ZERO) + u64::from(index != Reg::ZERO),
             Operand::Reg(_)
             | Operand::Imm(..)
             | Operand::Small(_)

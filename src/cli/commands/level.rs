@@ -183,7 +183,9 @@ impl Report<'_> {
             Some((_, high)) if high.is_finite() => format!("; undoing is cheaper below {}", si(high, "Hz")),
             Some((low, _)) if low > 0.0 => format!("; undoing is cheaper above {}", si(low, "Hz")),
             Some(_) => "; undoing is cheaper at any frequency".to_string(),
-            None if self.device.energy().logic.is_clocked_at_will() => "; so it is at any frequency".to_string(),
+            None if self.device.energy().logic.is_clocked_at_will() => {
+                "; erasing is cheaper at any frequency".to_string()
+            }
             None => String::new(),
         };
         if uncompute <= erase {
@@ -199,7 +201,7 @@ impl Report<'_> {
             (false, true) => "write `erase` for each word instead, and `.irreversible`",
         };
         format!(
-            "erase it: {words} each time take {} in all, and undoing takes {}{range}; {how}, or keep the words for later",
+            "erase it: {} in all for {words} each time, against {} for undoing{range}; {how}, or keep the words for later",
             joules(erase),
             joules(uncompute)
         )
