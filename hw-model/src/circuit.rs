@@ -12,6 +12,6 @@ mod synthesis;
 
 pub(crate) use lookup::ONLY as WITH_TABLES;
 pub use lookup::{Algorithm, TABLE_BITS};
-pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};
+pub use part::{Accumulator, Choice, CircuitFn, Half, Part, PartError, generate, generate_with};
 pub use pendula_isa::circuit::*;
 pub use pendula_isa::kernels::circuits as kernels;

@@ -117,8 +117,9 @@ struct Port {
 
 impl Netted<'_> {
     /// The netlist of a circuit.
-    pub fn of(circuit: &Circuit, mapping: Mapping) -> Netted<'_> {
-        CellNetwork::of(circuit, mapping).map_or(Netted::Gates(circuit), Netted::Cells)
+    pub fn of(circuit: &InstructionCircuit, mapping: Mapping) -> Netted<'_> {
+        let cells = CellNetwork::of(circuit.for_mapping(mapping), mapping, circuit.adder);
+        cells.map_or(Netted::Gates(&circuit.circuit), Netted::Cells)
     }
 }
 
@@ -135,7 +136,7 @@ const fn comes_in(role: Role) -> bool {
 /// # Errors
 /// If the format does not suit the mapping or the size.
 pub fn export(circuit: &InstructionCircuit, mapping: Mapping, format: Format) -> Result<String, ExportError> {
-    let netted = Netted::of(&circuit.circuit, mapping);
+    let netted = Netted::of(circuit, mapping);
     match (format, &netted) {
         (Format::Qasm3 | Format::Qasm2 | Format::Real, Netted::Cells(_)) => {
             Err(ExportError::Conventional { format, mapping })
@@ -156,7 +157,7 @@ pub fn export(circuit: &InstructionCircuit, mapping: Mapping, format: Format) ->
 /// # Errors
 /// If what the instruction does is not known to the last bit.
 pub fn testbench(circuit: &InstructionCircuit, mapping: Mapping) -> Result<String, ExportError> {
-    let netted = Netted::of(&circuit.circuit, mapping);
+    let netted = Netted::of(circuit, mapping);
     let mut out = verilog::verilog(&head(circuit, mapping), &netted)?;
     testbench::write(&mut out, circuit, &netted)?;
     Ok(out)

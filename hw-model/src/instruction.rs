@@ -1,6 +1,6 @@
 //! The circuit of an instruction by its mnemonic, for words of any width for which it exists.
 
-use pendula_isa::circuit::{Bit, Builder, Circuit, Role, Word};
+use pendula_isa::circuit::{Adder, Bit, Builder, Circuit, Role, Word};
 use pendula_isa::inst::Kind;
 use pendula_isa::kernels::circuits::Formats;
 use pendula_isa::operand::{OperandKind, Shape};
@@ -8,7 +8,8 @@ use pendula_isa::table::{self, By, Flow, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Ty};
 
 use crate::circuit::part::{self, Accumulator, CircuitFn, Half, Part, PartError};
-use crate::circuit::{Algorithm, WITH_TABLES};
+use crate::circuit::{Algorithm, Choice, WITH_TABLES};
+use crate::mapping::{Mapping, Netlist};
 use crate::reference::{Meaning, Place, Reference};
 
 /// The name of the control that undoes.
@@ -70,6 +71,18 @@ pub enum NoCircuit {
         /// Why.
         why: &'static str,
     },
+    /// An adder that is asked for where no words are added that are long enough.
+    #[error(
+        "`{mnemonic}` on words of {width} bits adds no words of 4 bits or more, so that there is nothing for the adder `{adder}`; leave it out"
+    )]
+    NoSum {
+        /// The instruction.
+        mnemonic: String,
+        /// Bits of a word.
+        width: usize,
+        /// The adder.
+        adder: Adder,
+    },
     /// Its cost is that of other circuits.
     #[error(
         "`{mnemonic}` has no circuit of its own: what {kernels} computes is priced by the circuits {circuits}, which \
@@ -120,6 +133,10 @@ pub struct InstructionCircuit {
     pub reference: Reference,
     /// Which of several circuits it is; `None` if the instruction has one alone.
     pub algorithm: Option<Algorithm>,
+    /// How words are added.
+    pub adder: Adder,
+    /// The circuit with carries that ripple, if these do not: conventional logic looks ahead in its own way.
+    rippling: Option<Circuit>,
     /// Whether it signals traps of both instructions of a pair. Else the second is done by the gates of the first, backward, and where it traps,
     /// nothing is claimed.
     pub signals: bool,
@@ -156,6 +173,49 @@ impl InstructionCircuit {
         direction: Direction,
         wanted: Option<Algorithm>,
     ) -> Result<InstructionCircuit, NoCircuit> {
+        InstructionCircuit::with(kind, sizes, direction, Choice { algorithm: wanted, ..Choice::default() })
+    }
+
+    /// As [`InstructionCircuit::by`], with the adder that is asked for, too.
+    ///
+    /// # Errors
+    /// As [`InstructionCircuit::by`].
+    pub fn with(
+        kind: Kind,
+        sizes: Sizes,
+        direction: Direction,
+        choice: Choice,
+    ) -> Result<InstructionCircuit, NoCircuit> {
+        let mut circuit = InstructionCircuit::of_gates(kind, sizes, direction, choice)?;
+        if choice.adder != Adder::Ripple {
+            let rippling = Choice { adder: Adder::Ripple, algorithm: circuit.algorithm };
+            let rippling = InstructionCircuit::of_gates(kind, sizes, direction, rippling)?.circuit;
+            if rippling.gates() == circuit.circuit.gates() {
+                let (mnemonic, width) = (kind.mnemonic(), sizes.width);
+                return Err(NoCircuit::NoSum { mnemonic, width, adder: choice.adder });
+            }
+            circuit.rippling = Some(rippling);
+        }
+        Ok(circuit)
+    }
+
+    /// The netlist of a mapping.
+    pub fn netlist(&self, mapping: Mapping) -> Netlist {
+        mapping.netlist_with(self.for_mapping(mapping), self.adder)
+    }
+
+    /// The circuit that a mapping starts from.
+    pub(crate) fn for_mapping(&self, mapping: Mapping) -> &Circuit {
+        self.rippling.as_ref().filter(|_| mapping.is_conventional()).unwrap_or(&self.circuit)
+    }
+
+    fn of_gates(
+        kind: Kind,
+        sizes: Sizes,
+        direction: Direction,
+        choice: Choice,
+    ) -> Result<InstructionCircuit, NoCircuit> {
+        let Choice { adder, algorithm: wanted } = choice;
         let mnemonic = kind.mnemonic();
         let fixed = has_fixed(kind);
         if !fixed && sizes.frac.is_some() {
@@ -177,9 +237,10 @@ impl InstructionCircuit {
             PartError::Width { requirement, .. } => unsupported(requirement),
             PartError::NoTable { why, .. } => no_table(why),
         };
-        let generate = |part: Part| part::generate(part, width).map_err(failure);
-        let generate_by =
-            |part: Part, wanted: Option<Algorithm>| part::generate_by(part, width, wanted).map_err(failure);
+        let generate_by = |part: Part, algorithm: Option<Algorithm>| {
+            part::generate_with(part, width, Choice { adder, algorithm }).map_err(failure)
+        };
+        let generate = |part: Part| generate_by(part, None).map(|(circuit, _)| circuit);
         let (inverse, base) = match kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 (inverse, accumulate(&mnemonic, (acc, func), frac, (wanted, &generate_by))?)
@@ -191,7 +252,10 @@ impl InstructionCircuit {
                 // An amount of rotation is an operand, not a constant.
                 let form = matches!(row, Row::ZeroWithin);
                 let variant = Variant { ty, cond, form };
-                (inverse, instruction(&mnemonic, (row, inverse, variant), (width, frac, sizes.memory), &generate)?)
+                (
+                    inverse,
+                    instruction(&mnemonic, (row, inverse, variant), (width, frac, sizes.memory, adder), &generate)?,
+                )
             }
         };
         // Both calls enter: that one turns around is no matter of gates. Both halves of a pair that moves words are one circuit.
@@ -218,6 +282,8 @@ impl InstructionCircuit {
             circuit: circuit.named(&name),
             reference: Reference::new(base.meaning, inverse, Formats::new(width, frac)),
             algorithm: base.algorithm,
+            adder,
+            rippling: None,
             signals,
             inverse,
         })
@@ -329,7 +395,7 @@ fn own(mnemonic: &str, kernels: &[part::StandIns]) -> Result<(), NoCircuit> {
 fn instruction(
     mnemonic: &str,
     (row, inverse, variant): (Row, bool, Variant),
-    (width, frac, memory): (usize, usize, usize),
+    (width, frac, memory, adder): (usize, usize, usize, Adder),
     generate: Generate,
 ) -> Result<Base, NoCircuit> {
     let info = row.info();
@@ -352,7 +418,7 @@ fn instruction(
             // The same widths as an access to memory.
             generate(Part::Memory { words: memory })?;
             Ok(Base {
-                circuit: push(memory, width),
+                circuit: push(memory, width, adder),
                 directed: None,
                 meaning: Meaning::Push,
                 memory: true,
@@ -403,8 +469,8 @@ fn straight((row, variant): (Row, Variant), frac: usize, generate: Generate) -> 
 }
 
 /// `push`: an access to memory at the stack pointer, a check, and the pointer's increment.
-fn push(words: usize, width: usize) -> Circuit {
-    let mut b = Builder::new("push");
+fn push(words: usize, width: usize, adder: Adder) -> Circuit {
+    let mut b = Builder::with_adder("push", adder);
     let sp = b.register("sp", Role::Target, width);
     let r = b.register("r", Role::Target, width);
     let memory: Vec<Word> = (0..words).map(|n| b.register(&format!("m{n}"), Role::Target, width)).collect();

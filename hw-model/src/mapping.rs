@@ -8,7 +8,7 @@ use std::iter::Sum;
 use std::ops::Add;
 use std::sync::{Mutex, OnceLock};
 
-use pendula_isa::circuit::{Circuit, Role};
+use pendula_isa::circuit::{Adder, Circuit, Role};
 use pendula_isa::types::{Acc, Ty};
 
 use crate::circuit::part::{Part, generate};
@@ -194,16 +194,21 @@ impl Mapping {
         }
     }
 
-    /// The netlist of a circuit.
+    /// The netlist of a circuit; in conventional logic, carries ripple.
     pub fn netlist(self, circuit: &Circuit) -> Netlist {
+        self.netlist_with(circuit, Adder::Ripple)
+    }
+
+    /// The netlist of a circuit. In conventional logic, carries are as this adder has them; reversible gates are what they are.
+    pub fn netlist_with(self, circuit: &Circuit, adder: Adder) -> Netlist {
+        let network = || Network::conventional(circuit, adder);
         match self {
-            Mapping::Cascade => cascade(circuit, false),
-            Mapping::Balanced => cascade(circuit, true),
+            Mapping::Cascade => cascade(circuit, &network(), false),
+            Mapping::Balanced => cascade(circuit, &network(), true),
             Mapping::Reversible => pipeline(circuit, Pipeline::of(circuit)),
             Mapping::Rqfp => pipeline(circuit, Pipeline::of_rqfp(circuit)),
             Mapping::Aqfp => {
-                let network = Network::of(circuit);
-                let cells = Aqfp::of(&network);
+                let cells = Aqfp::of(&network());
                 let mut out = Netlist { levels: cells.levels, ..Netlist::default() };
                 out.add_cells(Cell::Majority, cells.majorities, 0);
                 out.add_cells(Cell::Buffer, cells.buffers, 0);
@@ -287,8 +292,7 @@ fn pipeline(circuit: &Circuit, pipeline: Pipeline) -> Netlist {
     out
 }
 
-fn cascade(circuit: &Circuit, balanced: bool) -> Netlist {
-    let network = Network::of(circuit).with_majorities();
+fn cascade(circuit: &Circuit, network: &Network, balanced: bool) -> Netlist {
     let levels = network.levels();
     let depth = u64::from(levels.iter().copied().max().unwrap_or(0));
     let mut out = Netlist { levels: depth, ..Netlist::default() };

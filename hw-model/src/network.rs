@@ -5,16 +5,17 @@
 //! falls away, because no output depends on it.
 
 mod aqfp;
+mod carries;
 mod cells;
 
-use pendula_isa::circuit::{Circuit, Gate, Role};
+use pendula_isa::circuit::{Adder, Circuit, Gate, Role};
 use rustc_hash::FxHashMap;
 
 pub use aqfp::Aqfp;
 pub use cells::{CellNetwork, Output, PlacedCell, Source};
 
 /// The output of a node, or its complement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Signal(u32);
 
 impl Signal {
@@ -98,6 +99,7 @@ pub struct Network {
 }
 
 /// Makes nodes, equal ones once.
+#[derive(Default)]
 struct Nodes {
     nodes: Vec<Node>,
     known: FxHashMap<Node, u32>,
@@ -215,6 +217,11 @@ impl Network {
         Network { nodes: nodes.nodes, inputs, outputs }.without_dead_nodes()
     }
 
+    /// The network that conventional logic builds: with majorities, and carries as this adder has them.
+    pub fn conventional(circuit: &Circuit, adder: Adder) -> Network {
+        Network::of(circuit).with_majorities().with_adder(adder)
+    }
+
     /// The nodes, each behind those that it is computed from.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -251,9 +258,10 @@ impl Network {
     }
 
     /// The same function with majorities for carries: x ⊕ ((x ⊕ b) ∧ (x ⊕ c)).
-    pub fn with_majorities(&self) -> Network {
-        let old = Nodes { nodes: self.nodes.clone(), known: FxHashMap::default() };
-        let nodes = self.nodes.iter().map(|node| match *node {
+    #[must_use]
+    pub fn with_majorities(self) -> Network {
+        let old = Nodes { nodes: self.nodes, known: FxHashMap::default() };
+        let nodes = old.nodes.iter().map(|node| match *node {
             Node::Xor(a, b) => match old.majority_of(a, b).or_else(|| old.majority_of(b, a)) {
                 Some([x, b, c]) => Node::Majority(x, b, c),
                 None => *node,
@@ -261,7 +269,7 @@ impl Network {
             other => other,
         });
         let nodes = nodes.collect();
-        Network { nodes, inputs: self.inputs.clone(), outputs: self.outputs.clone() }.without_dead_nodes()
+        Network { nodes, inputs: self.inputs, outputs: self.outputs }.without_dead_nodes()
     }
 
     /// Without the gates that no output depends on.

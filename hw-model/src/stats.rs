@@ -3,6 +3,7 @@
 use pendula_isa::circuit::{Circuit, Gate, GateCounts, Wire};
 
 use crate::clocking::Pipeline;
+use crate::instruction::InstructionCircuit;
 use crate::mapping::{Mapping, Netlist};
 
 /// T gates of a Toffoli gate without measurement: 7, of which no fewer are known (Amy, Maslov, Mosca and Roetteler, A meet-in-the-middle algorithm for fast synthesis of depth-optimal
@@ -35,6 +36,11 @@ pub struct Stats {
 impl Stats {
     /// Those of a circuit.
     pub fn of(circuit: &Circuit) -> Stats {
+        let mappings = Mapping::ALL.into_iter().map(|mapping| (mapping, mapping.netlist(circuit))).collect();
+        Stats { mappings, ..Stats::of_gates(circuit) }
+    }
+
+    fn of_gates(circuit: &Circuit) -> Stats {
         Stats {
             gates: circuit.counts(),
             wires: circuit.wires().into(),
@@ -42,8 +48,14 @@ impl Stats {
             depth: circuit.depth(),
             levels: Pipeline::of(circuit).levels,
             toffoli_depth: depth_of(circuit, |gate| matches!(gate, Gate::Toffoli(..) | Gate::Cswap(..))),
-            mappings: Mapping::ALL.into_iter().map(|mapping| (mapping, mapping.netlist(circuit))).collect(),
+            mappings: Vec::new(),
         }
+    }
+
+    /// Those of an instruction's circuit. Conventional logic has the carries of its adder.
+    pub fn of_instruction(circuit: &InstructionCircuit) -> Stats {
+        let mappings = Mapping::ALL.into_iter().map(|mapping| (mapping, circuit.netlist(mapping))).collect();
+        Stats { mappings, ..Stats::of_gates(&circuit.circuit) }
     }
 
     /// Toffoli gates and controlled exchanges.

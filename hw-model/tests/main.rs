@@ -1,6 +1,7 @@
 //! The tests of the hardware model, in one binary: `cargo test -p pendula-hw-model --test suite circuits` runs those of
 //! one file.
 
+mod aqfp;
 mod circuits;
 mod energy;
 mod gate_counts;

@@ -1,9 +1,10 @@
 //! Combinational networks beside the circuits that they come from, and what their mappings take.
 
 use pendula_hw_model::circuit::part::function_circuit;
-use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, Role, generate, kernels::Formats};
+use pendula_hw_model::circuit::{Accumulator, Adder, Circuit, CircuitFn, Part, Role, generate, kernels::Formats};
 use pendula_hw_model::clocking::{Pipeline, Retractile};
 use pendula_hw_model::network::{Aqfp, Network, Node};
+use pendula_isa::circuit::{Bit, Builder};
 use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 
 use crate::circuits::harness::{Random, row};
@@ -11,7 +12,8 @@ use crate::circuits::harness::{Random, row};
 /// The outputs of the circuit for random inputs are those of the network, where no trap is signalled.
 fn same(circuit: &Circuit) {
     let network = Network::of(circuit);
-    let majorities = network.with_majorities();
+    let majorities = network.clone().with_majorities();
+    let ahead = Adder::ALL.map(|adder| Network::conventional(circuit, adder));
     let mut random = Random::new(7);
     for _ in 0..8 {
         let mut lanes = circuit.lanes();
@@ -28,6 +30,9 @@ fn same(circuit: &Circuit) {
         let _ = circuit.run_lanes(&mut lanes);
         let found = network.simulate(&inputs);
         assert_eq!(majorities.simulate(&inputs), found, "{}", circuit.name());
+        for (network, adder) in ahead.iter().zip(Adder::ALL) {
+            assert_eq!(network.simulate(&inputs), found, "{} {adder}", circuit.name());
+        }
         let mut expected = Vec::new();
         for port in network.outputs() {
             expected.extend(circuit.register(&port.name).unwrap().after.iter().map(|wire| lanes[*wire as usize]));
@@ -85,7 +90,7 @@ fn an_adder_is_a_majority_and_two_exclusive_ors_a_bit() {
 
 #[test]
 fn cells_of_small_networks() {
-    let of = |part, width| Aqfp::of(&Network::of(&generate(part, width).unwrap()));
+    let of = |part, width| Aqfp::of(&Network::of(&generate(part, width).unwrap()).with_majorities());
     // y ^= a: two splitters, two halves, and their sum.
     let xor = of(Part::Accumulate(Accumulator::Xor, CircuitFn::Wire), 1);
     assert_eq!((xor.majorities, xor.buffers, xor.levels), (3, 2, 3));
@@ -108,7 +113,61 @@ fn dependent_operations_wait_for_all_levels() {
     }
     let cascade = Retractile::of(&Network::of(&circuit), |_| 1.0, 1.0);
     assert!(cascade.powered > 1.0 && cascade.ticks() == 2.0 * cascade.levels + 1.0);
-    let aqfp = Aqfp::of(&Network::of(&circuit));
+    let aqfp = Aqfp::of(&Network::of(&circuit).with_majorities());
     // Each level is one of the four phases of a cycle.
     assert!(aqfp.levels > 64 && aqfp.cycles() == aqfp.levels.div_ceil(4));
+}
+
+#[test]
+fn carries_that_look_ahead_take_few_levels() {
+    let circuit = |width| generate(Part::Accumulate(Accumulator::Add, CircuitFn::Wire), width).unwrap();
+    for width in [16, 32, 64] {
+        let of = |adder| Network::conventional(&circuit(width), adder);
+        let log = width.ilog2();
+        // A tree that goes up and down, or one that only goes up; sums before and after.
+        assert!(of(Adder::BrentKung).depth() <= 2 * log + 2);
+        assert!(of(Adder::KoggeStone).depth() <= log + 3);
+        assert!(of(Adder::Ripple).depth() >= width as u32);
+        // The same tree.
+        assert_eq!(of(Adder::Lookahead).nodes(), of(Adder::BrentKung).nodes());
+    }
+}
+
+/// Junctions of adders of flux parametrons, with buffers and splitters into at most four, inputs split and all ways equally long, as others have them.
+///
+/// - 8 bits with a carry in and out: 77 gates and 371 buffers and splitters, `adder8` of the SCE benchmarks; `aqfp.rs` has the source.
+/// - 64 bits without: no published figure was found, and this is none: mockturtle (lsils/mockturtle, revision b2ce7f03), the authors' library, was run on its own
+///   ripple adder of majorities: 255 gates, 12,351 buffers and splitters, 129 levels, which its verification accepts. Its own lookahead adder takes
+///   49,286 junctions.
+const PUBLISHED: [(usize, bool, u64); 2] = [(8, true, 77 * 6 + 371 * 2), (64, false, 255 * 6 + 12351 * 2)];
+
+#[test]
+fn an_adder_of_flux_parametrons_takes_what_others_take() {
+    for (width, carries, junctions) in PUBLISHED {
+        let mut b = Builder::new("adder");
+        let x = b.register("x", Role::Operand, width);
+        let y = b.register("y", Role::Target, width);
+        let first = if carries { b.register("in", Role::Control, 1)[0] } else { Bit::ZERO };
+        let last = carries.then(|| b.register("out", Role::Target, 1)[0]);
+        b.add_carry(&x, &y, first, last);
+        let circuit = b.finish();
+        let of = |adder| Aqfp::of(&Network::conventional(&circuit, adder)).junctions();
+        let all = Adder::ALL.map(|adder| (adder.name(), of(adder)));
+        println!("{width} bits: {junctions} junctions, {all:?}");
+        let least = all.iter().map(|(_, n)| *n).min().unwrap();
+        assert!(2 * of(Adder::Ripple) <= 3 * junctions && 2 * least <= 3 * junctions, "{width}: {all:?}");
+    }
+}
+
+#[test]
+fn flux_parametrons_look_ahead_for_less_than_half() {
+    let circuit = generate(Part::Accumulate(Accumulator::Add, CircuitFn::Wire), 64).unwrap();
+    let of = |adder| Aqfp::of(&Network::conventional(&circuit, adder));
+    let ripple = of(Adder::Ripple);
+    for adder in [Adder::BrentKung, Adder::KoggeStone] {
+        let ahead = of(adder);
+        // More gates, but far fewer levels on which something waits.
+        assert!(ahead.majorities > ripple.majorities && 3 * ahead.levels < ripple.levels);
+        assert!(2 * ahead.junctions() < ripple.junctions());
+    }
 }

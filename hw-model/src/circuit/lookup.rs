@@ -81,8 +81,7 @@ impl Lookup {
     }
 
     /// The circuit of `y ⊕= f(a)`. An exclusive or needs no copy of the value.
-    pub(super) fn circuit(&self, name: &str, accumulator: Accumulator) -> Circuit {
-        let mut b = Builder::new(name);
+    pub(super) fn circuit(&self, mut b: Builder, accumulator: Accumulator) -> Circuit {
         let a = b.register("a", Role::Operand, self.width);
         match accumulator {
             Accumulator::Xor => {

@@ -16,7 +16,7 @@ use super::kernels::{Formats, Outcome, ValueCircuit, log};
 use super::lifted::{Lifted, width_of_floats, width_of_kernels};
 use super::lookup::{self, Algorithm, Lookup};
 use super::row::LiftedRow;
-use super::{Bit, Builder, Circuit, GateCounts, Role, Word};
+use super::{Adder, Bit, Builder, Circuit, GateCounts, Role, Word};
 
 mod control;
 mod function;
@@ -93,6 +93,22 @@ pub enum Part {
     Host,
 }
 
+/// Which of several circuits is built. The default has carries that ripple, and for each function the algorithm with the fewest Toffoli gates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Choice {
+    /// How words are added.
+    pub adder: Adder,
+    /// How functions are computed of which there are several circuits; `None` for the one with the fewest Toffoli gates.
+    pub algorithm: Option<Algorithm>,
+}
+
+impl Choice {
+    /// This adder, and for each function the algorithm with the fewest Toffoli gates.
+    pub const fn of_adder(adder: Adder) -> Choice {
+        Choice { adder, algorithm: None }
+    }
+}
+
 /// Why a part has no circuit of some width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
@@ -139,6 +155,16 @@ pub fn generate_by(
     width: usize,
     wanted: Option<Algorithm>,
 ) -> Result<(Circuit, Option<Algorithm>), PartError> {
+    generate_with(part, width, Choice { adder: Adder::Ripple, algorithm: wanted })
+}
+
+/// As [`generate_by`], with the adder that is asked for. Without one, carries ripple.
+///
+/// # Errors
+/// As [`generate_by`].
+pub fn generate_with(part: Part, width: usize, choice: Choice) -> Result<(Circuit, Option<Algorithm>), PartError> {
+    let Choice { adder, algorithm: wanted } = choice;
+    let machine = |part: Part, width: usize| machine(part, width, adder);
     let no_table = |why| PartError::NoTable { part, width, why };
     let Part::Accumulate(accumulator, CircuitFn::Table { func, frac }) = part else {
         return match wanted {
@@ -150,7 +176,8 @@ pub fn generate_by(
         return Err(PartError::Width { part, width, requirement });
     }
     let formats = Formats::new(width, frac);
-    let table = || Lookup::new(func, formats).map(|table| table.circuit(&part.name(), accumulator));
+    let table =
+        || Lookup::new(func, formats).map(|table| table.circuit(Builder::with_adder(&part.name(), adder), accumulator));
     match wanted {
         Some(Algorithm::Table) => Ok((table().map_err(no_table)?, wanted)),
         Some(Algorithm::Machine) => Ok((machine(part, width)?, wanted)),
@@ -167,11 +194,11 @@ pub fn generate_by(
 }
 
 /// The circuit of a part, for a function by its operations and kernels.
-fn machine(part: Part, width: usize) -> Result<Circuit, PartError> {
+fn machine(part: Part, width: usize, adder: Adder) -> Result<Circuit, PartError> {
     if let Some(requirement) = width_problem(part, width) {
         return Err(PartError::Width { part, width, requirement });
     }
-    let mut b = Builder::new(&part.name());
+    let mut b = Builder::with_adder(&part.name(), adder);
     match part {
         Part::Accumulate(accumulator, function) => accumulate_function(&mut b, accumulator, function, width),
         Part::Row { row, variant, frac } => {

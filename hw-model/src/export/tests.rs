@@ -186,7 +186,14 @@ fn diagrams_have_a_mark_for_each_gate() {
     }
     let cells = text(&circuit("add", 4, Direction::Forward), Mapping::Aqfp, Format::Svg);
     roxmltree::Document::parse(&cells).expect("XML");
-    assert!(CellNetwork::of(&circuit("add", 4, Direction::Forward).circuit, Mapping::Aqfp).is_some());
+    assert!(
+        CellNetwork::of(
+            &circuit("add", 4, Direction::Forward).circuit,
+            Mapping::Aqfp,
+            pendula_isa::circuit::Adder::Ripple
+        )
+        .is_some()
+    );
 }
 
 #[test]

@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use super::cells::{self, CellNetwork, PlacedCell, Source, Unsorted};
 use super::{Network, Node, Signal};
 use crate::mapping;
@@ -30,25 +32,35 @@ pub struct Aqfp {
     pub levels: u64,
 }
 
-/// A gate, by the numbers of the sources of its operands, which count, and with their complements and constants.
-struct Cell {
-    operands: Vec<usize>,
-    /// The three of which it is the majority; `None` is the constant 0. An input has none.
-    inputs: Vec<(Option<usize>, bool)>,
+/// The three bits of which a gate is the majority; an input has none.
+struct Cell(Option<[Bit; 3]>);
+
+/// The number of the cell that a bit comes from, and whether it is the complement; without a cell the constant 0.
+type Bit = (Option<u32>, bool);
+
+impl Cell {
+    /// The three bits.
+    fn inputs(&self) -> &[Bit] {
+        self.0.as_ref().map_or(&[], |inputs| inputs)
+    }
+
+    /// The sources of those that are not constants.
+    fn operands(&self) -> impl Iterator<Item = usize> + '_ {
+        self.inputs().iter().filter_map(|(source, _)| source.map(|s| s as usize))
+    }
 }
 
 impl Aqfp {
-    /// The cells that a network takes.
+    /// The cells that a network [with majorities](Network::with_majorities) takes.
     pub fn of(network: &Network) -> Aqfp {
-        let (cells, outputs) = mapped(&network.with_majorities());
+        let (cells, outputs) = mapped(network);
         cells.balanced(&used_sources(&outputs))
     }
 
     /// The cells themselves.
     pub fn cells(network: &Network) -> CellNetwork {
-        let network = network.with_majorities();
-        let (cells, outputs) = mapped(&network);
-        cells.placed(&network, &outputs)
+        let (cells, outputs) = mapped(network);
+        cells.placed(network, &outputs)
     }
 
     /// The cycles from the inputs to the outputs: a level takes one of four phases.
@@ -63,41 +75,41 @@ impl Aqfp {
 }
 
 /// The sources of the outputs' bits.
-fn used_sources(outputs: &[(Option<usize>, bool)]) -> Vec<usize> {
-    outputs.iter().filter_map(|(source, _)| *source).collect()
+fn used_sources(outputs: &[Bit]) -> Vec<usize> {
+    outputs.iter().filter_map(|(source, _)| source.map(|s| s as usize)).collect()
 }
 
 /// The gates of a network with majorities, without buffers and splitters, and the sources of its outputs' bits.
-fn mapped(network: &Network) -> (Cells, Vec<(Option<usize>, bool)>) {
-    const ZERO: (Option<usize>, bool) = (None, false);
-    const ONE: (Option<usize>, bool) = (None, true);
+fn mapped(network: &Network) -> (Cells, Vec<Bit>) {
+    const ZERO: Bit = (None, false);
+    const ONE: Bit = (None, true);
     let mut cells = Cells::default();
     let sums = full_sums(network);
     // For each node its cell, and whether it is the complement.
-    let mut sources: Vec<(Option<usize>, bool)> = vec![ZERO; network.nodes().len()];
+    let mut sources: Vec<Bit> = vec![ZERO; network.nodes().len()];
     for (at, node) in network.nodes().iter().enumerate() {
         let of = |s: Signal| {
             let (source, complement) = sources[s.node()];
             (source, complement != s.is_complement())
         };
-        let not = |(source, complement): (Option<usize>, bool)| (source, !complement);
+        let not = |(source, complement): Bit| (source, !complement);
         sources[at] = match *node {
             Node::Zero => ZERO,
-            Node::Input(_) => (Some(cells.add(&[])), false),
-            Node::And(a, b) => (Some(cells.add(&[of(a), of(b), ZERO])), false),
-            Node::Majority(a, b, c) => (Some(cells.add(&[of(a), of(b), of(c)])), false),
+            Node::Input(_) => (Some(cells.add(None)), false),
+            Node::And(a, b) => (Some(cells.add(Some([of(a), of(b), ZERO]))), false),
+            Node::Majority(a, b, c) => (Some(cells.add(Some([of(a), of(b), of(c)]))), false),
             Node::Xor(a, b) => match sums.get(&at) {
                 // The sum of three bits, with their majority m: the majority of ¬m, z and the majority of x, y and ¬z. The majority may be that of
                 // their complements, of which an odd number makes the complement of the sum.
                 Some([x, y, z, m]) => {
-                    let inner = cells.add(&[of(*x), of(*y), not(of(*z))]);
-                    let sum = cells.add(&[not(of(*m)), of(*z), (Some(inner), false)]);
+                    let inner = cells.add(Some([of(*x), of(*y), not(of(*z))]));
+                    let sum = cells.add(Some([not(of(*m)), of(*z), (Some(inner), false)]));
                     (Some(sum), [x, y, z].iter().filter(|s| s.is_complement()).count() % 2 == 1)
                 }
+                // One of them, but not both, which an adder has anyway.
                 None => {
-                    let halves = [[of(a), not(of(b)), ZERO], [not(of(a)), of(b), ZERO]];
-                    let halves = halves.map(|half| (Some(cells.add(&half)), false));
-                    (Some(cells.add(&[halves[0], halves[1], ONE])), false)
+                    let [one, both] = [ONE, ZERO].map(|k| (Some(cells.add(Some([of(a), of(b), k]))), false));
+                    (Some(cells.add(Some([one, not(both), ZERO]))), false)
                 }
             },
         };
@@ -143,13 +155,22 @@ fn full_sums(network: &Network) -> HashMap<usize, [Signal; 4]> {
 #[derive(Default)]
 struct Cells {
     cells: Vec<Cell>,
+    known: FxHashMap<[Bit; 3], u32>,
 }
 
 impl Cells {
-    /// A gate, or an input. Constants are part of it.
-    fn add(&mut self, inputs: &[(Option<usize>, bool)]) -> usize {
-        self.cells.push(Cell { operands: used_sources(inputs), inputs: inputs.to_vec() });
-        self.cells.len() - 1
+    /// A gate, or an input. Constants are part of it. Equal gates are one.
+    fn add(&mut self, inputs: Option<[Bit; 3]>) -> u32 {
+        let new = self.cells.len() as u32;
+        if let Some(mut key) = inputs {
+            key.sort_unstable();
+            if let Some(at) = self.known.get(&key) {
+                return *at;
+            }
+            self.known.insert(key, new);
+        }
+        self.cells.push(Cell(inputs));
+        new
     }
 
     /// Puts every cell on the first level that its operands and their splitters allow, and counts what makes the ways equally long.
@@ -158,11 +179,11 @@ impl Cells {
         let (levels, last) = self.levels(&used, outputs);
         let mut readers: Vec<Vec<u64>> = vec![Vec::new(); self.cells.len()];
         for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
-            cell.operands.iter().for_each(|s| readers[*s].push(levels[at]));
+            cell.operands().for_each(|s| readers[s].push(levels[at]));
         }
         outputs.iter().for_each(|s| readers[*s].push(last));
         let buffers = readers.into_iter().enumerate().map(|(at, readers)| chain(levels[at], readers)).sum();
-        let gates = self.cells.iter().enumerate().filter(|(at, cell)| used[*at] && !cell.operands.is_empty());
+        let gates = self.cells.iter().enumerate().filter(|(at, cell)| used[*at] && cell.0.is_some());
         Aqfp { majorities: gates.count() as u64, buffers, levels: last.saturating_sub(1) }
     }
 
@@ -184,7 +205,7 @@ impl Cells {
         };
         let mut levels = vec![0u64; self.cells.len()];
         for (at, cell) in self.cells.iter().enumerate() {
-            let ready = cell.operands.iter().map(|s| levels[*s] + splits(fanouts[*s]) + 1);
+            let ready = cell.operands().map(|s| levels[s] + splits(fanouts[s]) + 1);
             levels[at] = ready.max().unwrap_or(0);
         }
         let last = outputs.iter().map(|s| levels[*s] + splits(fanouts[*s])).max().unwrap_or(0) + 1;
@@ -192,7 +213,7 @@ impl Cells {
     }
 
     /// The cells that are counted, with their buffers and splitters.
-    fn placed(&self, network: &Network, outputs: &[(Option<usize>, bool)]) -> CellNetwork {
+    fn placed(&self, network: &Network, outputs: &[Bit]) -> CellNetwork {
         let sources = used_sources(outputs);
         let used = self.used(&sources);
         let (levels, last) = self.levels(&used, &sources);
@@ -201,11 +222,11 @@ impl Cells {
         // Inputs are the first cells without operands, in their order.
         let (mut number, mut bits) = (vec![0; self.cells.len()], 0);
         for (at, cell) in self.cells.iter().enumerate() {
-            if cell.inputs.is_empty() {
+            if cell.0.is_none() {
                 bits += 1;
                 number[at] = bits;
             } else if used[at] {
-                let fanins = cell.inputs.iter().map(|(_, complement)| Source { number: 0, complement: *complement });
+                let fanins = cell.inputs().iter().map(|(_, complement)| Source { number: 0, complement: *complement });
                 let placed = PlacedCell { cell: mapping::Cell::Majority, fanins: fanins.collect(), level: levels[at] };
                 number[at] = made.add(placed);
             }
@@ -213,15 +234,15 @@ impl Cells {
         // Who reads each cell: on its level, an operand of a cell, or without one a bit of the outputs.
         let mut readers: Vec<Vec<(u64, Reader)>> = vec![Vec::new(); self.cells.len()];
         for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
-            for (operand, (source, _)) in cell.inputs.iter().enumerate() {
+            for (operand, (source, _)) in cell.inputs().iter().enumerate() {
                 if let Some(source) = source {
-                    readers[*source].push((levels[at], Reader::Cell(number[at], operand)));
+                    readers[*source as usize].push((levels[at], Reader::Cell(number[at], operand)));
                 }
             }
         }
         for (bit, (source, _)) in outputs.iter().enumerate() {
             if let Some(source) = source {
-                readers[*source].push((last, Reader::Output(bit)));
+                readers[*source as usize].push((last, Reader::Output(bit)));
             }
         }
         let mut ends = vec![0; outputs.len()];
@@ -244,14 +265,14 @@ impl Cells {
         outputs.iter().for_each(|s| used[*s] = true);
         for at in (0..self.cells.len()).rev() {
             if used[at] {
-                self.cells[at].operands.iter().for_each(|s| used[*s] = true);
+                self.cells[at].operands().for_each(|s| used[s] = true);
             }
         }
         used
     }
 
     fn reads<'c>(&'c self, used: &'c [bool]) -> impl Iterator<Item = usize> + 'c {
-        self.cells.iter().zip(used).filter(|(_, used)| **used).flat_map(|(cell, _)| cell.operands.iter().copied())
+        self.cells.iter().zip(used).filter(|(_, used)| **used).flat_map(|(cell, _)| cell.operands())
     }
 }
 

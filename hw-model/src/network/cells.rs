@@ -1,6 +1,6 @@
 //! Networks as the cells that a mapping builds, with their levels: what a netlist is written from.
 
-use pendula_isa::circuit::{Circuit, Role};
+use pendula_isa::circuit::{Adder, Circuit, Role};
 
 use super::{Aqfp, Network, Node, Signal};
 use crate::mapping::{Cell, Mapping, Netlist};
@@ -63,13 +63,16 @@ pub struct CellNetwork {
 }
 
 impl CellNetwork {
-    /// The cells that a mapping builds for a circuit; `None` if it builds the reversible gates themselves.
-    pub fn of(circuit: &Circuit, mapping: Mapping) -> Option<CellNetwork> {
-        let network = Network::of(circuit);
+    /// The cells that a mapping builds for a circuit, with the carries of this adder; `None` if it builds the reversible gates themselves.
+    pub fn of(circuit: &Circuit, mapping: Mapping, adder: Adder) -> Option<CellNetwork> {
+        if !mapping.is_conventional() {
+            return None;
+        }
+        let network = Network::conventional(circuit, adder);
         let mut cells = match mapping {
             Mapping::Reversible | Mapping::Rqfp => return None,
-            Mapping::Cascade => cascade(&network.with_majorities()),
-            Mapping::Balanced => cascade(&network.with_majorities()).balanced(),
+            Mapping::Cascade => cascade(&network),
+            Mapping::Balanced => cascade(&network).balanced(),
             Mapping::Aqfp => Aqfp::cells(&network),
         };
         let roles = circuit.registers().iter();
@@ -89,7 +92,7 @@ impl CellNetwork {
         1 + self.inputs.iter().map(|(_, width)| width).sum::<usize>()
     }
 
-    /// What it is charged for, as [`Mapping::netlist`] has it.
+    /// What it is charged for, as [`Mapping::netlist_with`] has it.
     pub fn netlist(&self, mapping: Mapping) -> Netlist {
         let mut out = Netlist::default();
         out.levels = self.levels;
@@ -274,7 +277,7 @@ mod tests {
             let mut random = Random::new(7);
             let words: Vec<u64> = network.inputs().iter().flat_map(|p| &p.signals).map(|_| random.word()).collect();
             for mapping in [Mapping::Cascade, Mapping::Balanced, Mapping::Aqfp] {
-                let cells = CellNetwork::of(&circuit, mapping).expect("cells");
+                let cells = CellNetwork::of(&circuit, mapping, Adder::Ripple).expect("cells");
                 assert_eq!(cells.netlist(mapping), mapping.netlist(&circuit), "{name} {}", mapping.name());
                 assert_eq!(cells.simulate(&words), network.simulate(&words), "{name} {}", mapping.name());
                 let level = |number: usize| number.checked_sub(cells.first()).map_or(0, |n| cells.cells[n].level);
@@ -285,7 +288,7 @@ mod tests {
                         assert!(below == placed.level || below < placed.level && mapping == Mapping::Cascade, "{name}");
                     }
                 }
-                assert_eq!(CellNetwork::of(&circuit, Mapping::Rqfp), None);
+                assert_eq!(CellNetwork::of(&circuit, Mapping::Rqfp, Adder::Ripple), None);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Circuits, simulated and compared with the operations that they implement.
 
+mod adders;
 mod control;
 mod counts;
 mod export;

@@ -75,40 +75,58 @@ def aqfp(layout):
     for at, (kind, fanins) in enumerate(nodes):
         if kind == "majority":
             majorities[tuple(s // 2 for s in sorted(fanins))] = at
-    cells, source = [], []
+    # A bit is a cell, or None for the constant 0, and whether it is the complement.
+    zero, one = (None, False), (None, True)
+    cells, source, known = [], [], {}
 
-    def cell(signals):
-        cells.append([source[s // 2] for s in signals if source[s // 2] is not None])
-        return len(cells) - 1
+    def cell(*bits):
+        key = tuple(sorted((-1 if made is None else made, complement) for made, complement in bits))
+        if key not in known:
+            known[key] = len(cells)
+            cells.append([made for made, _ in bits if made is not None])
+        return known[key], False
+
+    def opposite(bit):
+        return bit[0], not bit[1]
+
+    def bit(signal):
+        return opposite(source[signal // 2]) if signal % 2 else source[signal // 2]
 
     for at, (kind, fanins) in enumerate(nodes):
         if kind == "zero":
-            made = None
-        elif kind == "xor":
-            made = full_sum(nodes, majorities, at, fanins)
-            if made is None:
-                halves = [cell(fanins), cell(fanins)]
-                cells.append(halves)
-            else:
-                x, y, z, majority = made
-                inner = cell([x, y, z])
-                cells.append([s for s in (source[majority], source[z // 2]) if s is not None] + [inner])
-            made = len(cells) - 1
+            made = zero
+        elif kind == "input":
+            cells.append([])
+            made = len(cells) - 1, False
+        elif kind == "and":
+            made = cell(*map(bit, fanins), zero)
+        elif kind == "majority":
+            made = cell(*map(bit, fanins))
         else:
-            made = cell(fanins)
+            found = full_sum(nodes, majorities, at, fanins)
+            if found is None:
+                either, both = cell(*map(bit, fanins), one), cell(*map(bit, fanins), zero)
+                made = cell(either, opposite(both), zero)
+            else:
+                x, y, z, majority = found
+                inner = cell(bit(x), bit(y), opposite(bit(z)))
+                made = cell(opposite(source[majority]), bit(z), inner)
+                if (x + y + z) % 2:
+                    made = opposite(made)
         source.append(made)
-    outputs = [source[s // 2] for s in layout["outputs"] if source[s // 2] is not None]
+    outputs = [source[s // 2][0] for s in layout["outputs"] if source[s // 2][0] is not None]
     return balanced(cells, outputs)
 
 
 def full_sum(nodes, majorities, at, fanins):
-    """The operands of the exclusive or of three signals whose majority is there as well, and that."""
+    """The operands of the exclusive or of three signals whose majority is there as well, as the majority has them, and that."""
     for pair, third in (fanins, fanins[::-1]):
         kind, inner = nodes[pair // 2]
         if kind == "xor":
             majority = majorities.get(tuple(s // 2 for s in sorted(inner + [third])))
             if majority is not None and majority < at:
-                return inner[0], inner[1], third, majority
+                own = {s // 2: s for s in nodes[majority][1]}
+                return own[inner[0] // 2], own[inner[1] // 2], own[third // 2], majority
     return None
 
 

@@ -3,11 +3,17 @@
 //!
 //! Carries ripple through the addend's own wires. If a bit of the addend is a constant, the carry is a conjunction or
 //! disjunction of two bits and gets an ancilla; if the carry is known, it needs nothing.
+//!
+//! A [`Builder`] with another [`Adder`] has carries that look ahead instead, in words of four bits or more.
 
 use std::collections::HashSet;
 
 use super::builder::{Builder, targets};
+use super::prefix::Adder;
 use super::word::{Bit, Word, extended};
+
+/// Bits of the shortest word in which carries look ahead.
+const SHORT: usize = 4;
 
 /// The gates and the ancilla of one carry.
 struct Step {
@@ -62,6 +68,10 @@ impl Builder {
         }
     }
 
+    fn looks_ahead(&self, bits: usize) -> bool {
+        self.adder() != Adder::Ripple && bits >= SHORT
+    }
+
     /// The carry into the lowest place: Cuccaro's ancilla, if two wires are added to a known 0.
     fn first_carry(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> Bit {
         let wires = x.first().zip(y.first()).is_some_and(|(x, y)| x.wire().is_some() && y.wire().is_some());
@@ -96,7 +106,7 @@ impl Builder {
     /// `y += x + carry_in` and, if there is a `carry_out`, that bit ^= the carry. x is extended with zeros, and must
     /// not share wires with y.
     ///
-    /// Of W wires each, without carries: 2W − 2 Toffoli, 4W − 2 CNOT, 1 ancilla; with a carry out 2W and 4W + 1.
+    /// If carries ripple, of W wires each, without carries: 2W − 2 Toffoli, 4W − 2 CNOT, 1 ancilla; with a carry out 2W and 4W + 1.
     ///
     /// # Panics
     /// If y has a constant.
@@ -105,6 +115,9 @@ impl Builder {
         let n = y.len();
         let x = extended(x, n, Bit::ZERO);
         assert!(x.iter().all(|b| b.wire().is_none() || !y.contains(b)), "a word is added to itself");
+        if self.looks_ahead(n) {
+            return self.add_ahead(&x, y, carry_in, carry_out);
+        }
         let ([x], copies) = self.exclusive([&x], &[]);
         let first = self.first_carry(&x, y, carry_in);
         let mut carry = first;
@@ -199,6 +212,9 @@ impl Builder {
 
     /// The low `bits` bits of x + z, as a value.
     pub fn sum(&mut self, x: &[Bit], z: &[Bit], bits: usize) -> Word {
+        if self.looks_ahead(bits) {
+            return self.sum_ahead(x, z, bits);
+        }
         let y = self.word(bits);
         self.xor(x, &y);
         self.add(z, &y);
@@ -236,6 +252,15 @@ impl Builder {
         };
         complement(self, &x);
         let inverse: Word = x.iter().map(|x| if let Bit::Const(k) = x { Bit::Const(!k) } else { *x }).collect();
+        if self.looks_ahead(z.len()) {
+            let last = z.len();
+            self.with(
+                |b| b.carries(&inverse, &z, Bit::ZERO, |place| place == last),
+                |b, carries| b.cnot(carries[last - 1], target),
+            );
+            complement(self, &x);
+            return self.uncopy(&copies);
+        }
         let first = self.first_carry(&inverse, &z, Bit::ZERO);
         let mut carry = first;
         let mut steps = Vec::with_capacity(z.len());

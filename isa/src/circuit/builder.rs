@@ -1,6 +1,7 @@
 //! Records gates, allocates wires on demand, and computes backward.
 
 use super::live::Live;
+use super::prefix::Adder;
 use super::word::{Bit, Word};
 use super::{Circuit, Gate, Register, Role, Wire};
 
@@ -8,6 +9,7 @@ use super::{Circuit, Gate, Register, Role, Wire};
 #[derive(Clone, Debug)]
 pub struct Builder {
     name: String,
+    adder: Adder,
     wires: u32,
     registers: Vec<Register>,
     gates: Vec<Gate>,
@@ -21,10 +23,16 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A circuit without wires.
+    /// A circuit without wires, whose carries ripple.
     pub fn new(name: &str) -> Builder {
+        Builder::with_adder(name, Adder::Ripple)
+    }
+
+    /// A circuit without wires that adds, subtracts and compares words of four bits or more in this way.
+    pub fn with_adder(name: &str, adder: Adder) -> Builder {
         Builder {
             name: name.to_string(),
+            adder,
             wires: 0,
             registers: Vec::new(),
             gates: Vec::new(),
@@ -33,6 +41,11 @@ impl Builder {
             live: Live::default(),
             zeros: Vec::new(),
         }
+    }
+
+    /// How it adds words.
+    pub const fn adder(&self) -> Adder {
+        self.adder
     }
 
     /// New wires, as a named register. It may be called at any time: the wires are not ancillas and are never reused.

@@ -58,6 +58,7 @@ mod condition;
 mod divide;
 mod export;
 mod live;
+mod prefix;
 mod product;
 mod shear;
 mod shift;
@@ -67,6 +68,7 @@ mod variant;
 mod word;
 
 pub use builder::Builder;
+pub use prefix::{Adder, Merge, UnknownAdder};
 pub use simulate::DirtyAncilla;
 pub use word::{Bit, Word};
 

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use pendula::hw_model::circuit;
 use pendula::hw_model::mapping::Mapping;
+use pendula::isa::circuit::Adder;
 
 /// Options of `circuit`.
 #[derive(Args, Debug)]
@@ -23,6 +24,9 @@ pub(crate) struct Circuit {
     /// Which way the circuit goes. With `both`, an input `backward` decides.
     #[arg(long, value_enum, value_name = "WAY", default_value_t = Direction::Forward)]
     pub(crate) direction: Direction,
+    /// How words are added.
+    #[arg(long, value_enum, value_name = "ADDER", default_value_t = AdderName::Ripple)]
+    pub(crate) adder: AdderName,
     /// Which circuit of a function [default: the one with the fewest Toffoli gates].
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) algorithm: Option<Algorithm>,
@@ -69,6 +73,31 @@ pub(crate) enum Direction {
     Backward,
     /// It does or undoes it, as an input says.
     Both,
+}
+
+/// How words are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdderName {
+    /// The carry goes from place to place: the fewest gates.
+    Ripple,
+    /// Carries by a tree, as Draper et al. have it: few levels.
+    Lookahead,
+    /// The tree of Brent and Kung, with a wire for each node.
+    BrentKung,
+    /// The graph of Kogge and Stone: the fewest levels.
+    KoggeStone,
+}
+
+impl AdderName {
+    /// The adder.
+    pub(crate) const fn adder(self) -> Adder {
+        match self {
+            AdderName::Ripple => Adder::Ripple,
+            AdderName::Lookahead => Adder::Lookahead,
+            AdderName::BrentKung => Adder::BrentKung,
+            AdderName::KoggeStone => Adder::KoggeStone,
+        }
+    }
 }
 
 /// Which circuit of a function.

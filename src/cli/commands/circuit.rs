@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail, ensure};
-use pendula::hw_model::circuit::Algorithm;
+use pendula::hw_model::circuit::{Algorithm, Choice};
 use pendula::hw_model::export::{self, Format as Export};
 use pendula::hw_model::instruction::{self, InstructionCircuit, Sizes};
 use pendula::hw_model::mapping::{Mapping, Netlist};
 use pendula::hw_model::network::Aqfp;
 use pendula::hw_model::stats::{Stats, T_MEASURED, T_OF_TOFFOLI};
 use pendula::hw_model::verify::{self, Mismatch, Verified, Words};
-use pendula::isa::circuit::Role;
+use pendula::isa::circuit::{Adder, Role};
 use pendula::isa::mnemonic;
 use pendula::report::{Reporter, print};
 use serde_json::{Map, Value, json};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Circuit, reporter: &Reporter) -> anyhow::Result<Status>
         parts.verified = Some(verify::verify(&circuit).context("it cannot be verified")?);
     }
     if args.stats || !(args.verify || args.format.is_some()) {
-        parts.stats = Some(Stats::of(&circuit.circuit));
+        parts.stats = Some(Stats::of_instruction(&circuit));
     }
     parts.print(&circuit, args, reporter)
 }
@@ -80,10 +80,10 @@ fn circuit(args: &Circuit) -> anyhow::Result<InstructionCircuit> {
         CircuitDirection::Backward => instruction::Direction::Backward,
         CircuitDirection::Both => instruction::Direction::Both,
     };
-    // An adder would be chosen here.
     let sizes = Sizes { width: args.width, frac: args.frac, memory: args.memory };
     let algorithm = args.algorithm.map(CircuitAlgorithm::algorithm);
-    Ok(InstructionCircuit::by(kind, sizes, direction, algorithm)?)
+    let choice = Choice { adder: args.adder.adder(), algorithm };
+    Ok(InstructionCircuit::with(kind, sizes, direction, choice)?)
 }
 
 /// What is printed.
@@ -122,7 +122,7 @@ impl Parts {
             if self.stats.is_some() || self.verified.is_some() {
                 text += &head_text(circuit);
             }
-            text += &self.stats.map(|stats| algorithm_text(circuit) + &stats_text(&stats)).unwrap_or_default();
+            text += &self.stats.map(|stats| choice_text(circuit) + &stats_text(&stats)).unwrap_or_default();
             text += &self.verified.map(|verified| verified_text(&verified)).unwrap_or_default();
             if !text.is_empty() {
                 print(&folded(&text, 18))?;
@@ -173,6 +173,7 @@ fn head_json(circuit: &InstructionCircuit) -> Map<String, Value> {
         ("frac", json!(circuit.frac)),
         ("memory", json!(circuit.memory)),
         ("direction", json!(way)),
+        ("adder", json!(circuit.adder.name())),
         ("algorithm", json!(circuit.algorithm.map(Algorithm::key))),
         ("registers", circuit.circuit.registers().iter().map(register).collect()),
     ];
@@ -180,8 +181,15 @@ fn head_json(circuit: &InstructionCircuit) -> Map<String, Value> {
 }
 
 /// Which of several circuits it is.
-fn algorithm_text(circuit: &InstructionCircuit) -> String {
-    circuit.algorithm.map_or(String::new(), |algorithm| format!("  algorithm: {}\n", algorithm.name()))
+fn choice_text(circuit: &InstructionCircuit) -> String {
+    let mut out = String::new();
+    if circuit.adder != Adder::default() {
+        let _ = writeln!(out, "  adder: {}", circuit.adder);
+    }
+    if let Some(algorithm) = circuit.algorithm {
+        let _ = writeln!(out, "  algorithm: {}", algorithm.name());
+    }
+    out
 }
 
 fn stats_text(stats: &Stats) -> String {
