@@ -11,9 +11,14 @@ use crate::circuits::harness::{Random, row};
 
 /// The outputs of the circuit for random inputs are those of the network, where no trap is signalled.
 fn same(circuit: &Circuit) {
+    same_with(circuit, &[Adder::Ripple, Adder::Lookahead]);
+}
+
+/// The same with carries as each of these adders has them.
+fn same_with(circuit: &Circuit, adders: &[Adder]) {
     let network = Network::of(circuit);
     let majorities = network.clone().with_majorities();
-    let ahead = Adder::ALL.map(|adder| Network::conventional(circuit, adder));
+    let ahead: Vec<Network> = adders.iter().map(|adder| Network::conventional(circuit, *adder)).collect();
     let mut random = Random::new(7);
     for _ in 0..8 {
         let mut lanes = circuit.lanes();
@@ -30,7 +35,7 @@ fn same(circuit: &Circuit) {
         let _ = circuit.run_lanes(&mut lanes);
         let found = network.simulate(&inputs);
         assert_eq!(majorities.simulate(&inputs), found, "{}", circuit.name());
-        for (network, adder) in ahead.iter().zip(Adder::ALL) {
+        for (network, adder) in ahead.iter().zip(adders) {
             assert_eq!(network.simulate(&inputs), found, "{} {adder}", circuit.name());
         }
         let mut expected = Vec::new();
@@ -49,7 +54,7 @@ fn networks_compute_what_circuits_do() {
     let accumulate = |accumulator, function, width| generate(Part::Accumulate(accumulator, function), width).unwrap();
     for width in [8, 16] {
         for accumulator in [Accumulator::Xor, Accumulator::Add, Accumulator::AddOrSubtract] {
-            same(&accumulate(accumulator, CircuitFn::Wire, width));
+            same_with(&accumulate(accumulator, CircuitFn::Wire, width), &Adder::ALL);
             for func in [
                 TableFn::Int(int_fn::Name::Mul),
                 TableFn::Int(int_fn::Name::Mod),
