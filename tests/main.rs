@@ -12,6 +12,7 @@ mod breakeven;
 mod budgets;
 mod cache;
 mod cli;
+mod comparisons;
 mod contributing;
 mod docs;
 mod energy;

@@ -258,6 +258,17 @@ impl<'t> Device<'t> {
                 ));
             }
         }
+        if let Some(kelvin) = self.conditions.kelvin.filter(|kelvin| (kelvin - self.energy.kelvin).abs() > 1e-9) {
+            let said = match self.energy.cooling {
+                0.0 if kelvin < 270.0 => Some("the energy at the plug is without cooling".to_string()),
+                0.0 => None,
+                cooling => Some(format!(
+                    "the energy at the plug is with the cooling of {} K, {cooling} W/W",
+                    self.energy.kelvin
+                )),
+            };
+            out.extend(said.map(|said| format!("`{name}` at {kelvin} K: {said}")));
+        }
         out
     }
 

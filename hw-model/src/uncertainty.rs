@@ -75,6 +75,10 @@ pub struct Outcome {
     pub plug: f64,
     /// Of these, joules for accesses to memory.
     pub memory: f64,
+    /// Joules on the link to the host.
+    pub link: f64,
+    /// Joules at the plug for each joule in the device.
+    pub cooled: f64,
     /// The duration of the run in seconds, if something says it.
     pub seconds: Option<f64>,
 }
@@ -120,10 +124,18 @@ impl Basis {
 impl Uncertain<'_> {
     fn outcome(&self, technology: &Technology) -> Result<Outcome, PriceError> {
         let device = Device::for_run(technology, self.conditions, self.totals)?;
-        let joules = device.total(self.totals).total();
+        let total = device.total(self.totals);
+        let (joules, link) = (total.total(), total[Cause::Link]);
         let uses: u64 = self.totals.work.uses().filter(|(unit, _)| *unit == CircuitKind::Memory).map(|(_, n)| n).sum();
         let memory = device.unit(CircuitKind::Memory).total() * uses as f64 * device.plug();
-        Ok(Outcome { joules, plug: joules * device.plug(), memory, seconds: device.seconds(self.totals) })
+        Ok(Outcome {
+            joules,
+            plug: joules * device.plug(),
+            memory,
+            link,
+            cooled: device.plug(),
+            seconds: device.seconds(self.totals),
+        })
     }
 
     /// The run with the nominal figures.
@@ -217,7 +229,7 @@ pub(crate) fn drawn(technology: &Technology) -> Vec<Technology> {
         .figures()
         .into_iter()
         .filter(Figure::is_uncertain)
-        .map(|figure| (figure.key.clone(), (figure.clone(), strata(&figure.key))))
+        .map(|figure| (figure.key.clone(), (figure.clone(), strata(&identity(&figure)))))
         .collect();
     let draw = |n: usize| {
         let value =
@@ -225,6 +237,11 @@ pub(crate) fn drawn(technology: &Technology) -> Vec<Technology> {
         technology.with_figures(&value).unwrap_or_else(|_| technology.clone())
     };
     (0..DRAWS).map(draw).collect()
+}
+
+/// What two technologies must have in common to share a figure: its key, its value and its range.
+fn identity(figure: &Figure) -> String {
+    format!("{} {:e} {:e} {:e}", figure.key, figure.low, figure.nominal, figure.high)
 }
 
 /// The middles of [`DRAWS`] strata of the unit interval, in an order that depends on the key.

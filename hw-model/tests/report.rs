@@ -256,7 +256,7 @@ fn plots() -> Vec<(String, Vec<&'static str>)> {
     let with = |texts: &[&'static str]| -> Vec<&'static str> { names.iter().chain(texts).copied().collect() };
     let range = (1e4, 1e10);
     let frequency = |scope| energy_against_frequency(&swept, range, scope).unwrap();
-    let schedules = Schedules { steps: 256, step_joules: 2.5e-13, state_bits: 640, bit_joules: 1.92e-16, base: 2 };
+    let schedules = Schedules { steps: 256, step_joules: 2.5e-13, erase_joules: 640.0 * 1.92e-16, base: 2 };
     vec![
         (
             frequency(Scope::Operations),

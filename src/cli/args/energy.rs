@@ -22,7 +22,7 @@ pub(crate) struct Energy {
     /// Supply voltage of adiabatic technologies.
     #[arg(long, value_name = "V", allow_negative_numbers = true)]
     pub(crate) voltage: Option<f64>,
-    /// Temperature of adiabatic technologies in kelvin.
+    /// Temperature in kelvin, where a technology says how it depends on it.
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) temperature: Option<f64>,
     /// What becomes of words that the run leaves neither zero nor as they were.
@@ -106,7 +106,7 @@ pub(crate) enum End {
     Erase,
     /// The program runs back to its start.
     Return,
-    /// They are kept: what erasing them would cost is only said.
+    /// They are kept, and only counted.
     Keep,
 }
 

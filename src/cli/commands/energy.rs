@@ -13,6 +13,7 @@ use pendula::hw_model::report::{self, PricedRun, Program};
 use pendula::hw_model::uncertainty::{Swing, Uncertain};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::types::Reg;
 use pendula::isa::{GateClass, Module};
 use pendula::report::{Reporter, print, print_exact};
 use pendula::vm::{Machine, Outcome, Snapshot};
@@ -110,6 +111,15 @@ fn one(
     let mut doubts: Vec<Diagnostic> = Vec::new();
     for p in priced.iter().chain(&reference) {
         doubts.extend(p.device.doubts().into_iter().map(|doubt| Diagnostic::warning("P0148", doubt).help(DOUBTED)));
+        let (technology, given) = (p.device.technology(), p.device.conditions());
+        if let (Some(asked), None, Some(energy)) = (conditions.kelvin, given.kelvin, technology.energy())
+            && (asked - energy.kelvin).abs() > 1e-9
+        {
+            let name = technology.name();
+            let doubt =
+                format!("`{name}` is known at {} K only: it is priced at that, and not at {asked} K", energy.kelvin);
+            doubts.push(Diagnostic::warning("P0148", doubt).help(DOUBTED));
+        }
     }
     // Without a technology on the command line, the report lists the available ones.
     let named = if args.tech.is_empty() { &[] } else { technologies };
@@ -203,7 +213,10 @@ fn followed(
     variables: Option<&[Variable]>,
 ) -> anyhow::Result<MeasuredRun> {
     let module = machine.program().module();
-    let found = leftovers::footprint(machine, start, module, uncompute::places(module, variables).as_refs())?;
+    let moved = machine.registers()[Reg::SP.index()] != start.regs[Reg::SP.index()];
+    let mut found = leftovers::footprint(machine, start, module, uncompute::places(module, variables).as_refs())?;
+    // It says where words are, and routines bring it back: what is left of it is a word like others.
+    found.dirty.registers += u64::from(moved);
     // A run that comes back leaves nothing, except for gradient words of inputs that were not asked for.
     let left = if args.grad {
         Dirty { registers: 0, memory: ran.gradient_words_left }
@@ -275,12 +288,15 @@ fn execute(
     let mut session = Session::new(&args.given, false);
     let start = machine.snapshot();
     let mut looks: Vec<Counts> = vec![machine.counts()];
-    let mut changed = 0;
+    let mut changed = Dirty::default();
     let mut look = |machine: &Machine<'_>, looks: &mut Vec<Counts>| {
         looks.push(machine.counts());
         if looks.len() == 2 {
             words_out = moved(machine, &shared.results);
-            changed = start.difference(&machine.snapshot());
+            let now = machine.snapshot();
+            let words = start.difference(&now);
+            let registers = start.regs.iter().zip(&now.regs).filter(|(a, b)| a != b).count() as u64;
+            changed = Dirty { registers, memory: words - registers };
         }
     };
     let (mut gradient_words, mut gradient_words_left) = (0, 0);
@@ -328,11 +344,9 @@ fn execute(
     if args.grad {
         activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
     }
-    let state_bits = changed * u64::from(module.flags.profile.width());
     Ok(Ok(MeasuredRun {
         activities,
-        state_words: changed,
-        state_bits,
+        state: changed,
         gradient_words_left,
         leaves: Vec::new(),
         left: Dirty::default(),
@@ -422,9 +436,8 @@ fn plots(priced: &[PricedRun<'_>], ran: &MeasuredRun, steps: u64) -> anyhow::Res
         ("classes.svg".to_string(), svg::breakdown_by_class(priced)),
     ];
     for p in priced {
-        let Steps { step, .. } = energy_text::priced_schedules(p, ran, steps);
-        let schedules =
-            Schedules { steps, step_joules: step, state_bits: ran.state_bits, bit_joules: p.device.erasure(), base: 4 };
+        let Steps { step, erase, .. } = energy_text::priced_schedules(p, ran, steps);
+        let schedules = Schedules { steps, step_joules: step, erase_joules: erase, base: 4 };
         let name = unlike(&out, &format!("schedules-{}", file_name(p.device.technology().name())), ".svg");
         out.push((name, svg::time_space_energy(&schedules)));
     }

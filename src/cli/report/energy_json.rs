@@ -207,5 +207,5 @@ pub(crate) fn schedules(priced: &[PricedRun<'_>], ran: &MeasuredRun, steps: u64)
             json!({ "name": p.device.technology().name(), "step": step, "erase": erase, "schedules": list })
         })
         .collect();
-    json!({ "steps": steps, "state_words": ran.state_words, "technologies": technologies })
+    json!({ "steps": steps, "state_words": ran.state.words(), "technologies": technologies })
 }

@@ -13,10 +13,8 @@ const POINTS: usize = 10_000;
 /// The observations of a program's runs.
 pub(crate) struct MeasuredRun {
     pub(crate) activities: Vec<Activity>,
-    /// The number of words that the run forward changed: the state that a step hands to the next.
-    pub(crate) state_words: u64,
-    /// The number of bits of these words.
-    pub(crate) state_bits: u64,
+    /// The words that the run forward changed: the state that a step hands to the next.
+    pub(crate) state: Dirty,
     /// Gradient words of inputs that were not asked for.
     pub(crate) gradient_words_left: u64,
     /// What each of the module's spans left behind.

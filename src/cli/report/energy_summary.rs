@@ -53,7 +53,7 @@ pub(crate) fn activities(ran: &MeasuredRun) -> String {
     }
     if ran.left.words() > 0 {
         let what = match ran.end {
-            End::Keep => "kept; what erasing them would cost is left out",
+            End::Keep => "kept; erasing them is not billed",
             End::Erase | End::Return => "erased",
         };
         let about =
@@ -217,10 +217,14 @@ pub(crate) fn compared(priced: &[PricedRun<'_>], to: &PricedRun<'_>) -> anyhow::
         )
     };
     let logic = |o: &Outcome| o.plug - o.memory;
+    // The link is as warm as the reference's, too.
+    let warmed = |o: &Outcome, to: &Outcome| Outcome { plug: o.plug + o.link * (to.cooled - o.cooled), ..*o };
     priced
         .iter()
         .map(|p| {
             let (outcome, draws) = one(p)?;
+            let outcome = warmed(&outcome, &reference);
+            let draws: Vec<Outcome> = draws.iter().zip(&drawn).map(|(o, to)| warmed(o, to)).collect();
             Ok(Compared {
                 name: p.device.technology().name().to_string(),
                 outcome,
@@ -269,7 +273,7 @@ pub(crate) fn compared_text(all: &[Compared], to: &PricedRun<'_>) -> String {
     }
     format!(
         "\nagainst {name}, at its throughput, by independent copies of the program; at the plug, with its link, and each with its own memory\n{}  \
-         in brackets: 5 to 95 % of draws, of the same figures in all technologies; a copy that waits costs nothing here\n",
+         in brackets: 5 to 95 % of draws; figures that technologies share are drawn once; a copy that waits costs nothing here\n",
         table.text()
     )
 }

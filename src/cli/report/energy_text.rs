@@ -347,7 +347,7 @@ pub(crate) fn priced_schedules(priced: &PricedRun<'_>, ran: &MeasuredRun, steps:
     let step = priced.bill.by(|i| i.phase).get(&Phase::Forward).copied().unwrap_or_default();
     // A step takes its state from the previous step, not from the host.
     let step = step.total() - step[Cause::Link];
-    let erase = priced.device.bits_lost(ran.state_bits).total();
+    let erase = priced.device.dirty(ran.state).total();
     let price = |cost: &Cost| cost.steps as f64 * step + cost.erased as f64 * erase;
     let schedules = schedules(steps, step, erase).into_iter().map(|(name, cost)| (name, cost, price(&cost))).collect();
     Steps { step, erase, schedules }
@@ -364,7 +364,7 @@ pub(crate) fn schedule_text(priced: &[PricedRun<'_>], ran: &MeasuredRun, steps: 
             p.device.technology().name(),
             plural(steps, "step"),
             joules(step),
-            plural(ran.state_words, "word"),
+            plural(ran.state.words(), "word"),
             joules(erase)
         );
         let mut table = Table::new(&["  schedule", "steps run", "states held", "states erased", "energy"]);

@@ -15,10 +15,8 @@ pub struct Schedules {
     pub steps: u64,
     /// The cost of executing a step, in joules.
     pub step_joules: f64,
-    /// Bits in a state.
-    pub state_bits: u64,
-    /// The cost of erasing a bit, in joules.
-    pub bit_joules: f64,
+    /// The cost of erasing a state, in joules.
+    pub erase_joules: f64,
     /// The number of blocks into which the hybrid divides a level, at least 2.
     pub base: u32,
 }
@@ -26,8 +24,7 @@ pub struct Schedules {
 impl Schedules {
     /// The cost of a schedule, in joules.
     pub fn joules(&self, cost: Cost) -> f64 {
-        let erased = cost.erased as f64 * self.state_bits as f64 * self.bit_joules;
-        cost.steps as f64 * self.step_joules + erased
+        cost.steps as f64 * self.step_joules + cost.erased as f64 * self.erase_joules
     }
 }
 
