@@ -108,19 +108,7 @@ fn one(
     let priced = technologies.iter().map(price).collect::<Result<Vec<PricedRun<'_>>, _>>()?;
     let reference = against.map(price).transpose()?;
     let compared = reference.as_ref().map(|to| energy_summary::compared(&priced, to)).transpose()?;
-    let mut doubts: Vec<Diagnostic> = Vec::new();
-    for p in priced.iter().chain(&reference) {
-        doubts.extend(p.device.doubts().into_iter().map(|doubt| Diagnostic::warning("P0148", doubt).help(DOUBTED)));
-        let (technology, given) = (p.device.technology(), p.device.conditions());
-        if let (Some(asked), None, Some(energy)) = (conditions.kelvin, given.kelvin, technology.energy())
-            && (asked - energy.kelvin).abs() > 1e-9
-        {
-            let name = technology.name();
-            let doubt =
-                format!("`{name}` is known at {} K only: it is priced at that, and not at {asked} K", energy.kelvin);
-            doubts.push(Diagnostic::warning("P0148", doubt).help(DOUBTED));
-        }
-    }
+    let doubts = priced.iter().chain(&reference).flat_map(|p| doubts(p, conditions));
     // Without a technology on the command line, the report lists the available ones.
     let named = if args.tech.is_empty() { &[] } else { technologies };
     let mut unsaid = without_memory(module, named, conditions.memory_words, &ran);
@@ -183,6 +171,19 @@ fn one(
         }
     }
     Ok(Status::Done)
+}
+
+/// What is doubtful about a price under the conditions that were asked for.
+fn doubts(priced: &PricedRun<'_>, asked: Conditions) -> Vec<Diagnostic> {
+    let mut out = priced.device.doubts();
+    let (technology, given) = (priced.device.technology(), priced.device.conditions());
+    if let (Some(asked), None, Some(energy)) = (asked.kelvin, given.kelvin, technology.energy())
+        && (asked - energy.kelvin).abs() > 1e-9
+    {
+        let name = technology.name();
+        out.push(format!("`{name}` is known at {} K only: it is priced at that, and not at {asked} K", energy.kelvin));
+    }
+    out.into_iter().map(|doubt| Diagnostic::warning("P0148", doubt).help(DOUBTED)).collect()
 }
 
 /// What to do about conditions that figures are not meant for.
