@@ -2,7 +2,7 @@
 //! for later runs.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use pendula_codegen::cc::{CcError, Rounding};
@@ -41,6 +41,13 @@ pub fn attach(program: &mut pendula_vm::Program, nil: &CompiledSource, fast: boo
     Ok(())
 }
 
+/// Code for one kind of run.
+struct Attempt {
+    code: Code,
+    /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
+    limits: bool,
+}
+
 /// A program in C. Each kind of run is compiled when it is first needed.
 pub struct NativeProgram {
     program: Program,
@@ -51,7 +58,11 @@ pub struct NativeProgram {
     how: Rounding,
     switches: Switches,
     /// The code of each kind of run, by [`index`].
-    codes: [OnceLock<Option<Code>>; RUN_KINDS],
+    codes: [OnceLock<Option<Attempt>>; RUN_KINDS],
+    /// The same with all floating-point sums undone, for runs in which partial sums are too large for that to be left out.
+    undoing: [OnceLock<Option<Attempt>>; RUN_KINDS],
+    /// Whether partial sums were too large in a run of a kind.
+    large: [AtomicBool; RUN_KINDS],
 }
 
 impl NativeProgram {
@@ -68,27 +79,44 @@ impl NativeProgram {
     ) -> Result<NativeProgram, NativeError> {
         let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
         let floats = if how == Rounding::Fast { c::floats(&program, &arguments) } else { Vec::new() };
-        let native =
-            NativeProgram { program, arguments, changes, carries, floats, how, switches, codes: Default::default() };
+        let native = NativeProgram {
+            program,
+            arguments,
+            changes,
+            carries,
+            floats,
+            how,
+            switches,
+            codes: Default::default(),
+            undoing: Default::default(),
+            large: Default::default(),
+        };
         let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
-        let code = native.compile(forward)?;
+        let code = native.compile(forward, true)?;
         let _ = native.codes[index(forward)].set(Some(code));
         Ok(native)
     }
 
-    fn compile(&self, kind: RunKind) -> Result<Code, NativeError> {
+    fn compile(&self, kind: RunKind, certify: bool) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let mode = match kind {
             RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
             RunKind::ForwardAndBack => Mode::ForwardAndBack,
         };
-        let settings = c::Settings { fast: self.how == Rounding::Fast, switches: self.switches };
+        let settings = c::Settings { fast: self.how == Rounding::Fast, certify, switches: self.switches };
         let source = c::write(&self.program, &self.arguments, &[mode], settings)?;
-        Ok(Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?)
+        let code = Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?;
+        Ok(Attempt { code, limits: source.limits })
     }
 
-    fn code(&self, kind: RunKind) -> Option<&Code> {
-        self.codes[index(kind)].get_or_init(|| self.compile(kind).inspect_err(tell).ok()).as_ref()
+    fn code(&self, kind: RunKind, certify: bool) -> Option<&Attempt> {
+        let codes = if certify { &self.codes } else { &self.undoing };
+        codes[index(kind)].get_or_init(|| self.compile(kind, certify).inspect_err(tell).ok()).as_ref()
+    }
+
+    /// Whether partial sums were too large in a run of this kind.
+    fn is_large(&self, kind: RunKind) -> &AtomicBool {
+        &self.large[index(kind)]
     }
 }
 
@@ -130,7 +158,7 @@ fn index(kind: RunKind) -> usize {
 
 impl WholeProgram for NativeProgram {
     fn has(&self, kind: RunKind) -> bool {
-        self.code(kind).is_some()
+        self.code(kind, true).is_some()
     }
 
     fn changes(&self) -> &[Range<usize>] {
@@ -150,11 +178,29 @@ impl WholeProgram for NativeProgram {
         self.how == Rounding::Fast
     }
 
-    fn run(&self, kind: RunKind, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
-        let Some(code) = self.code(kind) else { return false };
+    fn attempts(&self, kind: RunKind) -> usize {
+        let limits = self.code(kind, true).is_some_and(|attempt| attempt.limits);
+        if limits && !self.is_large(kind).load(Ordering::Relaxed) { 2 } else { 1 }
+    }
+
+    fn run(
+        &self,
+        kind: RunKind,
+        attempt: usize,
+        memory: &mut [u64],
+        lanes: [&mut [u64]; 3],
+        top: usize,
+        turned: &mut [u64],
+    ) -> bool {
+        let certify = attempt == 0 && !self.is_large(kind).load(Ordering::Relaxed);
+        let Some(Attempt { code, .. }) = self.code(kind, certify) else { return false };
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
         let ended = code.run(memory, lanes, top, turned);
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        if ended && !certify {
+            // It is likely to happen again.
+            self.is_large(kind).store(true, Ordering::Relaxed);
+        }
         ended
     }
 }

@@ -16,6 +16,8 @@ pub struct Source {
     pub text: String,
     /// The kernels that it calls, in the order in which it wants their addresses.
     pub kernels: Vec<Kernel>,
+    /// Whether it gives up where partial sums are too large for their rounding to be forgotten ([`Settings::certify`]).
+    pub limits: bool,
 }
 
 /// Writes a program, run with these arguments, in C.
@@ -24,5 +26,5 @@ pub struct Source {
 /// What cannot be written in C.
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
     let program = loop_form::build(program, arguments, modes, settings)?;
-    Ok(Source { text: pendula_codegen::c::print(&program), kernels: program.kernels })
+    Ok(Source { text: pendula_codegen::c::print(&program), limits: program.limits, kernels: program.kernels })
 }

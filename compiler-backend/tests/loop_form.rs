@@ -27,7 +27,8 @@ fn the_loop(switches: Switches) -> Count {
     let compiled = compile("sum.nil", SUM.to_string(), &options);
     let ir = compiled.native.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
     let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
-    let program = build(&ir, &compiled.arguments, &modes, Settings { fast: false, switches }).expect("a loop form");
+    let program = build(&ir, &compiled.arguments, &modes, Settings { fast: false, certify: true, switches })
+        .expect("a loop form");
     program.functions.iter().find_map(|f| first_loop(&f.body)).expect("a loop").clone()
 }
 

@@ -3,6 +3,7 @@
 
 #![cfg(feature = "jit")]
 
+mod forgotten;
 mod nil;
 mod random;
 mod whole;

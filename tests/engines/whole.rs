@@ -19,9 +19,9 @@ use crate::common::c_compiler;
 use super::nil::{Call, example_calls, workload_calls};
 
 /// How a run went: whether C code ran it, and whether it came to its end.
-struct Ran {
-    whole: bool,
-    finished: bool,
+pub(super) struct Ran {
+    pub(super) whole: bool,
+    pub(super) finished: bool,
 }
 
 /// Words that values carry agree: shares are added up in an order of the compiler's, by instructions and in C.
@@ -31,7 +31,7 @@ fn agree(a: u64, b: u64) -> bool {
 }
 
 /// A program, and its code for whole runs if it has any.
-fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
+pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
     c_compiler();
     let Call { arguments, types, entry } = call.clone();
     let options = Options { arguments, types, entry, native: true, ..Options::default() };
@@ -51,7 +51,7 @@ fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Op
 }
 
 /// Forward, back, and back with gradients.
-fn compare(what: &str, source: &str, call: &Call) -> Ran {
+pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
     let (program, code) = program(what, source, call, Rounding::Strict);
     let words = program.module().data.len();
     let whole = code.is_some();

@@ -50,13 +50,17 @@ pub trait WholeProgram: Send + Sync {
     /// Whether forward and back runs may leave changed values in the data; the machine then restores them.
     fn leaves_values(&self) -> bool;
 
-    /// Runs the program. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
+    /// How many ways there are to run the program, from the fastest to the one that reaches the end whenever a machine does, if it can be told.
+    fn attempts(&self, kind: RunKind) -> usize;
+
+    /// Runs the program in one of these ways, of which 0 is the first. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
     /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3;
     /// those that the kind of run does not use are not touched. A forward and back run stores the changed data as it is after the
     /// forward run in `midpoint`.
     fn run(
         &self,
         kind: RunKind,
+        attempt: usize,
         memory: &mut [u64],
         lanes: [&mut [u64]; LANES - 1],
         top: usize,
@@ -117,30 +121,32 @@ impl Machine<'_> {
             }
         }
         let core = &mut self.core;
-        for (at, word) in seeds {
-            core.lanes[GRADIENT - 1].mem[*at] = *word;
-        }
         let saved = &mut self.saved;
         let changes = whole.changes();
         copy(changes, &core.mem, &mut saved.data);
         saved.midpoint.resize(changes.last().map_or(0, |r| r.end), 0);
-        let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(kind, &mut core.mem, lanes, top, &mut saved.midpoint)
-            && are_finite(whole.unchecked(), &saved.midpoint)
-        {
-            if whole.leaves_values() {
-                restore(changes, &saved.data, &mut core.mem);
+        for attempt in 0..whole.attempts(kind) {
+            for (at, word) in seeds {
+                core.lanes[GRADIENT - 1].mem[*at] = *word;
             }
-            self.set_ad_mode(AdMode::Gradient);
-            self.core.forward = false;
-            self.stop_at_end();
-            self.engine_counts.whole += 1;
-            self.saved.gradients_confined = true;
-            return true;
+            let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
+            if whole.run(kind, attempt, &mut core.mem, lanes, top, &mut saved.midpoint)
+                && are_finite(whole.unchecked(), &saved.midpoint)
+            {
+                if whole.leaves_values() {
+                    restore(changes, &saved.data, &mut core.mem);
+                }
+                self.set_ad_mode(AdMode::Gradient);
+                self.core.forward = false;
+                self.stop_at_end();
+                self.engine_counts.whole += 1;
+                self.saved.gradients_confined = true;
+                return true;
+            }
+            clear(&mut core.lanes[GRADIENT - 1].mem);
+            restore(changes, &saved.data, &mut core.mem);
+            clear(&mut core.mem[top..]);
         }
-        clear(&mut core.lanes[GRADIENT - 1].mem);
-        restore(changes, &saved.data, &mut core.mem);
-        clear(&mut core.mem[top..]);
         (self.position, self.core.forward, self.halted) = before;
         false
     }
@@ -173,18 +179,21 @@ impl Machine<'_> {
         for lane in ad_mode.lanes() {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
-        let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(kind, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
-            self.stop_at_end();
-            self.engine_counts.whole += 1;
-            return true;
-        }
-        restore(whole.changes(), &saved.data, &mut core.mem);
-        clear(&mut core.mem[top..]);
-        for lane in ad_mode.lanes() {
-            let mem = &mut core.lanes[*lane - 1].mem;
-            restore(whole.carries(), &saved.lanes[*lane - 1], mem);
-            clear(&mut mem[top..]);
+        for attempt in 0..whole.attempts(kind) {
+            let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
+            if whole.run(kind, attempt, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem)
+            {
+                self.stop_at_end();
+                self.engine_counts.whole += 1;
+                return true;
+            }
+            restore(whole.changes(), &saved.data, &mut core.mem);
+            clear(&mut core.mem[top..]);
+            for lane in ad_mode.lanes() {
+                let mem = &mut core.lanes[*lane - 1].mem;
+                restore(whole.carries(), &saved.lanes[*lane - 1], mem);
+                clear(&mut mem[top..]);
+            }
         }
         false
     }

@@ -349,8 +349,13 @@ impl Emit for BlockPrinter<'_, '_, '_> {
             Some((sign, other)) => self.line(&format!("{} {sign}= {other};", to.text)),
             None => self.line(&format!("{} = {};", to.text, from.text)),
         }
-        if self.late == Some(value) {
-            self.line(&format!("CHECK({});", to.text));
+        match self.block.limit {
+            Some(limit) if (lane, reg) == (0, 1) => {
+                let limit = self.f.integer(limit);
+                self.line(&format!("WITHIN({}, {});", to.text, limit.text));
+            }
+            _ if self.late == Some(value) => self.line(&format!("CHECK({});", to.text)),
+            _ => {}
         }
     }
 
@@ -359,7 +364,9 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     fn bound(&mut self, _: ValueId) {}
 
     fn finite(&mut self, a: ValueId) {
-        if self.f.program.checks_finite && self.late != Some(a) {
+        // What is within a limit is finite.
+        let limited = self.block.limit.is_some() && self.block.ops.contains(&Op::Set(0, 1, a));
+        if self.f.program.checks_finite && self.late != Some(a) && !limited {
             self.line(&format!("CHECK({});", self.real(a).text));
         }
     }

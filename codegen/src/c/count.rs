@@ -18,6 +18,11 @@ impl FunctionPrinter<'_> {
             Step::Const(k) if k < 0 => format!("if ({} >= {}) {{", from.text, to.text),
             Step::Const(_) | Step::Kept { .. } => format!("if ({} <= {}) {{", from.text, to.text),
         };
+        for (local, limit) in &count.limits {
+            let limit = self.integer(*limit);
+            let name = self.name(VALUE, *local);
+            self.text.line(&format!("const int64_t {name} = DIVIDED({}, {turns});", limit.text));
+        }
         let (read, write) = self.keep(&count.kept);
         if !count.checks.is_empty() || !read.is_empty() {
             self.text.open(&runs);

@@ -40,6 +40,10 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define CHECK(x) (odd |= (bits(x) & 0x7ff0000000000000) + 0x0010000000000000)
 /* Notes, there, too, a number beyond 1e-8 that is to be zero: doubles without signs are in the order of their bits. */
 #define NEAR_ZERO(x) (odd |= 0x3e45798ee2308c3a - (bits(x) & INT64_MAX))
+/* Notes, there, too, a number of which the magnitude is above that of these bits, and what is no number. */
+#define WITHIN(x, limit) (odd |= (limit) - (bits(x) & INT64_MAX))
+/* The bits of a double that is at most this one, divided by a number. */
+#define DIVIDED(limit, n) ((limit) - ((int64_t)(64 - __builtin_clzll((n) | 1)) << 52))
 /* Whether something has been noted: whoever called runs the program again, elsewhere. */
 #define NOTED (bad | (odd < 0))
 /* Whether a sum, difference or product of integers wraps; it is written in any case. */

@@ -1,6 +1,6 @@
 //! Blocks of operations.
 
-use super::{Place, Word, checks, if_convert};
+use super::{Place, Value, Word, checks, if_convert};
 use crate::ops::{self, Op, ValueId};
 use pendula_isa::Ty;
 
@@ -24,6 +24,8 @@ pub struct Block {
     pub slots: Vec<Option<Slot>>,
     /// Sums and products of integers that give up where they wrap.
     pub wraps: Vec<bool>,
+    /// The bits of the largest magnitude that operand 1, a floating-point word, may have; a larger one is noted.
+    pub limit: Option<Value>,
 }
 
 impl Block {
@@ -46,6 +48,6 @@ impl Block {
         let all = 0..ops.len();
         checks::remove_implied_checks(&mut ops, all, &mut shown);
         let wraps = if early { checks::merge_wrap_checks(&mut ops) } else { vec![false; ops.len()] };
-        Some((Block { ops, slots, wraps }, result.map(|v| renamed[v.0 as usize])))
+        Some((Block { ops, slots, wraps, limit: None }, result.map(|v| renamed[v.0 as usize])))
     }
 }

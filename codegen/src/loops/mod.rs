@@ -37,6 +37,8 @@ pub struct Program {
     pub env: Env,
     /// Whether numbers that are not finite are noted.
     pub checks_finite: bool,
+    /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
+    pub limits: bool,
     /// The kernels that blocks call.
     pub kernels: Vec<Kernel>,
     /// The functions, by [`FunctionId`].
@@ -343,6 +345,9 @@ pub struct Count {
     pub checks: Vec<Check>,
     /// Words that local variables keep during the loop.
     pub kept: Vec<Kept>,
+    /// Limits of partial sums to which more than one turn adds: each local variable is defined as the bits of a double of at most this one, divided by
+    /// the number of turns.
+    pub limits: Vec<(Local, Value)>,
     /// Whether no turn depends on another, but for sums.
     pub independent: bool,
     /// What a turn does.

@@ -52,7 +52,8 @@ impl Sum {
         (out.len() <= MOST).then_some(Sum(out))
     }
 
-    fn times(&self, other: &Sum) -> Option<Sum> {
+    /// The product, if it has few products.
+    pub fn times(&self, other: &Sum) -> Option<Sum> {
         let mut out = Sum::default();
         for (a, n) in &self.0 {
             for (b, m) in &other.0 {
@@ -76,6 +77,19 @@ impl Sum {
             1 => self.0.get(&Vec::new()).copied(),
             _ => None,
         }
+    }
+
+    /// What a value is multiplied by, and the products without it; `None` where it is multiplied by itself.
+    pub fn linear_in(&self, value: Value) -> Option<(Sum, Sum)> {
+        let (mut factor, mut rest) = (BTreeMap::new(), BTreeMap::new());
+        for (factors, n) in &self.0 {
+            match factors.iter().filter(|f| **f == value).count() {
+                0 => _ = rest.insert(factors.clone(), *n),
+                1 => _ = factor.insert(factors.iter().copied().filter(|f| *f != value).collect(), *n),
+                _ => return None,
+            }
+        }
+        Some((Sum(factor), Sum(rest)))
     }
 
     /// The constant, and the rest.
@@ -107,6 +121,7 @@ impl Induction {
     }
 
     /// The product, if one of the two stays the same.
+    /// The product, if it has few products.
     pub fn times(&self, other: &Induction) -> Option<Induction> {
         // Not squares of what goes on.
         let (invariant, goes) = if self.step.is_zero() { (self, other) } else { (other, self) };
@@ -136,6 +151,15 @@ mod tests {
         assert_eq!(a.offset(-2).offset(2), a);
         assert_eq!(Sum::value(Value::Const(5)).as_constant(), Some(5));
         assert_eq!(a.plus(&a, i64::MAX), None, "too often");
+    }
+
+    #[test]
+    fn sums_are_linear_in_values_that_are_factors_once() {
+        let (a, b) = (local(1), local(2));
+        let sum = a.times(&b).unwrap().plus(&a, 3).unwrap().plus(&b, 1).unwrap().offset(7);
+        let value = Value::Place(Place::Local(Local(1)));
+        assert_eq!(sum.linear_in(value), Some((b.offset(3), b.offset(7))));
+        assert_eq!(a.times(&a).unwrap().linear_in(value), None);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Calls: values are handed over, words that may be changed by their addresses.
 
-use pendula_codegen::loops::{self, Argument, Slot, Stmt as Out, Word};
+use pendula_codegen::loops::{self, Argument, Slot, Stmt as Out, Value, Word};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
+use super::flow::Location;
 use super::function::FunctionBuilder;
 use super::statement::differ;
-use super::{Refused, Sweep};
+use super::{Forgotten, Refused, Sweep};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
 
 impl FunctionBuilder<'_, '_> {
@@ -23,7 +24,8 @@ impl FunctionBuilder<'_, '_> {
             return Err(Refused::Operation);
         }
         let left = self.unmodified_params(callee, args, way);
-        let function = self.w.variant((func, way, self.ad_mode, left));
+        let forgotten = self.forgotten_params(s, callee, args);
+        let function = self.w.variant((func, way, self.ad_mode, left, forgotten));
         let mut out = Vec::new();
         // What follows the call: words that are written back, and what has flowed to copies.
         let (mut back_to, mut shares) = (Vec::new(), Vec::new());
@@ -107,6 +109,25 @@ impl FunctionBuilder<'_, '_> {
             u64::from(word || (region && callee.points(param.var).is_some())) << n
         };
         callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
+    }
+
+    /// Which parameters are words of a computation that is forgotten.
+    fn forgotten_params(&self, s: &LocatedStmt, callee: &IrFunction, args: &[Operand]) -> Forgotten {
+        let mut out = Forgotten::default();
+        let params = self.calls.get(&std::ptr::from_ref(s)).copied().unwrap_or(0);
+        let through = callee.params.iter().zip(args).take(64).enumerate().filter(|(n, _)| params >> n & 1 != 0);
+        for (n, (_, arg)) in through {
+            let Operand::Var(arg) = arg else { continue };
+            let at = self.f.points(*arg).map_or(Location::Var(*arg), Location::Region);
+            if self.complete.contains(&at) {
+                out.complete |= 1 << n;
+            } else if let Some(Value::Const(limit)) = self.limits.get(&at) {
+                // The least limit does for all.
+                out.limit = if out.limited == 0 { *limit } else { out.limit.min(*limit) };
+                out.limited |= 1 << n;
+            }
+        }
+        out
     }
 
     /// The address of a word: that of a copy for a word of memory, which is copied back after the call.

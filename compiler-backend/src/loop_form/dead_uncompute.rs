@@ -5,18 +5,17 @@
 //! Undoing it makes them zero, if what is done between changes nothing that it
 //! reads or writes; then forgetting them comes to the same. Of floating-point
 //! words that is exact only where one number is added to zero: (a + b) − b − a
-//! may leave a rounding, for which a run might trap. Where that is not asked for
-//! (`fast`), such words are forgotten, too.
+//! may leave a rounding, for which a run might trap. `certify` tells where it would
+//! not. Where that is not asked for (`fast`), such words are forgotten in any case.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use pendula_isa::{Acc, Ty};
-
+use super::certify::{self, Plan};
 use super::flow::Flow;
 
 use crate::ir::effects::{Effects, Summaries, walk, written_operands, written_places};
-use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Place, Program, Region, Stmt, Var};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Program, Region, Stmt, Var};
 
 /// What is to be done where a computation is forgotten.
 #[derive(Debug, Default)]
@@ -39,11 +38,51 @@ pub(super) struct Drops<'a> {
     pub(super) flows: HashMap<FunctionId, Option<Rc<Flow>>>,
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
+    /// Whether sums with small partial sums are forgotten.
+    certify: bool,
+    /// How computations are forgotten.
+    plans: HashMap<*const LocatedStmt, Option<Rc<Plan>>>,
+    /// The same of functions that add to words of their callers, through these parameters.
+    function_plans: HashMap<(FunctionId, u64), Option<Rc<Plan>>>,
 }
 
 impl<'a> Drops<'a> {
-    pub(super) fn new(program: &'a Program, fast: bool) -> Drops<'a> {
-        Drops { program, summaries: Summaries::new(program), reach: HashMap::new(), flows: HashMap::new(), fast }
+    pub(super) fn new(program: &'a Program, fast: bool, certify: bool) -> Drops<'a> {
+        Drops {
+            program,
+            summaries: Summaries::new(program),
+            reach: HashMap::new(),
+            flows: HashMap::new(),
+            fast,
+            certify,
+            plans: HashMap::new(),
+            function_plans: HashMap::new(),
+        }
+    }
+
+    /// How a function adds to words of a computation that calls it; `None` if it calls itself, or may add to one after it was read.
+    pub(super) fn plan_of_function(&mut self, func: FunctionId, params: u64) -> Option<Rc<Plan>> {
+        if let Some(known) = self.function_plans.get(&(func, params)) {
+            return known.clone();
+        }
+        self.function_plans.insert((func, params), None);
+        let program = self.program;
+        let f = program.functions.get(func.0 as usize)?;
+        let plan = certify::plan_of_function(self, f, params).map(Rc::new);
+        self.function_plans.insert((func, params), plan.clone());
+        plan
+    }
+
+    /// How the words of a computation are forgotten, if each is complete before it is read.
+    pub(super) fn plan(&mut self, f: &IrFunction, compute: &[LocatedStmt]) -> Option<Rc<Plan>> {
+        if let Some(known) = self.plans.get(&compute.as_ptr()) {
+            return known.clone();
+        }
+        let plan = certify::plan(self, f, compute).map(Rc::new);
+        if !compute.is_empty() {
+            self.plans.insert(compute.as_ptr(), plan.clone());
+        }
+        plan
     }
 
     /// A computation's own words, if it writes nothing else.
@@ -65,22 +104,21 @@ impl<'a> Drops<'a> {
         !Effects::of_block(&self.summaries, body).disturbs(&done)
     }
 
-    /// Whether undoing a computation, which keeps to its own words, comes to nothing but zeros, with `body` done between.
-    pub(super) fn is_exact(
+    /// A computation's own words, if it need not be undone after `body`, and how they are forgotten. Where that is not known, undoing it
+    /// reads words that are not complete.
+    pub(super) fn forgotten(
         &mut self,
         f: &IrFunction,
         compute: &[LocatedStmt],
         body: &[LocatedStmt],
-        own: &Own,
-    ) -> bool {
+    ) -> Option<(Own, Option<Rc<Plan>>)> {
+        let own = self.own(f, compute)?;
         if !self.is_recomputable(f, compute, body) {
-            return false;
+            return None;
         }
-        self.fast || {
-            let mut sums = HashMap::new();
-            self.sums(f, compute, false, &mut sums)
-                && own.vars.iter().all(|v| f.ty(*v) != Ty::F || sums.get(v).is_none_or(|n| *n <= 1))
-        }
+        let plan = self.plan(f, compute);
+        let exact = plan.as_ref().is_some_and(|p| self.certify || !p.words.values().any(|sums| sums.is_limited()));
+        (self.fast || exact).then_some((own, plan))
     }
 
     /// Whether a block writes only these words.
@@ -171,49 +209,6 @@ impl<'a> Drops<'a> {
             (!unknown && regions_known).then(|| of.iter().map(|r| r.is_some_and(|r| written.contains(&r))).collect());
         self.reach.insert(func, reach.clone());
         reach
-    }
-
-    /// How often each floating-point variable is added to, at most; `false` if there is something else than a sum or it is not known.
-    fn sums(&mut self, f: &IrFunction, block: &[LocatedStmt], again: bool, sums: &mut HashMap<Var, u32>) -> bool {
-        block.iter().all(|s| match &s.stmt {
-            Stmt::Update { acc, func, dst, .. } => match dst {
-                Place::Var(v) if f.ty(*v) == Ty::F => {
-                    *sums.entry(*v).or_default() += 1 + u32::from(again);
-                    *acc == Acc::Add || *acc == Acc::Xor
-                }
-                Place::Var(_) => true,
-                Place::Mem(_) => func.info().ty != Ty::F,
-            },
-            Stmt::Permute { ty, args, row, .. } => {
-                let float = |a: &Operand| match a {
-                    Operand::Var(v) => f.ty(*v) == Ty::F,
-                    Operand::Mem(_) => true,
-                    Operand::Const(_) => false,
-                };
-                *ty != Ty::F && !args.iter().take(written_operands(*row)).any(float)
-            }
-            Stmt::Ancilla { .. } | Stmt::Assert { .. } => true,
-            Stmt::Array { ty, .. } => *ty != Ty::F,
-            Stmt::Call { func, args, .. } => {
-                let params = self.program.functions.get(func.0 as usize).map_or(&[][..], |c| &c.params);
-                let lends = args.iter().zip(params).all(|(a, p)| match a {
-                    Operand::Var(v) => !p.written || f.ty(*v) != Ty::F,
-                    Operand::Mem(_) => !p.written,
-                    Operand::Const(_) => true,
-                });
-                lends && !self.summaries.get(*func).writes_memory && !self.summaries.get(*func).inexact
-            }
-            Stmt::If { pre, post, then, otherwise } => {
-                [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.sums(f, b, again, sums))
-            }
-            Stmt::While { pre, post, first, body } => {
-                [&pre.compute, &post.compute, first, body].into_iter().all(|b| self.sums(f, b, true, sums))
-            }
-            Stmt::For { body, .. } => self.sums(f, body, true, sums),
-            Stmt::Span { body, .. } => self.sums(f, body, again, sums),
-            Stmt::With { compute, body, .. } => self.sums(f, compute, again, sums) && self.sums(f, body, again, sums),
-            Stmt::Show { .. } | Stmt::Print(_) => false,
-        })
     }
 }
 

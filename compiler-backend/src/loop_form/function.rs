@@ -8,7 +8,8 @@ use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::table::{TableFn, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
-use super::{Builder, Refused, Sweep, Variant};
+use super::flow::{Location, Locations};
+use super::{Builder, Refused, Sweep, Variant, certify};
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
 
@@ -38,15 +39,26 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) within: bool,
     /// Whether statements are on the way back.
     pub(super) back: bool,
+    /// The limits of partial sums that are being made.
+    pub(super) limits: HashMap<Location, Value>,
+    /// For each loop the words to which more than one of its turns may add.
+    pub(super) repeats: HashMap<*const LocatedStmt, Vec<Location>>,
+    /// For each call that adds to words with limits, or that undoes that, the parameters through which it does.
+    pub(super) calls: HashMap<*const LocatedStmt, u64>,
+    /// Words that are forgotten: undoing what they were made of leaves them as they are, and only what flows from them is wanted.
+    pub(super) complete: Locations,
 }
 
 /// Builds a function.
 pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::Function, Refused> {
-    let (fun, way, ad_mode, left) = variant;
+    let (fun, way, ad_mode, left, forgotten) = variant;
     let program: &'a Program = w.program;
     let f = &program.functions[fun.0 as usize];
     let name = w.variant_name(variant);
     let checks_stack = w.summaries.get(fun).checks_stack;
+    let params = forgotten.limited | forgotten.complete;
+    let plan = if params == 0 { None } else { w.drops.plan_of_function(fun, params) };
+    let limit = |at| (at, Value::Const(forgotten.limit));
     let marked = f.params.iter().take(64).enumerate().filter(|(n, _)| left >> n & 1 != 0);
     let marked: HashSet<Var> = marked.map(|(_, p)| p.var).collect();
     let mut fw = FunctionBuilder {
@@ -63,6 +75,10 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         preservable_params: if way == Sweep::Turn { marked } else { HashSet::new() },
         within: way == Sweep::Within,
         back: way == Sweep::Backward || way == Sweep::Forward,
+        limits: certify::marked(f, forgotten.limited).into_iter().map(limit).collect(),
+        repeats: plan.as_ref().map(|plan| plan.repeats.clone()).unwrap_or_default(),
+        calls: plan.map(|plan| plan.calls.clone()).unwrap_or_default(),
+        complete: certify::marked(f, forgotten.complete).into_iter().collect(),
     };
     match way {
         Sweep::Forward => fw.block(&f.body, false)?,

@@ -46,13 +46,9 @@ impl FunctionBuilder<'_, '_> {
         self.forward(before)?;
         match &last.stmt {
             Stmt::With { compute, body, .. } if self.can_stay_computed(compute, body) => {
-                if self.w.drops.own(self.f, compute).is_some() {
-                    self.forward(compute)?;
-                } else {
-                    // What flows from and to other words when it is done again flows now.
-                    self.back = false;
-                    self.block(compute, false)?;
-                }
+                // What flows from and to other words when it is done again flows now.
+                self.back = false;
+                self.compute(compute, body)?;
                 self.turn(body)?;
                 self.back = true;
                 self.undo(compute, body)?;

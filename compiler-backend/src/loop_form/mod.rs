@@ -13,10 +13,11 @@
 //! # Neighbours
 //!
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, and `promote`
-//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`), and
+//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded, and
 //! `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
 mod calls;
+mod certify;
 mod data;
 mod dead_uncompute;
 mod flow;
@@ -124,9 +125,19 @@ fn suffix(ad_mode: AdMode) -> &'static str {
 
 /// A function of the program in one way and AD mode; on the way there and back, with what words carry on the way back.
 ///
-/// Last, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
+/// Fourth, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
-type Variant = (FunctionId, Sweep, AdMode, u64);
+type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten);
+
+/// Parameters that are words of a computation of the caller that is forgotten, or point to them, one bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Forgotten {
+    /// Those with limited partial sums, and the bits of the limit.
+    limited: u64,
+    limit: u64,
+    /// Those that undoing leaves as they are.
+    complete: u64,
+}
 
 /// The program that is being built.
 struct Builder<'a> {
@@ -136,6 +147,8 @@ struct Builder<'a> {
     /// The numbers of functions, in the order in which they were asked for.
     variants: HashMap<Variant, form::FunctionId>,
     waiting: Vec<(Variant, form::FunctionId)>,
+    /// Whether a partial sum is compared with a limit.
+    limits: bool,
     switches: Switches,
     kernels: Vec<Kernel>,
     /// The call of the entry.
@@ -152,6 +165,9 @@ pub struct Settings {
     /// What undoing floating-point sums leaves of rounding is forgotten, numbers are not looked at for being finite, and runs there and back may
     /// leave the results, and what else they change, as it was in between.
     pub fast: bool,
+    /// Floating-point sums that a run would undo, to a rest that the machine clears, are forgotten: the code gives up where their partial sums are so
+    /// large that the rest might not be small.
+    pub certify: bool,
     /// Which of the passes of the loop form are made.
     pub switches: Switches,
 }
@@ -176,9 +192,10 @@ pub fn build(
     let mut w = Builder {
         program: &program,
         summaries: Summaries::new(&program),
-        drops: dead_uncompute::Drops::new(&program, settings.fast),
+        drops: dead_uncompute::Drops::new(&program, settings.fast, settings.certify),
         variants: HashMap::new(),
         waiting: Vec::new(),
+        limits: false,
         switches: settings.switches,
         kernels: Vec::new(),
         main: fun,
@@ -191,7 +208,8 @@ pub fn build(
             Mode::Run(direction, ad_mode) => (Sweep::of(direction == Direction::Backward), ad_mode),
             Mode::ForwardAndBack => (Sweep::Turn, AdMode::Gradient),
         };
-        entries.push(form::Entry { name: mode.name(), function: w.variant((fun, way, ad_mode, 0)) });
+        entries
+            .push(form::Entry { name: mode.name(), function: w.variant((fun, way, ad_mode, 0, Forgotten::default())) });
     }
     let mut functions: Vec<Option<form::Function>> = Vec::new();
     let mut order = Vec::new();
@@ -206,6 +224,7 @@ pub fn build(
         file,
         env: w.env(),
         checks_finite: !settings.fast,
+        limits: w.limits,
         kernels: w.kernels,
         functions: functions.into_iter().flatten().collect(),
         order,
@@ -224,10 +243,15 @@ impl Builder<'_> {
     }
 
     /// A name for a function's variant.
-    fn variant_name(&self, (fun, way, ad_mode, left): Variant) -> String {
+    fn variant_name(&self, (fun, way, ad_mode, left, forgotten): Variant) -> String {
         let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
         let suffix = if matches!(way, Sweep::Turn | Sweep::Within) { "" } else { suffix(ad_mode) };
         let only = if left != 0 && matches!(way, Sweep::Forward | Sweep::Backward) { "_only" } else { "" };
+        let only = match (forgotten.limited, forgotten.complete) {
+            (0, 0) => only,
+            (_, 0) => "_limited",
+            _ => "_complete",
+        };
         format!("{}_{}{suffix}{only}", name.trim_end_matches('!'), way.name())
     }
 

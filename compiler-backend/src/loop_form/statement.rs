@@ -1,13 +1,18 @@
 //! Statements.
 
+use std::rc::Rc;
+
 use pendula_codegen::lift::LiftConfig;
 use pendula_codegen::lift::symbolic::{self, Operand as Word};
-use pendula_codegen::loops::{self, Block, Bound, Count, Freed, Slot, Stmt as Out, Test as OutTest};
+use pendula_codegen::loops::{self, Block, Bound, Count, Freed, Local, Slot, Stmt as Out, Test as OutTest, Value};
 use pendula_codegen::ops::{Body, Kernel, Op, ValueId};
 use pendula_isa::Env;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::{Ty, types::Cond};
 
+use super::certify::Plan;
+use super::dead_uncompute::Own;
+use super::flow::Location;
 use super::function::{FunctionBuilder, local};
 use super::loops::TEST;
 use super::{Builder, Refused, Sweep};
@@ -91,7 +96,7 @@ impl FunctionBuilder<'_, '_> {
                 self.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
             }
             Stmt::With { name: _, compute, body } => {
-                self.compute(compute)?;
+                self.compute(compute, body)?;
                 self.block(body, back)?;
                 self.undo(compute, body)
             }
@@ -167,16 +172,24 @@ impl FunctionBuilder<'_, '_> {
         }
         let setting = (self.w.env(), Builder::setting(self.ad_mode));
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
-        if self.back && operands.first().is_some_and(|(dst, _)| self.is_preserved(*dst)) {
+        let to = operands.first().map(|(dst, _)| *dst);
+        let complete = to.and_then(word_of).is_some_and(|at| self.complete.contains(&at));
+        if complete || self.back && to.is_some_and(|dst| self.is_preserved(dst)) {
             // Only what flows from it is wanted.
+            let mut written = Vec::new();
             body.ops.iter_mut().for_each(|op| {
-                if matches!(op, Op::Set(0, 1, _)) {
+                if let Op::Set(0, 1, v) = *op {
+                    written.push(v);
                     *op = Op::Const(0);
                 }
             });
+            if complete {
+                forget_checks(&mut body.ops, written);
+            }
         }
-        let early = operands.first().is_some_and(|(dst, _)| self.is_integer(*dst));
-        let (block, _) = Block::new(&body, slots, early, None).ok_or(Refused::Operation)?;
+        let early = to.is_some_and(|dst| self.is_integer(dst));
+        let (mut block, _) = Block::new(&body, slots, early, None).ok_or(Refused::Operation)?;
+        block.limit = to.and_then(word_of).and_then(|at| self.limits.get(&at).copied());
         self.push(Out::Block(block));
         Ok(())
     }
@@ -230,7 +243,7 @@ impl FunctionBuilder<'_, '_> {
         if condition.compute.is_empty() {
             return self.test(s, &condition.test, n);
         }
-        self.compute(&condition.compute)?;
+        self.compute(&condition.compute, &[])?;
         let test = self.test(s, &condition.test, n)?;
         let flag = self.fresh("c", Ty::Int);
         self.push(Out::Flag(flag, test));
@@ -246,8 +259,23 @@ impl FunctionBuilder<'_, '_> {
         [test.a, test.b].into_iter().filter_map(|operand| self.value_word(operand, test.ty)).collect()
     }
 
-    /// Computes what is undone later.
-    pub(super) fn compute(&mut self, compute: &[LocatedStmt]) -> Done {
+    /// Computes what is undone, or forgotten, after `body`.
+    pub(super) fn compute(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
+        let forgotten = if self.w.drops.fast { None } else { self.forgotten(compute, body) };
+        let Some((_, Some(plan))) = forgotten else { return self.computed(compute) };
+        let limited = plan.words.iter().filter(|(_, sums)| sums.is_limited());
+        let limits: Vec<_> = limited.map(|(at, sums)| (*at, Value::Const(sums.limit().to_bits()))).collect();
+        self.w.limits |= !limits.is_empty();
+        let outer = (self.limits.clone(), self.repeats.clone(), self.calls.clone());
+        self.limits.extend(limits);
+        self.repeats.extend(plan.repeats.iter().map(|(at, words)| (*at, words.clone())));
+        self.calls.extend(&plan.calls);
+        let done = self.computed(compute);
+        (self.limits, self.repeats, self.calls) = outer;
+        done
+    }
+
+    fn computed(&mut self, compute: &[LocatedStmt]) -> Done {
         let forget = self.w.switches.has(Pass::Forget);
         if forget && self.ad_mode == AdMode::Gradient && self.w.drops.own(self.f, compute).is_some() {
             // Nothing flows to words that have just begun, nor from them.
@@ -258,20 +286,28 @@ impl FunctionBuilder<'_, '_> {
 
     /// Undoes it, or forgets it.
     pub(super) fn undo(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
-        let own = self.w.drops.own(self.f, compute).filter(|_| self.w.switches.has(Pass::Forget));
-        let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
-        let Some(own) = own else { return self.block(compute, true) };
+        let Some((own, plan)) = self.forgotten(compute, body) else { return self.block(compute, true) };
         if self.ad_mode != AdMode::Plain {
             // The values are not looked at any more.
-            let outer = std::mem::replace(&mut self.unchecked, true);
+            let outer = (std::mem::replace(&mut self.unchecked, true), self.complete.clone(), self.calls.clone());
+            if let Some(plan) = plan {
+                self.complete.extend(plan.words.keys());
+                self.calls.extend(&plan.calls);
+            }
             let done = self.block(compute, true);
-            self.unchecked = outer;
+            (self.unchecked, self.complete, self.calls) = outer;
             return done;
         }
         for (base, len) in own.arrays.iter().rev() {
             self.push(Out::Forget(local(*base), self.integer(*len)));
         }
         Ok(())
+    }
+
+    /// A computation's own words, if it is forgotten, and how.
+    fn forgotten(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Option<(Own, Option<Rc<Plan>>)> {
+        let forget = self.w.switches.has(Pass::Forget);
+        forget.then(|| self.w.drops.forgotten(self.f, compute, body)).flatten()
     }
 
     /// A comparison. `n` tells the comparisons of a statement apart.
@@ -325,8 +361,9 @@ impl FunctionBuilder<'_, '_> {
         let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
         let kept = self.keep(&plan.kept);
         self.proven.extend(plan.proven);
+        let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
         let body = self.nested(turn)?;
-        (self.proven, self.kept) = (outer_proven, outer_kept);
+        (self.proven, self.kept, self.limits) = (outer_proven, outer_kept, outer_limits);
         let count = Count {
             var: local(var),
             first: from,
@@ -334,11 +371,28 @@ impl FunctionBuilder<'_, '_> {
             step,
             checks: plan.checks,
             kept,
+            limits,
             independent: plan.independent,
             body,
         };
         self.push(Out::Count(Box::new(count)));
         Ok(())
+    }
+
+    /// Makes the limits of partial sums smaller to which more than one turn of a loop adds.
+    fn divide_limits(&mut self, s: &LocatedStmt) -> Vec<(Local, Value)> {
+        let mut out: Vec<(Local, Value)> = Vec::new();
+        for at in self.repeats.get(&std::ptr::from_ref(s)).cloned().unwrap_or_default() {
+            let Some(outer) = self.limits.get(&at).copied() else { continue };
+            let known = out.iter().find(|(_, limit)| *limit == outer).map(|(local, _)| *local);
+            let local = known.unwrap_or_else(|| {
+                let local = self.fresh("limit", Ty::Int);
+                out.push((local, outer));
+                local
+            });
+            self.limits.insert(at, Value::Place(loops::Place::Local(local)));
+        }
+        out
     }
 
     /// A bound of a loop, as it is before it.
@@ -348,6 +402,28 @@ impl FunctionBuilder<'_, '_> {
             (_, Some(place)) => Bound::Kept(self.fresh(name, Ty::Int), place),
             (_, None) => Bound::Const(0),
         }
+    }
+}
+
+/// Removes checks of values that were computed, and looked at, when the word was made: `written`, and what they are made of.
+fn forget_checks(ops: &mut [Op], written: Vec<ValueId>) {
+    let mut known = vec![false; ops.len()];
+    let mut waiting = written;
+    while let Some(v) = waiting.pop() {
+        if !std::mem::replace(&mut known[v.0 as usize], true) {
+            waiting.extend(ops[v.0 as usize].uses());
+        }
+    }
+    let needless = |op: &&mut Op| matches!(op, Op::Finite(v) if known[v.0 as usize]);
+    ops.iter_mut().filter(needless).for_each(|op| *op = Op::Const(0));
+}
+
+/// The variable or stretch of memory that an operand is or lies in.
+fn word_of(operand: Operand) -> Option<Location> {
+    match operand {
+        Operand::Const(_) => None,
+        Operand::Var(v) => Some(Location::Var(v)),
+        Operand::Mem(m) => Some(Location::Region(m.region)),
     }
 }
 

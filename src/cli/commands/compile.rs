@@ -97,8 +97,11 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::Mode::Run(Direction::Backward, AdMode::Gradient),
                 c::Mode::ForwardAndBack,
             ];
-            let settings =
-                c::Settings { fast: args.source.in_full().options.compiler.fast_float, switches: nil.switches };
+            let settings = c::Settings {
+                fast: args.source.in_full().options.compiler.fast_float,
+                certify: true,
+                switches: nil.switches,
+            };
             let source =
                 c::write(ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
             source.text
