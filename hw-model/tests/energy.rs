@@ -268,6 +268,7 @@ fn comparisons_cost_what_conditions_do() {
 }
 
 #[test]
+#[ignore = "takes half a minute: part of .ci/full"]
 fn every_unit_of_every_instruction_has_a_circuit() {
     let tech = Technology::preset("aqfp").unwrap();
     let device = Device::new(&tech, Conditions { width: 8, frac: 4, ..conditions() }).unwrap();
