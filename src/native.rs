@@ -192,8 +192,11 @@ impl WholeProgram for NativeProgram {
         top: usize,
         turned: &mut [u64],
     ) -> bool {
-        let certify = attempt == 0 && !self.is_large(kind).load(Ordering::Relaxed);
-        let Some(Attempt { code, .. }) = self.code(kind, certify) else { return false };
+        let Some(first) = self.code(kind, true) else { return false };
+        let certify = !first.limits || attempt == 0 && !self.is_large(kind).load(Ordering::Relaxed);
+        let Some(Attempt { code, .. }) = (if certify { Some(first) } else { self.code(kind, false) }) else {
+            return false;
+        };
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
         let ended = code.run(memory, lanes, top, turned);
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use pendula::arguments;
+use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
 use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, RunKind, WholeProgram as _};
 use pendula_codegen::cc::Rounding;
@@ -222,4 +223,97 @@ fn rests_are_never_larger_than_is_forgotten() {
         })
         .unwrap_or_else(|e| panic!("{e}"));
     assert!(counts.iter().all(|n| n.get() >= 5), "{counts:?}");
+}
+
+/// Whether the interpreter comes to the end of a run back with gradients, and whether code does that runs forward and back at once.
+fn gradients(what: &str, source: &str, args: &str) -> [bool; 2] {
+    let (program, code) = program(what, source, &call(args), Rounding::Strict);
+    assert!(code.is_some(), "{what}");
+    let config = Config { mem: Some(1 << 14), engine: Engine::Interpreter, ..Config::default() };
+    let mut machine = Machine::new(&program, &config).expect("a machine");
+    let one = 1f64.to_bits();
+    assert_eq!(machine.run(None), Outcome::Finished, "{what}");
+    machine.set_ad_mode(AdMode::Gradient);
+    machine.set_lane_word(GRADIENT, 0, one);
+    machine.begin(Direction::Backward);
+    let ends = machine.run(None) == Outcome::Finished;
+    let mut fused = Machine::new(&program, &config).expect("a machine");
+    fused.allow_whole(true);
+    [ends, fused.run_forward_and_back(&[(0, one)])]
+}
+
+/// What words carry is looked at where it ends, also where it flows to nothing.
+#[test]
+fn gradient_words_that_are_not_finite_are_seen() {
+    let flows = "@i function f!(out!, x, c)
+    @routine begin
+        u ← 0.0
+        u += x * c
+    end
+    out! += u * c
+    ~@routine
+end
+";
+    let ends = "@i function f!(out!, x, c)
+    @routine begin
+        t ← 0.0
+        u ← 0.0
+        t += 1e-300
+        u += t * c
+    end
+    out! += u * c
+    ~@routine
+end
+";
+    let array = "@i function f!(out!, x, c)
+    @routine begin
+        t ← zeros(3)
+        u ← zeros(3)
+        for i = 1:3
+            t[i] += i * 1e-300
+            u[i] += t[i] * c
+        end
+    end
+    for i = 1:3
+        out! += u[i] * c
+    end
+    ~@routine
+end
+";
+    let nowhere = "@i function product!(y!, a, b)
+    y! += a * b
+end
+
+@i function f!(out!, x, c)
+    @routine begin
+        u ← 0.0
+        product!(u, 1e-300, c)
+    end
+    out! += u * c
+    ~@routine
+end
+";
+    let quotient = "@i function f!(out!, x, c)
+    @routine begin
+        u ← 0.0
+        if (x > 0, ~)
+            u += x / (1 / c)
+        end
+    end
+    out! += u * c
+    ~@routine
+end
+";
+    let mut stopped = Vec::new();
+    for (name, source) in
+        [("flows", flows), ("ends", ends), ("array", array), ("nowhere", nowhere), ("quotient", quotient)]
+    {
+        assert_eq!(gradients(name, source, "0.0,0.5,3.0"), [true, true], "{name}");
+        // The value is finite, and the square of c, with which the gradient is made, is not.
+        let [ends, done] = gradients(name, source, "0.0,1e-300,1e160");
+        assert_eq!(done, ends, "{name}");
+        stopped.extend((!ends).then_some(name));
+    }
+    // The compiler knows what the others multiply by.
+    assert!(stopped.contains(&"flows") && stopped.contains(&"array") && stopped.len() >= 3, "{stopped:?}");
 }

@@ -125,7 +125,8 @@ impl Machine<'_> {
         let changes = whole.changes();
         copy(changes, &core.mem, &mut saved.data);
         saved.midpoint.resize(changes.last().map_or(0, |r| r.end), 0);
-        for attempt in 0..whole.attempts(kind) {
+        let mut attempt = 0;
+        loop {
             for (at, word) in seeds {
                 core.lanes[GRADIENT - 1].mem[*at] = *word;
             }
@@ -146,6 +147,10 @@ impl Machine<'_> {
             clear(&mut core.lanes[GRADIENT - 1].mem);
             restore(changes, &saved.data, &mut core.mem);
             clear(&mut core.mem[top..]);
+            attempt += 1;
+            if attempt >= whole.attempts(kind) {
+                break;
+            }
         }
         (self.position, self.core.forward, self.halted) = before;
         false
@@ -179,7 +184,8 @@ impl Machine<'_> {
         for lane in ad_mode.lanes() {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
-        for attempt in 0..whole.attempts(kind) {
+        let mut attempt = 0;
+        loop {
             let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
             if whole.run(kind, attempt, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem)
             {
@@ -194,8 +200,11 @@ impl Machine<'_> {
                 restore(whole.carries(), &saved.lanes[*lane - 1], mem);
                 clear(&mut mem[top..]);
             }
+            attempt += 1;
+            if attempt >= whole.attempts(kind) {
+                return false;
+            }
         }
-        false
     }
 
     /// Moves the machine to the end of a run in its direction.

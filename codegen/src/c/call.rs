@@ -15,13 +15,17 @@ impl FunctionPrinter<'_> {
         if callee.turns {
             text.push_str(", turned");
         }
-        let mut none = false;
+        let (mut none, mut none_f) = (false, false);
         for argument in arguments {
             let argument = match argument {
                 Argument::Const(k, Ty::F) => WORDS.constant(*k, Kind::Double).text,
                 Argument::Const(k, _) => WORDS.constant(*k, Kind::Word).text,
                 Argument::Value(word) => self.word(*word).text,
                 Argument::Address(word) => format!("&{}", self.word(*word).text),
+                Argument::Nowhere(Ty::F) => {
+                    none_f = true;
+                    "&none_f".to_string()
+                }
                 Argument::Nowhere(ty) => {
                     none = true;
                     format!("({} *)&none", c_type(*ty))
@@ -38,6 +42,13 @@ impl FunctionPrinter<'_> {
             // What an earlier call has left there.
             self.text.line("none = 0;");
         }
+        if none_f {
+            self.none_f = true;
+            self.text.line("none_f = 0;");
+        }
         self.text.line(&text);
+        if none_f && self.program.carried_late {
+            self.text.line("CHECK(none_f);");
+        }
     }
 }

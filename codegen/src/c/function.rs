@@ -34,8 +34,9 @@ pub(super) struct FunctionPrinter<'p> {
     pub(super) next: u32,
     /// The words of local variables that have been named.
     used: HashSet<(Local, usize)>,
-    /// Whether there must be a word that nobody reads, and words for results of kernels.
+    /// Whether there must be words that nobody reads, an integer and a double, and words for results of kernels.
     pub(super) none: bool,
+    pub(super) none_f: bool,
     pub(super) out: bool,
 }
 
@@ -62,6 +63,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         next: 0,
         used: HashSet::new(),
         none: false,
+        none_f: false,
         out: false,
     };
     let head = p.head(&shared.functions[id.0 as usize]);
@@ -204,6 +206,9 @@ impl FunctionPrinter<'_> {
         }
         if self.none {
             self.text.line("word none = 0;");
+        }
+        if self.none_f {
+            self.text.line("double none_f = 0;");
         }
         if self.out {
             self.text.line("word out[2];");

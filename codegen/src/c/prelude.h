@@ -110,6 +110,15 @@ static inline int64_t end_doubles(word *at, word n)
     return odd;
 }
 
+/* Whether numbers are not all finite, in the sign. */
+static inline int64_t not_finite(const word *at, word n)
+{
+    int64_t odd = 0;
+    for (word i = 0; i < n; i++)
+        CHECK(((const double *)at)[i]);
+    return odd;
+}
+
 static inline int64_t end_words(word *at, word n)
 {
     int64_t bad = 0;

@@ -78,12 +78,14 @@ impl FunctionPrinter<'_> {
                     Ty::Int | Ty::Q | Ty::L => format!("bad |= {name} != 0;"),
                 });
             }
-            Stmt::Allocate(base, len) => {
-                let (words, name) = (self.integer(*len).at(Prec::Unary), self.name(VALUE, *base));
-                self.text.line(&format!("if ((word){words} > len - top) return 1;"));
-                self.text.line(&format!("{name} = (int64_t)top;"));
-                self.text.line(&format!("top += (word){words};"));
+            Stmt::CheckCarried(local) => self.check_carried(*local),
+            Stmt::CheckCarriedData(range) => {
+                for lane in self.ad_mode.lanes() {
+                    let (at, n) = (range.start, range.len());
+                    self.text.line(&format!("odd |= not_finite({}mem + {at}, {n});", PREFIX[*lane]));
+                }
             }
+            Stmt::Allocate(base, len) => self.allocate(*base, *len),
             Stmt::Free { base, len, ty, values } => self.free(*base, *len, *ty, *values),
             Stmt::Forget(base, len) => {
                 let (n, name) = (self.integer(*len).at(Prec::Unary), self.name(VALUE, *base));
@@ -105,6 +107,21 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
             }
         }
+    }
+
+    fn check_carried(&mut self, local: Local) {
+        let ty = self.f.local(local).ty;
+        for &lane in self.lanes_of(ty).iter().filter(|lane| lane_type(**lane, ty) == Ty::F) {
+            let name = self.name(lane, local);
+            self.text.line(&format!("CHECK({name});"));
+        }
+    }
+
+    fn allocate(&mut self, base: Local, len: Value) {
+        let (words, name) = (self.integer(len).at(Prec::Unary), self.name(VALUE, base));
+        self.text.line(&format!("if ((word){words} > len - top) return 1;"));
+        self.text.line(&format!("{name} = (int64_t)top;"));
+        self.text.line(&format!("top += (word){words};"));
     }
 
     /// Two sides of a condition.
@@ -149,6 +166,9 @@ impl FunctionPrinter<'_> {
             Freed::Zero => {}
         }
         for lane in self.lanes_of(ty) {
+            if self.program.carried_late && lane_type(*lane, ty) == Ty::F {
+                self.text.line(&format!("odd |= not_finite({}mem + top, (word)({n}));", PREFIX[*lane]));
+            }
             self.text.line(&format!("memset({}mem + top, 0, (word)({n}) * sizeof(word));", PREFIX[*lane]));
         }
         self.text.line(&format!("{name} = 0;"));

@@ -31,11 +31,11 @@ pub struct Block {
 impl Block {
     /// A block of recorded operations, and what the value `result` is called in it. With `early`, sums of integers that wrap give up
     /// at once: such checks cost less, but loops with them cannot be made loops over vectors. `None` if there is an operation that
-    /// only instructions have.
+    /// only instructions have. With `late`, floating-point words in other lanes than that of values are not looked at for being finite.
     pub fn new(
         body: &ops::Body,
         slots: Vec<Option<Slot>>,
-        early: bool,
+        [early, late]: [bool; 2],
         result: Option<ValueId>,
     ) -> Option<(Block, Option<ValueId>)> {
         let foreign =
@@ -45,6 +45,18 @@ impl Block {
         }
         let (mut ops, renamed) = if_convert::flat(&body.ops);
         let mut shown = vec![false; ops.len()];
+        if late {
+            let is_double = |reg: u8| matches!(slots.get(usize::from(reg)), Some(Some(Slot::Place(_, Ty::F))));
+            for op in &ops {
+                if let Op::Set(lane, reg, v) = *op
+                    && lane > 0
+                    && is_double(reg)
+                {
+                    shown[v.0 as usize] = true;
+                }
+            }
+            checks::remove_checks_of_chosen(&mut ops, &shown);
+        }
         let all = 0..ops.len();
         checks::remove_implied_checks(&mut ops, all, &mut shown);
         let wraps = if early { checks::merge_wrap_checks(&mut ops) } else { vec![false; ops.len()] };

@@ -1,5 +1,6 @@
 //! Checks within operations that others make needless.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::ops::{BinaryOp, Float, Op, ValueId};
@@ -20,6 +21,39 @@ pub fn remove_implied_checks(ops: &mut [Op], range: Range<usize>, shown: &mut [b
                 shown[b.0 as usize] = true;
             }
             Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
+            _ => {}
+        }
+    }
+}
+
+/// Removes checks of values that are chosen by a condition, where a choice by the same condition that is shown to be finite implies them.
+pub(super) fn remove_checks_of_chosen(ops: &mut [Op], shown: &[bool]) {
+    // Values that are finite where a condition holds.
+    let mut finite: HashSet<(ValueId, ValueId)> = HashSet::new();
+    for (op, _) in ops.iter().zip(shown).filter(|(_, shown)| **shown) {
+        if let Op::Select(c, a, _) = *op {
+            finite.insert((c, a));
+        }
+    }
+    let conditions: HashSet<ValueId> = finite.iter().map(|(c, _)| *c).collect();
+    for n in (0..ops.len()).rev() {
+        let here = ValueId(n as u32);
+        let of: Vec<ValueId> = conditions.iter().copied().filter(|c| finite.contains(&(*c, here))).collect();
+        match ops[n] {
+            Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) => {
+                of.into_iter().for_each(|c| finite.extend([(c, a), (c, b)]));
+            }
+            Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) => {
+                of.into_iter().for_each(|c| _ = finite.insert((c, a)));
+            }
+            Op::Finite(v) => {
+                if let Op::Select(c, a, zero) = ops[v.0 as usize]
+                    && ops[zero.0 as usize] == Op::Const(0)
+                    && finite.contains(&(c, a))
+                {
+                    ops[n] = Op::Const(0);
+                }
+            }
             _ => {}
         }
     }

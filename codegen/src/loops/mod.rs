@@ -37,6 +37,9 @@ pub struct Program {
     pub env: Env,
     /// Whether numbers that are not finite are noted.
     pub checks_finite: bool,
+    /// Whether sums in other lanes than that of values are not looked at where they are made: once one is not finite, it stays so, and
+    /// what it flows to is not finite. They are looked at where they end.
+    pub carried_late: bool,
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
     pub limits: bool,
     /// The kernels that blocks call.
@@ -275,6 +278,10 @@ pub enum Stmt {
     Clear(Local),
     /// Notes that a local variable's value, which ends, is not zero.
     CheckZero(Local),
+    /// Notes that a floating-point word in another lane of a local variable, which ends, is not finite.
+    CheckCarried(Local),
+    /// The same for data, which are floating-point numbers.
+    CheckCarriedData(Range<usize>),
     /// Allocates words of memory: the address, and how many.
     Allocate(Local, Value),
     /// Frees the words that were allocated last.

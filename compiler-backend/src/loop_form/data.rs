@@ -81,6 +81,11 @@ pub fn floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     joined(data(program, arguments).filter(|d| d.written && d.ty == Some(Ty::F)).map(|d| d.at))
 }
 
+/// The data of which words carry floating-point numbers.
+pub(super) fn carried_floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
+    joined(data(program, arguments).filter(|d| d.ty == Some(Ty::F)).map(|d| d.at))
+}
+
 /// The data that a run may write: arrays, and words that are lent to the entry.
 pub(super) fn lent(program: &Program, arguments: &[Argument]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let of =

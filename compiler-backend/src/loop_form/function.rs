@@ -85,6 +85,9 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         Sweep::Backward => fw.block(&f.body, true)?,
         Sweep::Turn | Sweep::Within => fw.turn(&f.body)?,
     }
+    if fun == fw.w.main && fw.carries_late() {
+        fw.w.carried_floats.clone().into_iter().for_each(|range| fw.push(loops::Stmt::CheckCarriedData(range)));
+    }
     let params = f.params.iter().map(|p| fw.param(program, *p)).collect::<Result<_, Refused>>()?;
     let (body, locals) = (fw.out, fw.locals);
     Ok(loops::Function { name, ad_mode, turns: way == Sweep::Turn, checks_stack, locals, params, body })
@@ -138,6 +141,11 @@ impl FunctionBuilder<'_, '_> {
     /// Adds a statement.
     pub(super) fn push(&mut self, stmt: loops::Stmt) {
         self.out.push(stmt);
+    }
+
+    /// Whether floating-point sums of what words carry are looked at where they end. Then they are sums, and nothing else becomes of them.
+    pub(super) fn carries_late(&self) -> bool {
+        self.w.carried_late && self.ad_mode == AdMode::Gradient
     }
 
     /// The statements that something adds.
@@ -199,7 +207,7 @@ impl FunctionBuilder<'_, '_> {
         let setting = (self.w.env(), Builder::setting(AdMode::Plain));
         let operands = [symbolic::Operand::Word(1), symbolic::Operand::Word(2)];
         let body = symbolic::accumulate(setting, &mut self.w.kernels, (Acc::Add, false, func), &operands);
-        let block = Block::new(&body.ok_or(Refused::Operation)?, vec![None, Some(to), Some(from)], false, None);
+        let block = Block::new(&body.ok_or(Refused::Operation)?, vec![None, Some(to), Some(from)], [false; 2], None);
         block.map(|(block, _)| block).ok_or(Refused::Operation)
     }
 

@@ -149,6 +149,10 @@ struct Builder<'a> {
     waiting: Vec<(Variant, form::FunctionId)>,
     /// Whether a partial sum is compared with a limit.
     limits: bool,
+    /// Whether what words carry is looked at where it ends ([`form::Program::carried_late`]).
+    carried_late: bool,
+    /// The data of which words carry floating-point numbers.
+    carried_floats: Vec<Range<usize>>,
     switches: Switches,
     kernels: Vec<Kernel>,
     /// The call of the entry.
@@ -185,6 +189,7 @@ pub fn build(
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     let (arrays, words) = data::lent(program, arguments);
+    let carried_floats = data::carried_floats(program, arguments);
     // The call of the entry is a function like others.
     let mut program = program.clone();
     let fun = FunctionId(program.functions.len() as u32);
@@ -196,6 +201,9 @@ pub fn build(
         variants: HashMap::new(),
         waiting: Vec::new(),
         limits: false,
+        // Nothing says what a program's own stack holds.
+        carried_late: !settings.fast && program.stack == 0,
+        carried_floats,
         switches: settings.switches,
         kernels: Vec::new(),
         main: fun,
@@ -224,6 +232,7 @@ pub fn build(
         file,
         env: w.env(),
         checks_finite: !settings.fast,
+        carried_late: w.carried_late,
         limits: w.limits,
         kernels: w.kernels,
         functions: functions.into_iter().flatten().collect(),

@@ -188,7 +188,7 @@ impl FunctionBuilder<'_, '_> {
             }
         }
         let early = to.is_some_and(|dst| self.is_integer(dst));
-        let (mut block, _) = Block::new(&body, slots, early, None).ok_or(Refused::Operation)?;
+        let (mut block, _) = Block::new(&body, slots, [early, self.carries_late()], None).ok_or(Refused::Operation)?;
         block.limit = to.and_then(word_of).and_then(|at| self.limits.get(&at).copied());
         self.push(Out::Block(block));
         Ok(())
@@ -215,6 +215,9 @@ impl FunctionBuilder<'_, '_> {
     fn life(&mut self, var: Var, care: AncillaChecks, ends: bool) {
         if ends && care.check && !self.unchecked {
             self.push(Out::CheckZero(local(var)));
+        }
+        if ends && self.carries_late() && self.f.ty(var) == Ty::F {
+            self.push(Out::CheckCarried(local(var)));
         }
         self.push(Out::Clear(local(var)));
     }
@@ -332,7 +335,7 @@ impl FunctionBuilder<'_, '_> {
         let setting = (self.w.env(), Builder::setting(pendula_isa::adjoint::AdMode::Plain));
         let found = symbolic::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
         let (body, v) = found.ok_or(Refused::Operation)?;
-        let block = Block::new(&body, slots, false, Some(v));
+        let block = Block::new(&body, slots, [false; 2], Some(v));
         let (block, v): (Block, Option<ValueId>) = block.ok_or(Refused::Operation)?;
         Ok(OutTest::Block(block, v.ok_or(Refused::Operation)?))
     }
