@@ -143,10 +143,25 @@ end
     ~@routine
 end
 ";
+    let lent = "@i function f!(out!, a, b)
+    @routine begin
+        w ← 0.0
+        y ← 0.0
+        w += a
+        @routine begin
+            w += b
+        end
+        y += sin(w * 1000.0)
+        ~@routine
+    end
+    out! += y
+    ~@routine
+end
+";
     let (mut refused, mut kept) = (0, 0);
     for n in 0..20 {
         let args = format!("0.0,{:?},{:?}", 1e6 / (f64::from(n) + 0.7), 3e5 / (f64::from(n) + 0.3));
-        for source in [early, in_loop, by_call] {
+        for source in [early, in_loop, by_call, lent] {
             let [ends, forgets, undoes] = outcomes("early", source, &args);
             assert_eq!((forgets, undoes), (ends, ends), "{args}\n{source}");
             refused += usize::from(!ends);

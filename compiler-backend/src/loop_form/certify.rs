@@ -352,7 +352,8 @@ impl Survey<'_, '_> {
         let hidden: Vec<(Location, Sums)> = own.keys().filter_map(|at| self.words.remove_entry(at)).collect();
         let done = self.block(compute, true);
         self.words.extend(hidden);
-        done
+        // What it adds to words of the computation around it is subtracted again, after they were read.
+        done.filter(|all| !all.iter().any(|access| access.adds))
     }
 
     fn condition(&mut self, condition: &Condition) -> Option<Vec<Access>> {
