@@ -97,36 +97,27 @@ fn words_that_are_read_too_early_are_undone() {
     ~@routine
 end
 ";
-    let in_loop = "@i function f!(out!, a, b)
+    // The word that is read is complete in the same turn, or in the next.
+    let by_loop = |added: &str| {
+        format!(
+            "@i function f!(out!, a, b)
     @routine begin
         w ← zeros(4)
         y ← zeros(4)
         for i = 1:3
             w[i] += a
-            w[i + 1] += b
-            y[i] += sin(w[i + 1] * 1000.0)
+            w[{added}] += b
+            y[i] += sin(w[{added}] * 1000.0)
         end
     end
     out! += y[1]
     out! += y[2]
     ~@routine
 end
-";
-    let late = "@i function f!(out!, a, b)
-    @routine begin
-        w ← zeros(4)
-        y ← zeros(4)
-        for i = 1:3
-            w[i] += a
-            w[i] += b
-            y[i] += sin(w[i] * 1000.0)
-        end
-    end
-    out! += y[1]
-    out! += y[2]
-    ~@routine
-end
-";
+"
+        )
+    };
+    let (in_loop, late) = (by_loop("i + 1"), by_loop("i"));
     let by_call = "@i function add!(w!, y!, a)
     y! += sin(w! * 1000.0)
     w! += a
@@ -161,12 +152,12 @@ end
     let (mut refused, mut kept) = (0, 0);
     for n in 0..20 {
         let args = format!("0.0,{:?},{:?}", 1e6 / (f64::from(n) + 0.7), 3e5 / (f64::from(n) + 0.3));
-        for source in [early, in_loop, by_call, lent] {
+        for source in [early, &in_loop, by_call, lent] {
             let [ends, forgets, undoes] = outcomes("early", source, &args);
             assert_eq!((forgets, undoes), (ends, ends), "{args}\n{source}");
             refused += usize::from(!ends);
         }
-        let [ends, forgets, undoes] = outcomes("late", late, &args);
+        let [ends, forgets, undoes] = outcomes("late", &late, &args);
         assert_eq!((ends, forgets, undoes), (true, true, true), "{args}");
         kept += 1;
     }

@@ -13,13 +13,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_codegen::loops::{Place as LoopPlace, Sum, Value};
+use pendula_codegen::loops::{Induction, Sum};
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::dead_uncompute::Drops;
 use super::flow::{Location, Locations};
-use super::function::local;
+use super::loops::integer_result;
+use super::windows::{Access, Window, keeps_apart, may_meet, swept, symbol};
 use crate::ir::effects::{changed_vars, walk, written_operands};
 use crate::ir::{
     Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var,
@@ -61,19 +62,6 @@ impl Sums {
     pub(super) fn limit(self) -> f64 {
         TOLERANCE / (2.1 * f64::EPSILON / 2.0) / self.statements.max(1) as f64
     }
-}
-
-/// Where a word lies within an array: from the one address to the other.
-type Window = Option<(Sum, Sum)>;
-
-/// A word that is read or added to.
-#[derive(Clone, Debug)]
-struct Access {
-    at: Location,
-    window: Window,
-    adds: bool,
-    /// Whether a function that is called does it.
-    called: bool,
 }
 
 struct Survey<'d, 'p> {
@@ -451,14 +439,8 @@ impl Survey<'_, '_> {
 
     /// What an integer function gives.
     fn result(&self, func: int_fn::Name, args: &[Operand]) -> Option<Sum> {
-        let of = |o: &Operand| self.operand(*o);
-        match (func, args) {
-            (int_fn::Name::Id, [a]) => of(a),
-            (int_fn::Name::Plus, [a, b]) => of(a)?.plus(&of(b)?, 1),
-            (int_fn::Name::Minus, [a, b]) => of(a)?.plus(&of(b)?, -1),
-            (int_fn::Name::Mul, [a, b]) => of(a)?.times(&of(b)?),
-            _ => None,
-        }
+        let of = |o: &Operand| self.operand(*o).map(Induction::invariant);
+        integer_result(func, args, of).map(|induction| induction.first)
     }
 
     fn set(&mut self, var: Var, value: Option<Sum>) {
@@ -473,79 +455,4 @@ impl Survey<'_, '_> {
         let program = self.drops.program;
         walk(block, &mut |s| changed_vars(program, &s.stmt, |v| _ = self.values.remove(&v)));
     }
-}
-
-/// A variable's own value.
-fn symbol(var: Var) -> Sum {
-    Sum::value(value_of(var))
-}
-
-fn value_of(var: Var) -> Value {
-    Value::Place(LoopPlace::Local(local(var)))
-}
-
-/// Whether two accesses of an array may be to one word.
-fn may_meet(a: &Access, b: &Access) -> bool {
-    let (Some((a_low, a_high)), Some((b_low, b_high))) = (&a.window, &b.window) else { return true };
-    !(is_below(a_high, b_low) || is_below(b_high, a_low))
-}
-
-fn is_below(a: &Sum, b: &Sum) -> bool {
-    difference(b, a).is_some_and(|k| k > 0)
-}
-
-/// a − b, if that is a constant.
-fn difference(a: &Sum, b: &Sum) -> Option<i64> {
-    a.plus(b, -1)?.as_constant()
-}
-
-/// Whether each turn of a loop keeps to a window of its own: these are the accesses in one turn.
-fn keeps_apart(accesses: &[&Access], var: Var, by: i64) -> bool {
-    apart(accesses, var, by).unwrap_or(false)
-}
-
-fn apart(accesses: &[&Access], var: Var, by: i64) -> Option<bool> {
-    let mut way: Option<Sum> = None;
-    let mut windows = Vec::new();
-    for access in accesses {
-        let (low, high) = access.window.as_ref()?;
-        let ((goes, low), (also, high)) = (low.linear_in(value_of(var))?, high.linear_in(value_of(var))?);
-        if goes != also || way.as_ref().is_some_and(|way| *way != goes) {
-            return None;
-        }
-        way = Some(goes);
-        windows.push((low, high));
-    }
-    let way = Sum::default().plus(&way?, by)?;
-    let mut least = windows.first()?.0.clone();
-    for (low, _) in &windows {
-        if difference(low, &least)? < 0 {
-            least = low.clone();
-        }
-    }
-    // The windows of a turn lie between the least address and the one that the next turn, or the last, begins with.
-    let fits = |way: &Sum| {
-        windows.iter().all(|(_, high)| {
-            let next = least.plus(way, 1);
-            next.and_then(|next| difference(&next, high)).is_some_and(|k| k > 0)
-        })
-    };
-    Some(fits(&way) || fits(&Sum::default().plus(&way, -1)?))
-}
-
-/// The window of all turns of a loop; `None` where it is not known.
-fn swept((low, high): (Sum, Sum), var: Var, ends: &[Option<Sum>; 2], by: Option<i64>) -> Window {
-    let value = value_of(var);
-    let end = |bound: &Sum, least: bool| {
-        let (factor, rest) = bound.linear_in(value)?;
-        let factor = factor.as_constant()?;
-        if factor == 0 {
-            return Some(rest);
-        }
-        // Which of the two ends gives the least, or the greatest.
-        let up = (factor > 0) == (by? > 0);
-        let first = up == least;
-        rest.plus(ends[usize::from(!first)].as_ref()?, factor)
-    };
-    Some((end(&low, true)?, end(&high, false)?))
 }

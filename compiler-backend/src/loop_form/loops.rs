@@ -183,13 +183,7 @@ impl<'s> Survey<'s, '_> {
             Operand::Var(v) => self.induction_of(*v),
             Operand::Mem(_) => None,
         };
-        match (func, args) {
-            (int_fn::Name::Id, [a]) => of(a),
-            (int_fn::Name::Plus, [a, b]) => of(a)?.plus(&of(b)?, 1),
-            (int_fn::Name::Minus, [a, b]) => of(a)?.plus(&of(b)?, -1),
-            (int_fn::Name::Mul, [a, b]) => of(a)?.times(&of(b)?),
-            _ => None,
-        }
+        integer_result(func, args, of)
     }
 
     /// How a variable goes from turn to turn, where the turn stands; `None` if that is not known.
@@ -211,6 +205,21 @@ impl<'s> Survey<'s, '_> {
     fn address(&self, mem: Mem) -> Option<Induction> {
         let offset = Induction::invariant(Sum::constant(mem.offset));
         mem.vars().try_fold(offset, |sum, v| sum.plus(&self.induction_of(v)?, 1))
+    }
+}
+
+/// What an integer function gives, if that is a sum of products.
+pub(super) fn integer_result(
+    func: int_fn::Name,
+    args: &[Operand],
+    of: impl Fn(&Operand) -> Option<Induction>,
+) -> Option<Induction> {
+    match (func, args) {
+        (int_fn::Name::Id, [a]) => of(a),
+        (int_fn::Name::Plus, [a, b]) => of(a)?.plus(&of(b)?, 1),
+        (int_fn::Name::Minus, [a, b]) => of(a)?.plus(&of(b)?, -1),
+        (int_fn::Name::Mul, [a, b]) => of(a)?.times(&of(b)?),
+        _ => None,
     }
 }
 

@@ -13,7 +13,7 @@
 //! # Neighbours
 //!
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, and `promote`
-//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded, and
+//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded (`windows` has their addresses), and
 //! `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
 mod calls;
@@ -26,6 +26,7 @@ mod fused_gradient;
 mod loops;
 mod promote;
 mod statement;
+mod windows;
 
 use std::collections::HashMap;
 use std::ops::Range;
