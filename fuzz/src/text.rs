@@ -7,7 +7,7 @@ use pendula::items::Items;
 use pendula::values::Location;
 use pendula::{arguments, arrays, values};
 use pendula_hw_model::Technology;
-use pendula_hw_model::price::{Activity, Bill, Conditions, Device, Phase};
+use pendula_hw_model::price::{Activity, Bill, Conditions, Device, Dirty, Phase};
 use pendula_isa::budget::Budget;
 use pendula_isa::num::{Format, decimal};
 use pendula_isa::text::number;
@@ -51,10 +51,12 @@ pub fn technology(text: &str) {
     let program = Program::new(module, true).expect("a program");
     let mut machine = Machine::new(&program, &Config { mem: Some(100), ..Config::default() }).expect("a machine");
     assert_eq!(machine.run(None), Outcome::Finished);
-    let conditions = Conditions { hertz: None, volt: None, memory_words: 100, frac: 32, width: 64 };
+    let conditions = Conditions { hertz: None, volt: None, kelvin: None, memory_words: 100, frac: 32, width: 64 };
     let Ok(device) = Device::new(&technology, conditions) else { return };
     let (phase, counts) = (Phase::Forward, machine.counts());
-    let bill = Bill::new(&device, program.module(), &[Activity { phase, counts, words_in: 1, words_out: 1 }]);
+    let dirty = Dirty { registers: 1, memory: 1 };
+    let activity = Activity { phase, counts, words_in: 1, words_out: 1, dirty };
+    let bill = Bill::new(&device, program.module(), &[activity]);
     assert!(bill.total().total().is_finite(), "{text}");
 }
 
