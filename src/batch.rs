@@ -44,7 +44,7 @@ use pendula_vm::{Config, ConfigError, Machine, Outcome, Program, Snapshot, Trap}
 use rayon::prelude::*;
 
 /// The number of words beyond the data with which machines begin.
-const FIRST: usize = 1 << 12;
+const FIRST: usize = 1 << 8;
 
 /// The factor between one size of memory and the next.
 const FACTOR: usize = 8;

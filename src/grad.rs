@@ -393,18 +393,50 @@ pub fn grad<E>(
     options: &Options,
     run: impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<Report, GradError<E>> {
-    gradient::differentiable(machine.program().module()).map_err(GradError::Refused)?;
-    let (loss, inputs) = places(machine.program().module(), options)?;
-    room(options, &loss, &inputs)?;
-    let env = machine.env();
-    let seed = match &options.seed {
-        Some(text) => seed(text, &loss, env)?,
-        None if loss.ty == Ty::L => log::ONE,
-        None => gradient::one(env, loss.ty),
-    };
+    let request = Request::new(machine.program().module(), machine.env(), options)?;
+    differentiate(machine, &request, run)
+}
+
+/// A gradient that has been looked up in a program, for any number of runs of it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    options: Options,
+    loss: Place,
+    inputs: Vec<Place>,
+    seed: u64,
+}
+
+impl Request {
+    /// Looks up what to differentiate.
+    ///
+    /// # Errors
+    /// Names, types or seeds do not fit, or the program cannot be differentiated.
+    pub fn new<E>(module: &Module, env: Env, options: &Options) -> Result<Request, GradError<E>> {
+        gradient::differentiable(module).map_err(GradError::Refused)?;
+        let (loss, inputs) = places(module, options)?;
+        room(options, &loss, &inputs)?;
+        let seed = match &options.seed {
+            Some(text) => seed(text, &loss, env)?,
+            None if loss.ty == Ty::L => log::ONE,
+            None => gradient::one(env, loss.ty),
+        };
+        Ok(Request { options: options.clone(), loss, inputs, seed })
+    }
+}
+
+/// [`grad`] of a program in which the request was looked up.
+///
+/// # Errors
+/// `run` fails, or derivatives overflow.
+pub fn differentiate<E>(
+    machine: &mut Machine<'_>,
+    request: &Request,
+    run: impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<Report, GradError<E>> {
+    let Request { options, loss, inputs, seed } = request;
     let _span = tracing::debug_span!("gradient", loss = loss.name, inputs = inputs.len()).entered();
-    let start = machine.snapshot();
-    let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env, overflow: None, wrong: None };
+    let (start, env) = (machine.snapshot(), machine.env());
+    let mut driver = Driver { start, machine, run, seed: *seed, inputs, env, overflow: None, wrong: None };
     let mut report = Report {
         losses: Vec::new(),
         hessian: None,
@@ -417,18 +449,18 @@ pub fn grad<E>(
         overflow: None,
         wrong: None,
     };
-    for (n, (name, variable)) in loss.words().into_iter().zip(variables(&loss)).enumerate() {
+    for (n, (name, variable)) in loss.words().into_iter().zip(variables(loss)).enumerate() {
         let (loss, kept) = driver.loss(name, variable, options.keep_dropped && n == 0).map_err(GradError::Stopped)?;
-        if loss.variable.ty == Ty::L && loss.value != log::ZERO && seed != log::ZERO {
-            let great = log::logarithm(seed) + log::logarithm(loss.value) > log::MAX_LOG;
+        if loss.variable.ty == Ty::L && loss.value != log::ZERO && *seed != log::ZERO {
+            let great = log::logarithm(*seed) + log::logarithm(loss.value) > log::MAX_LOG;
             if let (true, Some(text)) = (great, &options.seed) {
                 return Err(GradError::TooGreat { text: text.clone(), loss: loss.name });
             }
         }
         if n == 0 {
             let end = driver.machine.snapshot();
-            report.restored = end == start;
-            report.drift = (!report.restored).then(|| (start.clone(), end));
+            report.restored = end == driver.start;
+            report.drift = (!report.restored).then(|| (driver.start.clone(), end));
             report.kept = kept;
         }
         report.losses.push(loss);
@@ -443,7 +475,7 @@ pub fn grad<E>(
         report.checks = Some(driver.checks(&report.losses));
     }
     (report.overflow, report.wrong) = (driver.overflow, driver.wrong);
-    driver.machine.restore(&start);
+    driver.machine.restore(&driver.start);
     driver.machine.set_ad_mode(AdMode::Plain);
     if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
 }

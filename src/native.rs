@@ -1,13 +1,15 @@
-//! Runs programs in Nil by C code, which is generated, compiled by the system's compiler when a run needs it, and kept
-//! for later runs.
+//! Runs programs in Nil and Janus by C code, which is generated, compiled by the system's compiler, and kept for later
+//! runs. It is compiled when a run needs it, or beside runs by other code, once these have taken a while.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use pendula_codegen::cc::{CcError, Rounding};
 use pendula_codegen::whole::Code;
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
+use pendula_compiler::compile::for_c;
 use pendula_compiler::ir::Program;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
@@ -17,6 +19,15 @@ use pendula_vm::{RunKind, WholeProgram};
 
 use crate::report::visible::visible;
 use crate::state::compiled::CompiledSource;
+
+/// How long runs of a kind take in all before it is looked up whether they have C code in the cache.
+const LOOK_UP_AFTER: Duration = Duration::from_millis(3);
+
+/// How long they take before the C compiler is called.
+const COMPILE_AFTER: Duration = Duration::from_millis(30);
+
+/// The size of the stack of a thread that compiles, in bytes.
+const STACK: usize = 16 << 20;
 
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]
@@ -29,14 +40,30 @@ pub enum NativeError {
     Compiler(#[from] CcError),
 }
 
-/// Attaches C code for whole runs to a Nil program that was compiled for it; `fast` allows different roundings.
+/// When C code is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// When a run needs it; the run waits.
+    AtOnce,
+    /// Beside runs by other code.
+    Beside,
+}
+
+/// Attaches C code for whole runs to a compiled program; `fast` allows different roundings.
 ///
 /// # Errors
-/// The program cannot be translated to C, or the C cannot be compiled. The machine runs it nevertheless.
-pub fn attach(program: &mut pendula_vm::Program, nil: &CompiledSource, fast: bool) -> Result<(), NativeError> {
-    let Some(ir) = &nil.native else { return Ok(()) };
+/// With [`When::AtOnce`]: the program cannot be translated to C, or the C cannot be compiled. The machine runs it
+/// nevertheless.
+pub fn attach(
+    program: &mut pendula_vm::Program,
+    compiled: &CompiledSource,
+    fast: bool,
+    when: When,
+) -> Result<(), NativeError> {
+    // C code undoes everything; it never erases.
+    let (Some(ir), false) = (&compiled.source, compiled.erases) else { return Ok(()) };
     let how = if fast { Rounding::Fast } else { Rounding::Strict };
-    let native = NativeProgram::new(ir.clone(), nil.arguments.clone(), how, nil.switches)?;
+    let native = NativeProgram::new(ir.clone(), compiled.arguments.clone(), how, compiled.switches, when)?;
     program.set_whole(Arc::new(native));
     Ok(())
 }
@@ -48,75 +75,201 @@ struct Attempt {
     limits: bool,
 }
 
+/// The place of the code for one kind of run.
+#[derive(Default)]
+struct Slot {
+    /// The code; `None` within if there can be none.
+    code: OnceLock<Option<Attempt>>,
+    beside: Mutex<Beside>,
+}
+
+/// What has been done for code that is made beside runs.
+#[derive(Default)]
+struct Beside {
+    /// How long runs of the kind have taken without it.
+    spent: Duration,
+    stage: Stage,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    Idle,
+    /// A thread looks it up, or compiles it.
+    UnderWay,
+    /// It is not in the cache.
+    Missing(c::Source),
+}
+
 /// A program in C. Each kind of run is compiled when it is first needed.
 pub struct NativeProgram {
-    program: Program,
+    when: When,
+    shared: Arc<Shared>,
+}
+
+/// What threads that compile share with those that run.
+struct Shared {
+    /// The program as it was read.
+    source: Program,
     arguments: Vec<Argument>,
-    changes: Vec<Range<usize>>,
-    carries: Vec<Range<usize>>,
-    floats: Vec<Range<usize>>,
     how: Rounding,
     switches: Switches,
+    analysed: OnceLock<Analysed>,
     /// The code of each kind of run, by [`index`].
-    codes: [OnceLock<Option<Attempt>>; RUN_KINDS],
+    codes: [Slot; RUN_KINDS],
     /// The same with all floating-point sums undone, for runs in which partial sums are too large for that to be left out.
-    undoing: [OnceLock<Option<Attempt>>; RUN_KINDS],
+    undoing: [Slot; RUN_KINDS],
     /// Whether partial sums were too large in a run of a kind.
     large: [AtomicBool; RUN_KINDS],
 }
 
-impl NativeProgram {
-    /// Makes the C program from [`pendula_compiler::compile::Compiled::native`] and the data symbols of its arguments.
-    /// The run forward is compiled at once.
-    ///
-    /// # Errors
-    /// The program cannot be translated to C, or the C cannot be compiled.
-    pub fn new(
-        program: Program,
-        arguments: Vec<Argument>,
-        how: Rounding,
-        switches: Switches,
-    ) -> Result<NativeProgram, NativeError> {
-        let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
-        let floats = if how == Rounding::Fast { c::floats(&program, &arguments) } else { Vec::new() };
-        let native = NativeProgram {
-            program,
-            arguments,
-            changes,
-            carries,
-            floats,
-            how,
-            switches,
-            codes: Default::default(),
-            undoing: Default::default(),
-            large: Default::default(),
-        };
-        let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
-        let code = native.compile(forward, true)?;
-        let _ = native.codes[index(forward)].set(Some(code));
-        Ok(native)
+/// The program as C is written from it, and its data.
+struct Analysed {
+    program: Program,
+    changes: Vec<Range<usize>>,
+    carries: Vec<Range<usize>>,
+    floats: Vec<Range<usize>>,
+}
+
+impl Shared {
+    fn analysed(&self) -> &Analysed {
+        self.analysed.get_or_init(|| {
+            let program = for_c(self.source.clone(), self.switches);
+            let arguments = &self.arguments;
+            let floats = if self.how == Rounding::Fast { c::floats(&program, arguments) } else { Vec::new() };
+            let (changes, carries) = (c::changes(&program, arguments), c::carries(&program, arguments));
+            Analysed { program, changes, carries, floats }
+        })
     }
 
-    fn compile(&self, kind: RunKind, certify: bool) -> Result<Attempt, NativeError> {
-        let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
-        let mode = match kind {
-            RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
-            RunKind::ForwardAndBack => Mode::ForwardAndBack,
-        };
+    /// The code's text.
+    fn write(&self, kind: RunKind, certify: bool) -> Result<c::Source, NativeError> {
         let settings = c::Settings { fast: self.how == Rounding::Fast, certify, switches: self.switches };
-        let source = c::write(&self.program, &self.arguments, &[mode], settings)?;
-        let code = Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?;
+        Ok(c::write(&self.analysed().program, &self.arguments, &[mode(kind)], settings)?)
+    }
+
+    fn compile(&self, kind: RunKind, source: &c::Source) -> Result<Attempt, NativeError> {
+        let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
+        let code = Code::new(&source.text, &source.kernels, (KERNELS, &mode(kind).name()), self.how)?;
         Ok(Attempt { code, limits: source.limits })
     }
 
-    fn code(&self, kind: RunKind, certify: bool) -> Option<&Attempt> {
-        let codes = if certify { &self.codes } else { &self.undoing };
-        codes[index(kind)].get_or_init(|| self.compile(kind, certify).inspect_err(tell).ok()).as_ref()
+    fn slot(&self, kind: RunKind, certify: bool) -> &Slot {
+        let slots = if certify { &self.codes } else { &self.undoing };
+        &slots[index(kind)]
     }
 
     /// Whether partial sums were too large in a run of this kind.
     fn is_large(&self, kind: RunKind) -> &AtomicBool {
         &self.large[index(kind)]
+    }
+
+    /// Writes the code and looks it up in the cache. If it is not there, compiles it if runs have taken long enough.
+    fn look_up(&self, kind: RunKind, certify: bool) {
+        let slot = self.slot(kind, certify);
+        let found = self.write(kind, certify).and_then(|source| {
+            let name = mode(kind).name();
+            let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
+            Ok(code.map(|code| Attempt { code, limits: source.limits }).ok_or(source))
+        });
+        match found {
+            Ok(Ok(attempt)) => self.put(kind, certify, Ok(attempt)),
+            Ok(Err(source)) => {
+                let mut beside = slot.beside.lock().unwrap_or_else(PoisonError::into_inner);
+                if beside.spent < COMPILE_AFTER {
+                    beside.stage = Stage::Missing(source);
+                    return;
+                }
+                drop(beside);
+                self.put(kind, certify, self.compile(kind, &source));
+            }
+            Err(error) => self.put(kind, certify, Err(error)),
+        }
+    }
+
+    /// Hands code to the runs.
+    fn put(&self, kind: RunKind, certify: bool, made: Result<Attempt, NativeError>) {
+        if let Err(error) = &made {
+            tracing::info!("not run as a whole: {}", visible(&error.to_string()));
+        }
+        let _ = self.slot(kind, certify).code.set(made.ok());
+        if !certify {
+            // From now on, both ways are open.
+            self.is_large(kind).store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+impl NativeProgram {
+    /// Makes the C program from [`pendula_compiler::compile::Compiled::source`] and the data symbols of its arguments.
+    /// The run forward is compiled here if code is wanted at once.
+    ///
+    /// # Errors
+    /// The program cannot be translated to C, or the C cannot be compiled.
+    pub fn new(
+        source: Program,
+        arguments: Vec<Argument>,
+        how: Rounding,
+        switches: Switches,
+        when: When,
+    ) -> Result<NativeProgram, NativeError> {
+        let shared = Shared {
+            source,
+            arguments,
+            how,
+            switches,
+            analysed: OnceLock::new(),
+            codes: Default::default(),
+            undoing: Default::default(),
+            large: Default::default(),
+        };
+        if when == When::AtOnce {
+            let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
+            let code = shared.compile(forward, &shared.write(forward, true)?)?;
+            let _ = shared.slot(forward, true).code.set(Some(code));
+        }
+        Ok(NativeProgram { when, shared: Arc::new(shared) })
+    }
+
+    fn code(&self, kind: RunKind, certify: bool) -> Option<&Attempt> {
+        let slot = self.shared.slot(kind, certify);
+        let made = match self.when {
+            When::Beside => slot.code.get()?,
+            When::AtOnce => slot.code.get_or_init(|| {
+                let made = self.shared.write(kind, certify).and_then(|source| self.shared.compile(kind, &source));
+                made.inspect_err(tell).ok()
+            }),
+        };
+        made.as_ref()
+    }
+
+    fn is_large(&self, kind: RunKind) -> bool {
+        self.shared.is_large(kind).load(Ordering::Relaxed)
+    }
+
+    /// Whether the code that runs of a kind begin with lets sums be forgotten.
+    fn begins_certified(&self, kind: RunKind) -> bool {
+        let limits = self.code(kind, true).is_some_and(|first| first.limits);
+        !(limits && self.is_large(kind))
+    }
+
+    /// Starts a thread that makes code, unless there is one.
+    fn make(&self, kind: RunKind, certify: bool, beside: &mut Beside) {
+        let stage = std::mem::replace(&mut beside.stage, Stage::UnderWay);
+        let (shared, working) = (Arc::clone(&self.shared), Working::begin());
+        let work = move || {
+            let _working = working;
+            match stage {
+                Stage::Idle => shared.look_up(kind, certify),
+                Stage::Missing(source) => shared.put(kind, certify, shared.compile(kind, &source)),
+                Stage::UnderWay => {}
+            }
+        };
+        let begun = std::thread::Builder::new().name("C compiler".into()).stack_size(STACK).spawn(work);
+        if let Err(error) = begun {
+            tracing::info!("no thread for the C compiler: {error}");
+            let _ = self.shared.slot(kind, certify).code.set(None);
+        }
     }
 }
 
@@ -134,6 +287,33 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 /// True if a run by such code is active, on any thread.
 pub fn is_under_way() -> bool {
     UNDER_WAY.load(Ordering::Relaxed) > 0
+}
+
+/// The number of threads that make code beside runs.
+static WORKING: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// Counts such a thread as long as it lives.
+struct Working;
+
+impl Working {
+    fn begin() -> Working {
+        *WORKING.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Working
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        *WORKING.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        WORKING.1.notify_all();
+    }
+}
+
+/// Waits until all code that is being made beside runs is in the cache, for this long at most. A process that ends
+/// before ends the compiler as well.
+pub fn wait_for_compiler(longest: Duration) {
+    let working = WORKING.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = WORKING.1.wait_timeout_while(working, longest, |working| *working > 0);
 }
 
 /// The number of kinds of runs.
@@ -156,31 +336,64 @@ fn index(kind: RunKind) -> usize {
     }
 }
 
+/// The C function of a kind of run.
+fn mode(kind: RunKind) -> Mode {
+    match kind {
+        RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
+        RunKind::ForwardAndBack => Mode::ForwardAndBack,
+    }
+}
+
 impl WholeProgram for NativeProgram {
     fn has(&self, kind: RunKind) -> bool {
+        // The code that undoes is made at once where it is needed, unless code is made beside runs.
         self.code(kind, true).is_some()
+            && (self.when == When::AtOnce || self.begins_certified(kind) || self.code(kind, false).is_some())
+    }
+
+    fn may_come(&self, kind: RunKind) -> bool {
+        let certify = self.begins_certified(kind);
+        self.when == When::Beside && self.shared.slot(kind, certify).code.get().is_none()
+    }
+
+    fn spent(&self, kind: RunKind, time: Duration) {
+        let certify = self.begins_certified(kind);
+        let slot = self.shared.slot(kind, certify);
+        if self.when == When::AtOnce || slot.code.get().is_some() {
+            return;
+        }
+        let mut beside = slot.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.spent += time;
+        let due = match beside.stage {
+            Stage::Idle => beside.spent >= LOOK_UP_AFTER,
+            Stage::Missing(_) => beside.spent >= COMPILE_AFTER,
+            Stage::UnderWay => false,
+        };
+        if due {
+            self.make(kind, certify, &mut beside);
+        }
     }
 
     fn changes(&self) -> &[Range<usize>] {
-        &self.changes
+        &self.shared.analysed().changes
     }
 
     fn carries(&self) -> &[Range<usize>] {
-        &self.carries
+        &self.shared.analysed().carries
     }
 
     fn unchecked(&self) -> &[Range<usize>] {
-        &self.floats
+        &self.shared.analysed().floats
     }
 
     fn leaves_values(&self) -> bool {
         // If sums are rounded anyway, undoing them gives the same result except for rounding.
-        self.how == Rounding::Fast
+        self.shared.how == Rounding::Fast
     }
 
     fn attempts(&self, kind: RunKind) -> usize {
         let limits = self.code(kind, true).is_some_and(|attempt| attempt.limits);
-        if limits && !self.is_large(kind).load(Ordering::Relaxed) { 2 } else { 1 }
+        if limits && !self.is_large(kind) { 2 } else { 1 }
     }
 
     fn run(
@@ -193,8 +406,12 @@ impl WholeProgram for NativeProgram {
         turned: &mut [u64],
     ) -> bool {
         let Some(first) = self.code(kind, true) else { return false };
-        let certify = !first.limits || attempt == 0 && !self.is_large(kind).load(Ordering::Relaxed);
+        let certify = !first.limits || attempt == 0 && !self.is_large(kind);
         let Some(Attempt { code, .. }) = (if certify { Some(first) } else { self.code(kind, false) }) else {
+            if self.shared.slot(kind, false).code.get().is_none() {
+                // It is likely to be needed again. Until it is there, other code runs such runs.
+                self.shared.is_large(kind).store(true, Ordering::Relaxed);
+            }
             return false;
         };
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
@@ -202,7 +419,7 @@ impl WholeProgram for NativeProgram {
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
         if ended && !certify {
             // It is likely to happen again.
-            self.is_large(kind).store(true, Ordering::Relaxed);
+            self.shared.is_large(kind).store(true, Ordering::Relaxed);
         }
         ended
     }

@@ -31,6 +31,7 @@ use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
 
 use crate::grad::{self, GradError};
 use crate::load::{self, Language, Loaded};
+use crate::native::When;
 use crate::report::Reporter;
 use crate::report::diagnosis::{self, Stopped};
 use crate::state::store;
@@ -160,7 +161,7 @@ impl Program {
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Program {
         self.config.engine = engine;
-        self.compiled_by(|options| options.native = engine == Engine::Native)
+        self.compiled_by(|_| ())
     }
 
     /// Sets the machine's configuration: its memory, infinities, traps.
@@ -327,9 +328,14 @@ impl Program {
             let d = Diagnostic::error(error.code(), format!("{}: {error}", self.name)).help(error.help());
             Error::told(ErrorKind::Program, vec![d], &sources)
         })?;
-        if let Some(source) = compiled.as_ref().filter(|_| self.config.engine == Engine::Native) {
+        let when = match self.config.engine {
+            Engine::Auto => Some(When::Beside),
+            Engine::Native => Some(When::AtOnce),
+            Engine::Interpreter | Engine::Jit => None,
+        };
+        if let (Some(source), Some(when)) = (&compiled, when) {
             // If the program cannot be compiled to C as a whole, its parts are.
-            if let Err(error) = crate::native::attach(&mut program, source, self.compiler.fast_float) {
+            if let Err(error) = crate::native::attach(&mut program, source, self.compiler.fast_float, when) {
                 tracing::info!("not run as a whole: {error}");
             }
         }

@@ -12,7 +12,7 @@ use pendula::asm::assemble;
 use pendula::compiler::compile::Options;
 use pendula::isa::counts::Direction;
 use pendula::load;
-use pendula::native::NativeProgram;
+use pendula::native::{NativeProgram, When};
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 use pendula_codegen::cc::Rounding;
 
@@ -119,7 +119,7 @@ fn the_program_with_a_small_stack() {
 fn machines_on_threads_with_small_stacks() {
     c_compiler();
     for args in programs("threads") {
-        let mut options = Options { native: true, ..Options::default() };
+        let mut options = Options::default();
         if let [_, _, list] = &args[..] {
             options.arguments = pendula::arguments::parse(list).expect("arguments");
         }
@@ -127,8 +127,10 @@ fn machines_on_threads_with_small_stacks() {
         let (module, nil) = (loaded.module.expect("no errors"), loaded.compiled.expect("compiled"));
         let parts = Program::new(module.clone(), true).expect("a sound program");
         let mut whole = Program::new(module, true).expect("a sound program");
-        let ir = nil.native.expect("asked for");
-        whole.set_whole(Arc::new(NativeProgram::new(ir, nil.arguments, Rounding::Strict, nil.switches).expect("C")));
+        let ir = nil.source.expect("compiled");
+        whole.set_whole(Arc::new(
+            NativeProgram::new(ir, nil.arguments, Rounding::Strict, nil.switches, When::AtOnce).expect("C"),
+        ));
         let mut expected = None;
         for engine in [Engine::Interpreter, Engine::Jit, Engine::Native] {
             for program in [&parts, &whole] {

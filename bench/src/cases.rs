@@ -347,7 +347,7 @@ impl Case {
     pub(crate) fn compile(&self, fast_float: bool) -> anyhow::Result<Compiled> {
         let arguments = self.data.iter().map(Data::argument).collect();
         let types = self.types.iter().map(|t| (*t).to_string()).collect();
-        let options = Options { arguments, types, native: true, fast_float, ..Options::default() };
+        let options = Options { arguments, types, fast_float, ..Options::default() };
         let name = format!("{}.nil", self.workload.name);
         let compiled = compile(&name, self.workload.nil.to_string(), &options);
         if let Some(d) = compiled.diagnostics.first() {

@@ -68,8 +68,8 @@ impl Prepared {
         let how = if fast { Rounding::Fast } else { Rounding::Strict };
         let module = compiled.module.with_context(|| format!("{} does not compile", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
-        if let Some(native) = compiled.native
-            && let Some(whole) = whole(native, compiled.arguments, how, compiled.switches)
+        if let Some(source) = compiled.source
+            && let Some(whole) = whole(source, compiled.arguments, how, compiled.switches)
         {
             prepared.program.set_whole(whole);
         }

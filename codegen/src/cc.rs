@@ -233,6 +233,15 @@ impl Compiler {
         self.library_with_extra(name, source, rounding, &[])
     }
 
+    /// The cached library for this source text, if there is one; the compiler is not called.
+    pub fn cached_library(&self, name: &str, source: &str, rounding: Rounding) -> Result<Option<Library>, CcError> {
+        self.with_usual_options(rounding, &[], |options| {
+            let directory = directory()?;
+            let (stem, key) = self.stem(name, source, options);
+            Ok(if directory.has(&stem, &key) { Library::load(&directory, &stem).ok() } else { None })
+        })
+    }
+
     /// Like [`Compiler::library`], with additional options.
     pub fn library_with_extra(
         &self,
@@ -241,19 +250,29 @@ impl Compiler {
         rounding: Rounding,
         more: &[&str],
     ) -> Result<Library, CcError> {
+        self.with_usual_options(rounding, more, |options| self.library_with(name, source, options))
+    }
+
+    /// Calls `f` with the options of a library.
+    fn with_usual_options<T>(&self, rounding: Rounding, more: &[&str], f: impl FnOnce(&[&str]) -> T) -> T {
         let set = SETTINGS.get().map_or(&[][..], |s| &s.options).iter().map(String::as_str);
         let usual = OPTIONS.iter().chain(rounding_options(rounding)).copied().chain(["-march=native"]);
-        self.library_with(name, source, &usual.chain(more.iter().copied()).chain(set).collect::<Vec<_>>())
+        f(&usual.chain(more.iter().copied()).chain(set).collect::<Vec<_>>())
+    }
+
+    /// The stem of a library's file name, and its key.
+    fn stem(&self, name: &str, source: &str, options: &[&str]) -> (String, String) {
+        let key = self.key(source, options);
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
+        (format!("{plain}-{:032x}", xxhash_rust::xxh3::xxh3_128(key.as_bytes())), key)
     }
 
     /// Like [`Compiler::library`], with these options alone. They must include `-shared` and `-fPIC`.
     pub fn library_with(&self, name: &str, source: &str, options: &[&str]) -> Result<Library, CcError> {
         let directory = directory()?;
-        let key = self.key(source, options);
-        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
-        let stem = format!("{plain}-{:032x}", xxhash_rust::xxh3::xxh3_128(key.as_bytes()));
+        let (stem, key) = self.stem(name, source, options);
         let cached = directory.has(&stem, &key);
-        let _span = tracing::debug_span!("C compiler", name = plain, bytes = source.len(), cached).entered();
+        let _span = tracing::debug_span!("C compiler", name, bytes = source.len(), cached).entered();
         if !cached {
             self.make(&directory, &stem, &key, source, options)?;
         }

@@ -17,6 +17,9 @@ pub struct Code {
 /// `entry(mem, lanes, len, top, midpoint, stack)`; see [`Code::run`].
 type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64, u64) -> i64;
 
+/// The name of the libraries.
+const NAME: &str = "pendula";
+
 /// The maximum number of bytes of the host's stack that a run uses for calls.
 const STACK: usize = 1 << 20;
 
@@ -33,7 +36,22 @@ impl Code {
         (init, entry): (&str, &str),
         rounding: Rounding,
     ) -> Result<Code, CcError> {
-        let library = Compiler::find()?.library("pendula", source, rounding)?;
+        Code::of(Compiler::find()?.library(NAME, source, rounding)?, kernels, (init, entry))
+    }
+
+    /// Like [`Code::new`], but only if the library is cached: the compiler is not called.
+    pub fn cached(
+        source: &str,
+        kernels: &[Kernel],
+        names: (&str, &str),
+        rounding: Rounding,
+    ) -> Result<Option<Code>, CcError> {
+        let library = Compiler::find()?.cached_library(NAME, source, rounding)?;
+        library.map(|library| Code::of(library, kernels, names)).transpose()
+    }
+
+    /// The functions of a library that was made from such a text.
+    fn of(library: Library, kernels: &[Kernel], (init, entry): (&str, &str)) -> Result<Code, CcError> {
         let (init, entry) = (library.address(init)?, library.address(entry)?);
         let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).collect();
         // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels.

@@ -31,8 +31,6 @@ pub struct Options {
     pub switches: Switches,
     /// The computations that are erased instead of undone.
     pub erase: Erase,
-    /// True if the result includes the program in the form from which C is written.
-    pub native: bool,
     /// Options for Janus.
     pub janus: janus::Settings,
 }
@@ -46,8 +44,8 @@ pub struct Compiled {
     pub program: Option<Program>,
     /// The IR before any pass.
     pub source: Option<Program>,
-    /// The IR from which C is written, if the options ask for it: without passes that only instructions benefit from.
-    pub native: Option<Program>,
+    /// True if results are erased instead of undone, where the options ask for it.
+    pub erases: bool,
     /// The passes that were requested.
     pub switches: Switches,
     /// The data symbols of the entry's arguments.
@@ -157,15 +155,17 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
     out
 }
 
+/// The IR from which C is written, from [`Compiled::source`]: without passes that only instructions benefit from.
+pub fn for_c(mut source: Program, switches: Switches) -> Program {
+    passes::run(&mut source, &switches.without(Pass::Strength).without(Pass::Keep));
+    source
+}
+
 impl Compiled {
     /// Optimizes a program and makes instructions of it.
     fn lower(&mut self, mut program: Program, options: &Options, code: &'static str) {
-        if options.native {
-            let mut native = program.clone();
-            passes::run(&mut native, &options.switches.without(Pass::Strength).without(Pass::Keep));
-            self.native = Some(native);
-        }
         self.source = Some(program.clone());
+        self.erases = options.erase != Erase::Never;
         passes::run(&mut program, &options.switches);
         match lower::lower(&program, &self.arguments, &lower::Options { erase: options.erase.clone() }) {
             Ok(module) => self.module = Some(module),

@@ -1,7 +1,7 @@
 //! The loop form as data: what is checked before loops, and kept in variables.
 
 use pendula_codegen::loops::{Check, Count, Stmt};
-use pendula_compiler::compile::{Options, compile};
+use pendula_compiler::compile::{Options, compile, for_c};
 use pendula_compiler::loop_form::{Mode, Settings, build};
 use pendula_compiler::nil::sema::{Argument, Number};
 use pendula_compiler::passes::{Pass, Switches};
@@ -23,9 +23,9 @@ fn the_loop(switches: Switches) -> Count {
         Argument::Array(vec![3], vec![Number::Float(1.0); 3]),
         Argument::Number(Number::Int(2)),
     ];
-    let options = Options { arguments, native: true, ..Options::default() };
+    let options = Options { arguments, ..Options::default() };
     let compiled = compile("sum.nil", SUM.to_string(), &options);
-    let ir = compiled.native.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+    let ir = for_c(compiled.source.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics)), compiled.switches);
     let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
     let program = build(&ir, &compiled.arguments, &modes, Settings { fast: false, certify: true, switches })
         .expect("a loop form");

@@ -18,8 +18,10 @@ mod status;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::{CommandFactory as _, Parser as _};
+use pendula::native::wait_for_compiler;
 use pendula::report::{Reporter, print};
 use pendula::visible::visible;
 use tracing_subscriber::filter::Targets;
@@ -30,8 +32,15 @@ use args::{Cli, Colour, Command};
 use report::answer;
 use status::{Status, broken_pipe, settled, traced};
 
+/// A command that takes longer than this waits for the C compiler in the end.
+const LONG: Duration = Duration::from_millis(100);
+
+/// How long it waits at most, so that the next command finds the code.
+const COMPILER: Duration = Duration::from_secs(1);
+
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
+    let started = Instant::now();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return print_parser_error(&error),
@@ -55,6 +64,9 @@ pub(crate) fn run() -> ExitCode {
             Status::Usage
         }
     };
+    if started.elapsed() > LONG && status <= Status::Fault {
+        wait_for_compiler(COMPILER);
+    }
     ExitCode::from(traced(status) as u8)
 }
 

@@ -19,7 +19,7 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
 use pendula::isa::verify::is_row;
 use pendula::load::{self, LoadError, display_name};
-use pendula::native::{NativeError, attach};
+use pendula::native::{NativeError, When, attach};
 use pendula::report::{Reporter, print};
 use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, StepOutcome};
@@ -48,13 +48,16 @@ fn on_terminal() -> bool {
 
 /// Runs up to the next check of the step limit, of Ctrl-C and of the progress, and subtracts the steps from `left`.
 /// Counting steps costs time. So without a limit and without a terminal it runs to the end, and Ctrl-C ends the process
-/// instead of the run.
+/// instead of the run. Without a limit, code for whole runs is used where the machine allows it.
 pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome {
     let looks = left.is_some() || on_terminal();
-    let chunk = looks.then(|| left.unwrap_or(CHUNK).min(CHUNK));
     let _unresponsive = (!looks).then(Unresponsive::begin);
     let before = machine.executed();
-    let outcome = machine.run(chunk);
+    let outcome = match *left {
+        Some(left) => machine.run(Some(left.min(CHUNK))),
+        None if looks => machine.run_part(CHUNK),
+        None => machine.run(None),
+    };
     if let Some(left) = left {
         *left = left.saturating_sub(machine.executed() - before);
     }
@@ -83,8 +86,13 @@ pub(crate) fn program(
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
-            if let (Engine::Native, Some(nil)) = (conditions.engine, &loaded.compiled) {
-                match attach(&mut program, nil, source.options.compiler.fast_float) {
+            let when = match conditions.engine {
+                Engine::Auto if !conditions.no_cc => Some(When::Beside),
+                Engine::Native => Some(When::AtOnce),
+                Engine::Auto | Engine::Interp | Engine::Jit => None,
+            };
+            if let (Some(when), Some(compiled)) = (when, &loaded.compiled) {
+                match attach(&mut program, compiled, source.options.compiler.fast_float, when) {
                     Ok(()) => {}
                     Err(NativeError::Refused(why)) => {
                         tracing::info!(target: "pendula::session", "not run as a whole: {}", visible(&why.to_string()));
@@ -293,23 +301,16 @@ pub(crate) struct Session {
     bar: Option<indicatif::ProgressBar>,
     /// Where a run backward began, and its number of instructions.
     back: Option<(u64, u64)>,
-    /// True if there is C code for whole runs.
-    whole: bool,
 }
 
 impl Session {
     pub(crate) fn new(conditions: &Conditions, trace: bool) -> Session {
-        Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None, back: None, whole: false }
+        Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None, back: None }
     }
 
     /// A session that only counts steps.
     pub(crate) fn limited(max_steps: Option<u64>) -> Session {
-        Session { trace: false, left: max_steps, started: Instant::now(), bar: None, back: None, whole: false }
-    }
-
-    /// Records whether the program has C code for whole runs, which show no progress.
-    pub(crate) fn of(self, loaded: &program::Program) -> Session {
-        Session { whole: loaded.compiled.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
+        Session { trace: false, left: max_steps, started: Instant::now(), bar: None, back: None }
     }
 
     /// Notes that a run backward begins, which takes as many instructions as have been executed so far.
@@ -338,14 +339,6 @@ impl Session {
         }
         if interrupt::is_requested() {
             return Ok(Outcome::Limit);
-        }
-        if self.whole && self.left.is_none() {
-            let _span =
-                tracing::debug_span!(target: "pendula::session", "run as a whole", direction = ?machine.direction())
-                    .entered();
-            if machine.run_as_whole() {
-                return Ok(Outcome::Finished);
-            }
         }
         let outcome = loop {
             let outcome = part(machine, &mut self.left);

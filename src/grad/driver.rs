@@ -23,7 +23,7 @@ pub(super) struct Driver<'m, 'p, R> {
     pub(super) run: R,
     pub(super) start: Snapshot,
     pub(super) seed: u64,
-    pub(super) inputs: Vec<Place>,
+    pub(super) inputs: &'m [Place],
     pub(super) env: Env,
     /// Where a fixed-point number first overflowed, and what words carried then.
     pub(super) overflow: Option<(u32, AdMode)>,

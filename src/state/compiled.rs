@@ -45,8 +45,8 @@ pub struct CompiledSource {
     pub program: Option<ir::Program>,
     /// The IR before the optimisations.
     pub source: Option<ir::Program>,
-    /// The IR from which C is generated, if [`Options::native`](pendula_compiler::compile::Options::native) asks for it.
-    pub native: Option<ir::Program>,
+    /// True if results are erased instead of undone, as `--uncompute` asks for.
+    pub erases: bool,
     /// The passes that were selected.
     pub switches: Switches,
     /// The files as they were read, the program first; empty for a program in Janus.
@@ -84,7 +84,7 @@ pub(crate) fn compiled(c: Compiled) -> Loaded {
         wants_arguments: c.wants_arguments,
         program: c.program,
         source: c.source,
-        native: c.native,
+        erases: c.erases,
         switches: c.switches,
         inputs: c.inputs,
         janus: c.janus,

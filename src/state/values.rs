@@ -136,12 +136,10 @@ pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
     match place.at {
         Location::Register(reg) => words.iter().for_each(|word| machine.set_register(reg, *word)),
         Location::Cell(at) => words.iter().for_each(|word| machine.set_cell(at, *word)),
-        Location::Memory { start, len, .. } => {
+        Location::Memory { start, .. } => {
             // A data symbol lies in the data segment, which fits the memory.
             let words: Vec<u64> = words.iter().map(|w| machine.narrowed(*w)).collect();
-            if let Some(target) = machine.memory_mut().get_mut(start as usize..(start + len) as usize) {
-                target.copy_from_slice(&words);
-            }
+            machine.set_words(start as usize, &words);
         }
     }
 }

@@ -6,6 +6,7 @@
 mod forgotten;
 mod nil;
 mod random;
+mod takeover;
 mod whole;
 
 use std::path::Path;

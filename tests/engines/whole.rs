@@ -1,5 +1,5 @@
-//! Whole runs compiled to C: the examples and the workloads in Nil end in the same state as in the interpreter, with the same gradient words up to
-//! rounding, and trap where the interpreter does.
+//! Whole runs compiled to C: the examples and the workloads in Nil end in the same state as in the interpreter, with the same gradient
+//! words, and trap where the interpreter does.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pendula::isa::adjoint::{GRADIENT, LANES, VALUE};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::types::Ty;
-use pendula::native::{NativeError, NativeProgram};
+use pendula::native::{NativeError, NativeProgram, When};
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{Cell, one};
 use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program, Snapshot, WholeProgram};
@@ -24,22 +24,21 @@ pub(super) struct Ran {
     pub(super) finished: bool,
 }
 
-/// Words that values carry agree: shares are added up in an order of the compiler's, by instructions and in C.
-fn agree(a: u64, b: u64) -> bool {
+/// Words agree up to rounding: what a run back leaves of sums of doubles.
+fn near(a: u64, b: u64) -> bool {
     let [x, y] = [a, b].map(f64::from_bits);
     a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()))
 }
-
 /// A program, and its code for whole runs if it has any.
 pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
     c_compiler();
     let Call { arguments, types, entry } = call.clone();
-    let options = Options { arguments, types, entry, native: true, ..Options::default() };
+    let options = Options { arguments, types, entry, ..Options::default() };
     let compiled = compile(what, source.to_string(), &options);
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let native = compiled.native.expect("a program");
-    match NativeProgram::new(native, compiled.arguments, how, compiled.switches) {
+    let native = compiled.source.expect("a program");
+    match NativeProgram::new(native, compiled.arguments, how, compiled.switches, When::AtOnce) {
         Ok(code) => {
             let code = Arc::new(code);
             program.set_whole(code.clone());
@@ -75,7 +74,7 @@ pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
             lanes.flat_map(|l| (0..words).map(move |at| (*l, at))).map(|(l, at)| m.lane_word(l, at)).collect::<Vec<_>>()
         };
         let [a, b] = [carried(&pair[0]), carried(&pair[1])];
-        let differs = a.iter().zip(&b).find(|(a, b)| !agree(**a, **b));
+        let differs = a.iter().zip(&b).find(|(a, b)| a != b);
         assert_eq!(
             differs.map(|(a, b)| (f64::from_bits(*a), f64::from_bits(*b))),
             None,
@@ -149,7 +148,7 @@ fn run_forward_and_back(
     } else {
         // As the run before has left it, which is not the start to the bit where it drifts.
         let left: Vec<u64> = fused.memory()[..between.mem.len()].to_vec();
-        assert!(left.iter().zip(start.mem.iter()).all(|(a, b)| agree(*a, b)), "{what}: the start");
+        assert!(left.iter().zip(start.mem.iter()).all(|(a, b)| near(*a, b)), "{what}: the start");
         for (at, word) in start.mem.iter().enumerate() {
             if left[at] != word {
                 fused.put(VALUE, Cell::Word(at), word);
@@ -162,7 +161,7 @@ fn run_forward_and_back(
     assert_eq!(plain.memory(), fused.memory(), "{what}: memory");
     for at in 0..plain.memory().len() {
         let [a, b] = [&*plain, &*fused].map(|m| m.lane_word(GRADIENT, at));
-        assert!(agree(a, b), "{what}: word {at} carries {}, not {}", f64::from_bits(b), f64::from_bits(a));
+        assert_eq!(a, b, "{what}: word {at} carries {}, not {}", f64::from_bits(b), f64::from_bits(a));
     }
     for (at, word) in between.mem.iter().enumerate().take(plain.program().module().data.len()) {
         assert_eq!(fused.midpoint_word(at), word, "{what}: word {at} where it turned round");

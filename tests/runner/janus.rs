@@ -18,7 +18,7 @@ use pendula::isa::counts::Direction;
 use pendula::isa::module::SymbolKind;
 use pendula::isa::{Module, Ty};
 use pendula::load::{Loaded, load};
-use pendula::native::NativeProgram;
+use pendula::native::{NativeProgram, When};
 use pendula::vm::{Config, Engine, Event, Machine, Outcome, Program};
 use pendula::{store, values};
 use pendula_codegen::cc::Rounding;
@@ -95,12 +95,7 @@ fn data_len(module: &Module) -> usize {
 /// Compiles a file at a level.
 fn compile(file: &TestFile, level: u8) -> Result<Loaded, String> {
     let path = file.path.to_str().ok_or("no UTF-8")?;
-    let options = Options {
-        switches: Switches::level(level),
-        janus: settings(&file.expected)?,
-        native: true,
-        ..Options::default()
-    };
+    let options = Options { switches: Switches::level(level), janus: settings(&file.expected)?, ..Options::default() };
     load(path, &assemble::Options::default(), &options).map_err(|e| e.to_string())
 }
 
@@ -108,8 +103,9 @@ fn compile(file: &TestFile, level: u8) -> Result<Loaded, String> {
 fn program(loaded: &Loaded) -> Result<Option<Program>, String> {
     let (Some(module), Some(nil)) = (&loaded.module, &loaded.compiled) else { return Ok(None) };
     let mut program = Program::new(module.clone(), true).map_err(|e| format!("{} {e}", e.code()))?;
-    if let Some(ir) = &nil.native
-        && let Ok(native) = NativeProgram::new(ir.clone(), nil.arguments.clone(), Rounding::Strict, nil.switches)
+    if let Some(ir) = &nil.source
+        && let Ok(native) =
+            NativeProgram::new(ir.clone(), nil.arguments.clone(), Rounding::Strict, nil.switches, When::AtOnce)
     {
         program.set_whole(Arc::new(native));
     }

@@ -44,8 +44,12 @@ impl Default for Config {
 }
 
 /// The engine that runs a program. Engines differ in speed only: values, lanes, traps and counts are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
+    /// The fastest of the others that needs nothing to be installed: [`Engine::Jit`] if it is available, else the interpreter. What
+    /// attaches code for whole runs to programs may make it beside runs ([`crate::WholeProgram::may_come`]).
+    #[default]
+    Auto,
     /// The interpreter.
     Interpreter,
     /// Units compiled to machine code when they are first used, and the interpreter for the rest. Feature `jit`.
@@ -54,20 +58,24 @@ pub enum Engine {
     Native,
 }
 
-impl Default for Engine {
-    /// [`Engine::Jit`] if it is available, else the interpreter.
-    fn default() -> Engine {
-        if Engine::Jit.is_available() { Engine::Jit } else { Engine::Interpreter }
-    }
-}
-
 impl Engine {
-    /// Every engine.
+    /// Every engine that runs code itself.
     pub const ALL: [Engine; 3] = [Engine::Interpreter, Engine::Jit, Engine::Native];
+
+    /// The engine itself, or the one that [`Engine::Auto`] stands for.
+    #[must_use]
+    pub fn resolved(self) -> Engine {
+        match self {
+            Engine::Auto if Engine::Jit.is_available() => Engine::Jit,
+            Engine::Auto => Engine::Interpreter,
+            engine => engine,
+        }
+    }
 
     /// The name.
     pub const fn name(self) -> &'static str {
         match self {
+            Engine::Auto => "auto",
             Engine::Interpreter => "interp",
             Engine::Jit => "jit",
             Engine::Native => "native",
@@ -85,7 +93,7 @@ impl Engine {
         return crate::engine::is_supported(self);
         #[cfg(not(any(feature = "jit", feature = "native")))]
         match self {
-            Engine::Interpreter => Ok(()),
+            Engine::Auto | Engine::Interpreter => Ok(()),
             Engine::Jit | Engine::Native => Err(format!("it wants a build with the feature `{}`", self.name())),
         }
     }

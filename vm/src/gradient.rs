@@ -173,21 +173,41 @@ pub fn gradient<E>(
 }
 
 /// Runs [`forward`] and [`gradient`]; returns the value of the loss in between. If the machine allows whole runs and the program has
-/// code for them, that code does both at once, and `run` is not called.
+/// code for them, that code does both at once, and `run` is not called. If such code comes while `run` runs, `run` returns before the
+/// end, and both runs begin again with it.
 pub fn run_forward_and_back<E>(
     m: &mut Machine<'_>,
     loss: Variable,
     seed: u64,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    if let Cell::Word(at) = loss.cell
-        && m.run_forward_and_back(&[(at, seed)])
-    {
+    let Cell::Word(at) = loss.cell else { return run_both(m, loss, seed, run) };
+    if m.run_forward_and_back(&[(at, seed)]) {
         return Ok(m.midpoint_word(at));
     }
+    m.plan_forward_and_back();
+    let value = run_both(m, loss, seed, run);
+    if !m.begins_again() {
+        return value;
+    }
+    if m.run_forward_and_back(&[(at, seed)]) {
+        return Ok(m.midpoint_word(at));
+    }
+    run_both(m, loss, seed, run)
+}
+
+/// Runs [`forward`] and [`gradient`], unless code comes that does both at once ([`Machine::run`]).
+fn run_both<E>(
+    m: &mut Machine<'_>,
+    loss: Variable,
+    seed: u64,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<u64, E> {
     forward(m, run)?;
     let value = m.get(VALUE, loss.cell);
-    gradient(m, loss, seed, run)?;
+    if !m.is_stopped() {
+        gradient(m, loss, seed, run)?;
+    }
     Ok(value)
 }
 

@@ -85,6 +85,7 @@ impl Record {
 impl Machine<'_> {
     /// Chooses the AD mode of the next run: gradient words of level 1 or 2, tangents. The contents of the lanes stay.
     pub fn set_ad_mode(&mut self, ad_mode: AdMode) {
+        self.drop_planned_run();
         set_ad_mode(&mut self.core, self.program, ad_mode);
     }
 
@@ -104,6 +105,7 @@ impl Machine<'_> {
     /// Writes the word of a register in a lane. Writes to `r0` have no effect.
     pub fn set_lane_register(&mut self, lane: usize, reg: Reg, word: u64) {
         self.saved.only_data = false;
+        self.drop_planned_run();
         match lane.checked_sub(1) {
             _ if reg == Reg::ZERO => {}
             None => self.core.regs[reg.index()] = word,
@@ -122,6 +124,7 @@ impl Machine<'_> {
         let words = self.core.mem.len();
         self.saved.only_data &= address < self.program.module().data.len();
         self.saved.gradients_confined = false;
+        self.drop_planned_run();
         if let Some(n) = lane.checked_sub(1) {
             self.core.lanes[n].allocate(words);
         }
@@ -133,12 +136,14 @@ impl Machine<'_> {
 
     /// Clears a lane (1 to 3) and frees its memory.
     pub fn clear_lane(&mut self, lane: usize) {
+        self.drop_planned_run();
         self.core.lanes[lane - 1] = Lane::EMPTY;
         self.core.allocate(self.core.ad_mode);
     }
 
     /// Exchanges two lanes (1 to 3).
     pub fn exchange_lanes(&mut self, a: usize, b: usize) {
+        self.drop_planned_run();
         self.saved.gradients_confined = false;
         self.core.lanes.swap(a - 1, b - 1);
         self.core.allocate(self.core.ad_mode);

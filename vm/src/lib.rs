@@ -21,6 +21,7 @@ mod program;
 mod run;
 mod snapshot;
 mod step;
+mod takeover;
 mod trap;
 mod whole;
 

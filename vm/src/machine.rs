@@ -73,7 +73,7 @@ pub struct Machine<'p> {
     pub(crate) position: Position,
     pub(crate) halted: bool,
     /// The direction in which the run began.
-    begun: Direction,
+    pub(crate) begun: Direction,
     /// For each AD mode that ran: the executions of each block, forward then backward.
     pub(crate) counts: [Vec<u64>; AdMode::ALL.len()],
     /// Executions of single instructions, by AD mode, block side and address.
@@ -92,7 +92,7 @@ pub struct Machine<'p> {
 impl<'p> Machine<'p> {
     /// A machine with the program's data in memory, about to run forward.
     pub fn new(program: &'p Program, config: &Config) -> Result<Machine<'p>, ConfigError> {
-        let engine = config.engine;
+        let engine = config.engine.resolved();
         engine.check_available().map_err(|why| ConfigError::Engine { engine, why })?;
         let module = program.module();
         let pisa = module.flags.profile == Profile::Pisa;
@@ -159,12 +159,13 @@ impl<'p> Machine<'p> {
             counting: config.count,
             executed: 0,
             engine_counts: EngineCounts::default(),
-            engine: config.engine,
+            engine,
             whole: false,
             saved: Default::default(),
             #[cfg(any(feature = "jit", feature = "native"))]
             local: crate::engine::Local::new(config),
         };
+        machine.saved.only_data = !pisa;
         machine.begin(Direction::Forward);
         Ok(machine)
     }
@@ -173,6 +174,7 @@ impl<'p> Machine<'p> {
     /// then it is the last one. But after a run in the other direction, which may have reversed and ended at a `start`, it is where
     /// that run has ended. The state stays as it is.
     pub fn begin(&mut self, direction: Direction) {
+        self.drop_planned_run();
         let d = &self.program.decoded;
         let back = direction == Direction::Backward;
         let mut block = d.entry.unwrap_or([0, 0])[usize::from(back)];
@@ -197,7 +199,7 @@ impl<'p> Machine<'p> {
         self.core.env
     }
 
-    /// The engine that runs the program.
+    /// The engine that runs the program; never [`Engine::Auto`].
     pub fn engine(&self) -> Engine {
         self.engine
     }
@@ -240,6 +242,7 @@ impl<'p> Machine<'p> {
     pub fn set_register(&mut self, reg: Reg, word: u64) {
         if reg != Reg::ZERO || self.is_pisa() {
             self.saved.only_data = false;
+            self.drop_planned_run();
             self.core.regs[reg.index()] = self.narrowed(word);
         }
     }
@@ -262,7 +265,18 @@ impl<'p> Machine<'p> {
     /// The memory, for writing.
     pub fn memory_mut(&mut self) -> &mut [u64] {
         self.saved.only_data = false;
+        self.drop_planned_run();
         &mut self.core.mem
+    }
+
+    /// Writes words from an address on. Those outside the memory are ignored.
+    pub fn set_words(&mut self, address: usize, words: &[u64]) {
+        let end = address.saturating_add(words.len()).min(self.core.mem.len());
+        self.saved.only_data &= end <= self.program.module().data.len();
+        self.drop_planned_run();
+        if let Some(target) = self.core.mem.get_mut(address..end) {
+            target.copy_from_slice(&words[..target.len()]);
+        }
     }
 
     /// The cells beyond [`Machine::memory`] that are not zero, by address. Only the profile `pisa` has such cells.

@@ -60,7 +60,11 @@ impl Machine<'_> {
     }
 
     fn restore_state(&mut self, snapshot: &Snapshot) {
-        self.saved.only_data = false;
+        self.drop_planned_run();
+        let top = self.program.module().data.len();
+        let plain =
+            snapshot.regs.iter().enumerate().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
+        self.saved.only_data &= plain && snapshot.mem.trimmed_len() <= top;
         self.core.regs = snapshot.regs;
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
@@ -93,6 +97,8 @@ impl Machine<'_> {
             start.mem.copy_to(copied);
             clear(rest);
         }
+        // Nothing is left of what the machine had.
+        self.saved.only_data = true;
         self.restore_state(start);
         let core = &mut self.core;
         core.lanes.fill_with(|| Lane::EMPTY);

@@ -9,10 +9,18 @@ use crate::run::{ExitFault, Stop, fall_through, run_blocks, take_exit};
 
 impl<'p> Machine<'p> {
     /// Runs to the end, to a trap, or until `limit` instructions have run.
+    ///
+    /// Without a limit, and if the machine allows whole runs, the program's code for these runs it if there is any, or as soon as there
+    /// is. Within [`crate::gradient::run_forward_and_back`], the run may then stop before its end.
     pub fn run(&mut self, limit: Option<u64>) -> Outcome {
-        if limit.is_none() && self.run_as_whole() {
-            return Outcome::Finished;
+        if limit.is_none() && self.allows_whole() && self.program.whole().is_some() {
+            return self.run_or_begin_again(None);
         }
+        self.run_by_engine(limit)
+    }
+
+    /// Runs by the machine's engine.
+    pub(crate) fn run_by_engine(&mut self, limit: Option<u64>) -> Outcome {
         // Short runs take less than a microsecond, so the span is made only for a listener.
         let _span = tracing::enabled!(tracing::Level::DEBUG).then(|| {
             let (direction, ad_mode, engine) = (self.direction(), self.core.ad_mode, self.engine);

@@ -2,6 +2,7 @@
 //! either runs to the end or has no effect.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use pendula_isa::adjoint::{AdMode, GRADIENT, LANES};
 use pendula_isa::counts::Direction;
@@ -37,6 +38,15 @@ impl RunKind {
 pub trait WholeProgram: Send + Sync {
     /// Whether there is code for runs of this kind.
     fn has(&self, kind: RunKind) -> bool;
+
+    /// Whether code for runs of this kind may come while the program runs by other code, if that takes long enough; see
+    /// [`WholeProgram::spent`].
+    fn may_come(&self, _kind: RunKind) -> bool {
+        false
+    }
+
+    /// Tells how long a run of this kind, or a part of one, took by other code.
+    fn spent(&self, _kind: RunKind, _time: Duration) {}
 
     /// The data whose values a run may change, temporarily or permanently.
     fn changes(&self) -> &[Range<usize>];
@@ -79,6 +89,8 @@ pub(crate) struct Saved {
     pub(crate) only_data: bool,
     /// Whether all gradient words that whole runs do not change are known to be zero.
     pub(crate) gradients_confined: bool,
+    /// What the run under way began with, if it may begin again with code for whole runs.
+    pub(crate) start: Option<Box<crate::takeover::Start>>,
 }
 
 impl Machine<'_> {
@@ -100,8 +112,10 @@ impl Machine<'_> {
         let Some(whole) = self.program.whole() else { return false };
         let kind = RunKind::ForwardAndBack;
         let top = self.program.module().data.len();
-        let known = seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at)));
-        if !self.whole || !known || !whole.has(kind) {
+        if !self.whole || !whole.has(kind) {
+            return false;
+        }
+        if !seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at))) {
             return false;
         }
         let before = (self.position, self.core.forward, self.halted);
@@ -218,7 +232,7 @@ impl Machine<'_> {
     }
 
     /// Whether the machine is at an end of the program and only the data is live.
-    fn is_plain_start(&mut self) -> bool {
+    pub(crate) fn is_plain_start(&mut self) -> bool {
         let entry = self.program.decoded.entry.unwrap_or([0, 0]);
         let core = &self.core;
         let top = self.program.module().data.len();

@@ -19,8 +19,11 @@ pub(crate) struct Conditions {
     #[arg(long, help_heading = RUNNING, value_name = "N", value_parser = count)]
     pub(crate) max_steps: Option<u64>,
     /// The engine that runs the program.
-    #[arg(long, help_heading = RUNNING, value_enum, default_value_t = Engine::default(), value_name = "NAME")]
+    #[arg(long, help_heading = RUNNING, value_enum, default_value_t, value_name = "NAME")]
     pub(crate) engine: Engine,
+    /// Do without a C compiler: `--engine auto` then runs long programs by `jit` to their end.
+    #[arg(long, help_heading = RUNNING)]
+    pub(crate) no_cc: bool,
     /// The size of the memory in words.
     ///
     /// The default is the program's `.mem`; without one, the size of the data and 2^20 words more.
@@ -41,8 +44,11 @@ pub(crate) struct Conditions {
 }
 
 /// What runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
+    /// Whatever is fastest: `jit`, and for programs in Nil and Janus that run long, `native` as soon as the C compiler is done, which works beside the run.
+    #[default]
+    Auto,
     /// The interpreter.
     Interp,
     /// Machine code, which Cranelift generates once a run is long enough to gain from it; the results, traps and counts are the same.
@@ -51,19 +57,10 @@ pub(crate) enum Engine {
     Native,
 }
 
-impl Default for Engine {
-    fn default() -> Engine {
-        match pendula::vm::Engine::default() {
-            pendula::vm::Engine::Interpreter => Engine::Interp,
-            pendula::vm::Engine::Jit => Engine::Jit,
-            pendula::vm::Engine::Native => Engine::Native,
-        }
-    }
-}
-
 impl From<Engine> for pendula::vm::Engine {
     fn from(engine: Engine) -> pendula::vm::Engine {
         match engine {
+            Engine::Auto => pendula::vm::Engine::Auto,
             Engine::Interp => pendula::vm::Engine::Interpreter,
             Engine::Jit => pendula::vm::Engine::Jit,
             Engine::Native => pendula::vm::Engine::Native,

@@ -10,7 +10,7 @@ use clap::builder::PossibleValue;
 use pendula::compiler::ir::Program as Ir;
 use pendula::compiler::lower::Argument;
 use pendula::compiler::passes::Switches;
-use pendula::native::NativeProgram;
+use pendula::native::{NativeProgram, When};
 use pendula::report::{Reporter, print};
 use pendula::vm::WholeProgram;
 use pendula_bench::cases::{Size, WORKLOADS, case, chosen, names};
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
 
 /// Makes the code that runs a whole program in C, if it can be made.
 fn whole(program: Ir, arguments: Vec<Argument>, how: Rounding, switches: Switches) -> Option<Arc<dyn WholeProgram>> {
-    Some(Arc::new(NativeProgram::new(program, arguments, how, switches).ok()?))
+    Some(Arc::new(NativeProgram::new(program, arguments, how, switches, When::AtOnce).ok()?))
 }
 
 /// The command that measures the memory of a workload in a process of its own.

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use pendula::arguments;
 use pendula::asm::{disasm, object};
 use pendula::compiler::c;
-use pendula::compiler::compile::Options;
+use pendula::compiler::compile::{Options, for_c};
 use pendula::compiler::ir::text;
 use pendula::compiler::janus::Settings;
 use pendula::compiler::lower::Erase;
@@ -16,7 +16,7 @@ use pendula::report::Reporter;
 use serde_json::Map;
 
 use crate::cli::args::{Compile, Emit, Options as Given, Uncompute};
-use crate::cli::commands::{budget, load_for};
+use crate::cli::commands::{budget, load};
 use crate::cli::output::{output_object, output_text};
 use crate::cli::status::Status;
 
@@ -60,7 +60,6 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
         budget,
         switches,
         erase,
-        native: false,
         janus: Settings {
             int32: janus.int.map_or(janus.classic, |bits| bits == 32),
             stack: room.stack,
@@ -71,7 +70,7 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
 }
 
 pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = load_for(&args.source.in_full(), None, args.emit == Emit::C, args.json, reporter)?;
+    let program = load(&args.source.in_full(), None, args.json, reporter)?;
     if !args.json {
         reporter.diagnostics(&program.warnings, &program.sources);
     }
@@ -88,9 +87,10 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         },
         Emit::Ir => nil.program.as_ref().map_or(String::new(), text::print),
         Emit::C => {
-            let (Some(ir), arguments) = (nil.native.as_ref(), &nil.arguments) else {
+            let (Some(ir), false) = (nil.source.clone(), nil.erases) else {
                 bail!("{file} cannot be written in C: what it undoes is to be erased, `--uncompute`")
             };
+            let (ir, arguments) = (for_c(ir, nil.switches), &nil.arguments);
             let modes = [
                 c::Mode::Run(Direction::Forward, AdMode::Plain),
                 c::Mode::Run(Direction::Backward, AdMode::Plain),
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 switches: nil.switches,
             };
             let source =
-                c::write(ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
+                c::write(&ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
             source.text
         }
         Emit::Rasm => disasm::disassemble(&program.module),

@@ -112,8 +112,8 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok(saving) => saving?,
         Err(error) => return stopped(error, args, &loaded, (&machine, &Seen::default()), reporter),
     };
-    session::allow_whole(&mut machine, given, args.stats || args.keep_dropped);
-    let mut session = Session::new(given, false).of(&loaded);
+    session::allow_whole(&mut machine, given, args.stats || args.keep_dropped || args.drift);
+    let mut session = Session::new(given, false);
     let mut seen = Seen { before: Some(*machine.registers()), ..Seen::default() };
     let guard = InterruptGuard::begin(reporter);
     let outcome = grad(&mut machine, &options, |m| {

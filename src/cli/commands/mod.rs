@@ -36,7 +36,7 @@ use pendula::uncompute;
 use pendula::vm::{self, Machine, Outcome, Snapshot};
 use serde_json::{Map, Value};
 
-use crate::cli::args::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
+use crate::cli::args::{Alias, Conditions, Options as SourceOptions, Reading, Source, Switch, Uncompute};
 use crate::cli::output::{as_json, report};
 use crate::cli::program::Program;
 use crate::cli::report::answer;
@@ -92,23 +92,7 @@ pub(crate) fn load(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Program> {
-    load_for(source, run, wants_c(run), json, reporter)
-}
-
-/// True if a run with these options needs the form of the program that C is written from.
-pub(crate) fn wants_c(run: Option<RunConditions<'_>>) -> bool {
-    run.is_some_and(|r| r.given.engine == Engine::Native)
-}
-
-/// Like [`load`]; with `native`, the result of compiling Nil also has the form that C is written from.
-pub(crate) fn load_for(
-    source: &Source,
-    run: Option<RunConditions<'_>>,
-    native: bool,
-    json: bool,
-    reporter: &Reporter,
-) -> anyhow::Result<Program> {
-    let options = compiler_options(&source.options, native)?;
+    let options = compile::options(&source.options)?;
     let loaded = load_with(source, &options, run)?;
     check_inputs(loaded, (source, &options, run.is_some()), json, reporter)
 }
@@ -136,7 +120,7 @@ pub(crate) fn load_to_check(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<(Program, Option<String>)> {
-    let options = compiler_options(&source.options, false)?;
+    let options = compile::options(&source.options)?;
     let loaded = load_with(source, &options, None)?;
     let arguments = loaded.as_ref().ok().and_then(|loaded| usage::example_arguments(source, loaded, &options));
     if arguments.is_none() {
@@ -145,7 +129,7 @@ pub(crate) fn load_to_check(
     let text = loaded.ok().and_then(|loaded| Some(loaded.compiled?.inputs.into_iter().next()?.text));
     let mut with = source.clone();
     with.options.nil.args.clone_from(&arguments);
-    let options = compiler_options(&with.options, false)?;
+    let options = compile::options(&with.options)?;
     let loaded = load::load_bytes(&source.file, text.unwrap_or_default().into(), &self::options(&with, None), &options);
     let program = checked(loaded, json, reporter);
     if let (Err(error), Some(text), false) = (&program, &arguments, json)
@@ -154,13 +138,6 @@ pub(crate) fn load_to_check(
         print(&format!("{}: compiled with --args {}\n", load::display_name(&source.file), usage::quoted(text)))?;
     }
     Ok((program?, arguments))
-}
-
-/// The compiler's options from the command line's; `native` also asks for the form that C is written from.
-pub(crate) fn compiler_options(given: &SourceOptions, native: bool) -> anyhow::Result<compiler::compile::Options> {
-    // C code undoes everything; it never erases.
-    let native = native && given.compiler.uncompute == Uncompute::Always;
-    Ok(compiler::compile::Options { native, ..compile::options(given)? })
 }
 
 /// Loads a program with these compiler options instead of the command line's.

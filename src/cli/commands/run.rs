@@ -69,8 +69,8 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
 
     let by_source = args.trace == Some(Trace::Source) && loaded.compiled.is_some();
     let by_instruction = args.trace.is_some() && !by_source;
-    session::allow_whole(&mut machine, given, args.stats || by_instruction || args.keep_dropped);
-    let mut session = Session::new(given, by_instruction).of(&loaded);
+    session::allow_whole(&mut machine, given, args.stats || by_instruction || args.keep_dropped || args.drift);
+    let mut session = Session::new(given, by_instruction);
     let before = *machine.registers();
     let direction = if args.reverse { Direction::Backward } else { Direction::Forward };
     let start = args.round_trip.then(|| machine.digest());

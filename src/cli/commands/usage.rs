@@ -150,7 +150,7 @@ enum Tried {
 /// Compiles the program for these arguments, and runs it.
 fn tried(source: &Source, program: &str, text: &str, options: &compile::Options) -> Tried {
     let Ok(arguments) = arguments::parse_within(text, &options.budget) else { return REFUSED };
-    let options = compile::Options { arguments, native: false, ..options.clone() };
+    let options = compile::Options { arguments, ..options.clone() };
     let compiled = compile(display_name(&source.file), program.to_string(), &options);
     let errors = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error);
     // A type mismatch may be caused by an argument.

@@ -134,7 +134,7 @@ pub(crate) fn ran_by(machine: &Machine<'_>) -> Vec<&'static str> {
 /// The name of the code that an engine generates for parts of a program.
 pub(crate) fn code_name(engine: Engine) -> &'static str {
     match engine {
-        Engine::Interpreter => "code",
+        Engine::Auto | Engine::Interpreter => "code",
         Engine::Jit => "jit",
         Engine::Native => "units of C",
     }

@@ -124,7 +124,7 @@ pub(crate) struct EngineCode {
 /// Checks that an engine supports this host; the error is the reason why not.
 pub(crate) fn is_supported(engine: Engine) -> Result<(), String> {
     match engine {
-        Engine::Interpreter => Ok(()),
+        Engine::Auto | Engine::Interpreter => Ok(()),
         #[cfg(feature = "jit")]
         Engine::Jit => {
             static SUPPORTED: OnceLock<bool> = OnceLock::new();
@@ -184,7 +184,7 @@ impl EngineCode {
         }
         if !given_up.contains(&unit) {
             match mode.engine {
-                Engine::Interpreter => {}
+                Engine::Auto | Engine::Interpreter => {}
                 #[cfg(feature = "jit")]
                 Engine::Jit => self.compile(program, mode, table, unit, hot),
                 #[cfg(feature = "native")]

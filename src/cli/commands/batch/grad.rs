@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use pendula::batch::{Batch, MemoryBudget};
-use pendula::grad::{GradError, Options, Report, grad, places};
+use pendula::grad::{GradError, Options, Report, Request, differentiate, grad, places};
 use pendula::hw_model::Technology;
+use pendula::isa::Env;
 use pendula::isa::text::number;
 use pendula::layout::Layouts;
 use pendula::report::{Reporter, print};
@@ -59,6 +60,7 @@ struct Item {
 struct Common<'a> {
     args: &'a Grad,
     options: Options,
+    request: Request,
     layouts: Layouts,
     files: Files,
     floats: bool,
@@ -96,13 +98,18 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok((loss, wrt)) => gradient_results(&loss, &wrt, &options, &layouts),
         Err(error) => return refused(error),
     };
+    let env = Env { format: module.flags.format, ieee: given.ieee };
+    let request = match Request::new(module, env, &options) {
+        Ok(request) => request,
+        Err(error) => return refused(error),
+    };
     let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, results)?;
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
     let count = inputs.count;
     let compiled = loaded.compiled.is_some();
-    let common = Common { args, options, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
+    let common = Common { args, options, request, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
@@ -239,10 +246,10 @@ impl Common<'_> {
         let args = self.args;
         given.set(machine, item);
         let before = *machine.registers();
-        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
+        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped || args.drift);
         let mut steps = Steps::new(args.given.max_steps);
         let mut seen = Seen::default();
-        let found = grad(machine, &self.options, |m| {
+        let found = differentiate(machine, &self.request, |m| {
             let ad_mode = m.ad_mode();
             let outcome = steps.go(m, room);
             seen.ended(outcome, ad_mode, m)

@@ -164,7 +164,7 @@ fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::
     let mut given = source.options.clone();
     let text = given.nil.args.take();
     let budget = commands::budget(&given);
-    let options = commands::compiler_options(&given, commands::wants_c(Some(run)))?;
+    let options = commands::compile::options(&given)?;
     // Without arguments, the files must give every parameter.
     let arguments = text.map(|text| arguments::parse_within(&text, &budget)).transpose().context("--args")?;
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());

@@ -56,9 +56,6 @@ impl Steps {
 
     /// Runs until the end, a trap, the step limit or Ctrl-C; the last two have the same outcome.
     pub(crate) fn go(&mut self, machine: &mut Machine<'_>, room: &mut MemoryBudget) -> Outcome {
-        if self.left.is_none() && machine.run_as_whole() {
-            return Outcome::Finished;
-        }
         let outcome = loop {
             let outcome = part(machine, &mut self.left);
             if outcome != Outcome::Limit || self.left == Some(0) || interrupt::is_requested() {

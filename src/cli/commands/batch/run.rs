@@ -294,7 +294,7 @@ impl Common<'_> {
     fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
-        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
+        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped || args.drift);
         let heard = self.texts.as_ref().map(|texts| listen(machine, texts, (EVENTS / self.count).max(100)));
         let before = *machine.registers();
         let start = args.round_trip.then(|| machine.digest());
