@@ -377,3 +377,48 @@ fn what_killed_processes_leave_is_removed() {
         assert!(is_gone(&number), "the compiler goes on without us");
     }
 }
+
+/// `pendula cache`, with the code of `keeping`.
+fn cache(directory: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
+    command.env("PENDULA_CACHE", directory.join("kept")).arg("cache").args(args);
+    let (code, out, err) = output(&mut command);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    out
+}
+
+#[test]
+fn the_cache_is_listed_cleared_and_limited() {
+    let own = directory("listed");
+    let listed =
+        |own: &Path| -> serde_json::Value { serde_json::from_str(&cache(own, &["list", "--json"])).expect("JSON") };
+    assert!(cache(&own, &["list"]).starts_with("0 libraries, 0.0 KiB, in "));
+    succeeds(&mut keeping(&own));
+    let one = listed(&own);
+    let library = &one["libraries"][0];
+    let name = library["name"].as_str().expect("a name").to_string();
+    let sizes = ["so", "sum"]
+        .map(|suffix| own.join("kept").join(format!("{name}.{suffix}")).metadata().expect("a file of this name").len());
+    assert_eq!(library["bytes"], sizes[0] + sizes[1]);
+    assert_eq!(one["libraries"].as_array().map(Vec::len), Some(1));
+    // Another library makes the first one too much, once it has not been used for longest.
+    let day = std::time::SystemTime::now() - Duration::from_secs(24 * 3600);
+    let sum = std::fs::OpenOptions::new().write(true).open(own.join("kept").join(format!("{name}.sum")));
+    sum.and_then(|file| file.set_modified(day)).expect("a time");
+    assert!(cache(&own, &["list"]).contains("24 hours ago"));
+    succeeds(keeping(&own).env("CC", "cc -g0").env("PENDULA_CACHE_LIMIT", "0"));
+    let other = listed(&own);
+    assert_eq!(other["libraries"].as_array().map(Vec::len), Some(1), "{other}");
+    assert_ne!(other["libraries"][0]["name"], name.as_str());
+    // A library that is used counts as used.
+    succeeds(&mut keeping(&own));
+    let sum = std::fs::OpenOptions::new().write(true).open(own.join("kept").join(format!("{name}.sum")));
+    sum.and_then(|file| file.set_modified(day)).expect("a time");
+    succeeds(&mut keeping(&own));
+    assert!(!cache(&own, &["list"]).contains("24 hours ago"));
+    assert!(cache(&own, &["clear"]).starts_with("removed 2 libraries, "));
+    assert_eq!(names(&own.join("kept")), Vec::<String>::new());
+    let (code, _, err) = output(keeping(&own).env("PENDULA_CACHE_LIMIT", "much"));
+    assert_eq!(code, Some(0));
+    assert!(err.contains("PENDULA_CACHE_LIMIT") && err.contains("`much`"), "{err}");
+}

@@ -201,6 +201,65 @@ fn results_say_what_has_run_them() {
     }
 }
 
+/// Nobody who asks for no engine waits for the C compiler, and yet all but the first items of a batch run in C; single runs do, too, once
+/// they are long enough. `--no-cc` prevents it.
+#[test]
+fn without_an_engine_long_runs_end_in_c() {
+    c_compiler();
+    let directory = directory("auto");
+    let source = "@i function swing!(e!::T, q!::T, p!::T, dt::T, n::Int) where T
+    for k = 1:n
+        p! -= sin(q!) * dt
+        q! += p! * dt
+    end
+    e! += p! * p!
+    e! -= cos(q!)
+end
+";
+    let items: String = (0..1000).map(|n| format!("{}\n", f64::from(n) / 1000.0)).collect();
+    std::fs::write(directory.join("q.csv"), items).expect("a file");
+    let batch = ["--args", "0.0,_,0.0,0.001,20000", "--batch", "q!=q.csv", "--jobs", "1"];
+    let alone = ["--args", "0.0,1.0,0.0,0.001,20000000"];
+    for command in [&["run"][..], &["grad", "--loss", "e!"]] {
+        for given in [&batch[..], &alone] {
+            let json = |more: &[&str]| {
+                let (code, out, err) = nil(&directory, source, &[command, given, &["--json"], more].concat());
+                assert_eq!(code, 0, "{err}");
+                let mut all: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+                let mut items = all["items"].as_array_mut().map_or_else(Vec::new, std::mem::take);
+                if items.is_empty() {
+                    items.push(all);
+                }
+                let ran_by = |item: &mut serde_json::Value| {
+                    item["flags"].take();
+                    item["ran_by"].take().to_string()
+                };
+                let ran: Vec<String> = items.iter_mut().map(ran_by).collect();
+                (items, ran)
+            };
+            // No C is made before a run has taken long, and none at all if it is not to be.
+            let (expected, ran) = json(&["--no-cc"]);
+            assert!(ran.iter().all(|by| !by.contains("whole C")), "{ran:?}");
+            let started = std::time::Instant::now();
+            loop {
+                let (items, ran) = json(&[]);
+                assert_eq!(items, expected, "{command:?} {given:?}");
+                if ran.last().is_some_and(|by| by == "[\"whole C\"]") {
+                    break;
+                }
+                assert!(started.elapsed().as_secs() < 120, "{command:?} {given:?}: {:?}", ran.last());
+            }
+        }
+    }
+    let short = directory.join("short");
+    std::fs::create_dir_all(&short).expect("a directory");
+    for more in [&["--no-cc"][..], &[]] {
+        let args = [&["grad", "--loss", "e!", "--args", "0.0,1.0,0.0,0.001,10"], more].concat();
+        assert_eq!(nil(&short, source, &args).0, 0);
+        assert!(!short.join("cache").exists(), "a short run has made C, or a place for it");
+    }
+}
+
 /// A program in Nil in a directory of its own; what a command prints with these arguments, and on standard error.
 fn nil(directory: &Path, source: &str, args: &[&str]) -> (i32, String, String) {
     let file = directory.join("p.compiled");

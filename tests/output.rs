@@ -57,6 +57,7 @@ const CALLS: &[&[&str]] = &[
     &["circuit", "add", "--width", "8"],
     &["circuit", "add", "--width", "8", "--format", "verilog"],
     &["bench", "--list"],
+    &["cache", "list"],
     &["completions", "bash"],
     &["man"],
     &["--help"],

@@ -110,7 +110,8 @@ impl Prepared {
         loop {
             let config = Config { mem: Some(data + stack), count: false, engine, warm_up: 0, ..Config::default() };
             let mut machine = Machine::new(&self.program, &config)?;
-            machine.allow_whole(engine == Engine::Native);
+            // By default, programs run long enough for their C code to come.
+            machine.allow_whole(matches!(engine, Engine::Auto | Engine::Native));
             let mut runner = OnMachine { machine, engine, prepared: self };
             match runner.forward(1) {
                 Ok(()) => {}

@@ -52,6 +52,23 @@ const SOURCE_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The age from which on a file or directory counts as abandoned where locks cannot decide.
 const ABANDONED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
+/// How often the use of a library is noted.
+const USE_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// The suffixes of files in the cache.
+const SUFFIXES: [&str; 3] = ["so", "sum", "c"];
+
+/// A library in the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedLibrary {
+    /// Its name, which contains a hash of everything that it depends on.
+    pub name: String,
+    /// Its size in bytes, with the record of what it was made from.
+    pub bytes: u64,
+    /// When it was last used, to the hour.
+    pub used: SystemTime,
+}
+
 /// The maximum size in bytes of a library that is read back.
 const MAX_LIBRARY: u64 = 1 << 30;
 
@@ -139,7 +156,61 @@ impl Directory {
         let Some(len) = sum.split(|b| *b == b' ').nth(1).and_then(|w| std::str::from_utf8(w).ok()?.parse().ok()) else {
             return false;
         };
-        read("so", MAX_LIBRARY.min(len)).is_some_and(|library| sum == summary(&library, key).as_bytes())
+        let sound = read("so", MAX_LIBRARY.min(len)).is_some_and(|library| sum == summary(&library, key).as_bytes());
+        if sound {
+            self.note_use(stem);
+        }
+        sound
+    }
+
+    /// Notes that a library is used: the time of its sum file is that of its last use, to the hour.
+    fn note_use(&self, stem: &str) {
+        let path = self.at(&format!("{stem}.sum"));
+        if path.metadata().is_ok_and(|metadata| is_older(&metadata, USE_INTERVAL))
+            && let Ok(file) = OpenOptions::new().write(true).open(&path)
+        {
+            // If this fails, the library only seems older than it is.
+            let _ = file.set_modified(SystemTime::now());
+        }
+    }
+
+    /// The libraries, those used last first.
+    pub(crate) fn libraries(&self) -> Vec<CachedLibrary> {
+        let mut out: Vec<CachedLibrary> = entries(&self.base)
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let (stem, suffix) = parse_name(&name)?;
+                let library = entry.metadata().ok().filter(|metadata| suffix == "so" && metadata.is_file())?;
+                let sum = self.at(&format!("{stem}.sum")).metadata().ok();
+                let used = sum.as_ref().unwrap_or(&library).modified().ok()?;
+                Some(CachedLibrary { name: stem.into(), bytes: library.len() + sum.map_or(0, |sum| sum.len()), used })
+            })
+            .collect();
+        out.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.name.cmp(&b.name)));
+        out
+    }
+
+    /// Removes all libraries and kept sources; returns the libraries.
+    pub(crate) fn clear(&self) -> Vec<CachedLibrary> {
+        let libraries = self.libraries();
+        for entry in entries(&self.base) {
+            if entry.file_name().to_str().and_then(parse_name).is_some_and(|(_, suffix)| SUFFIXES.contains(&suffix)) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        libraries
+    }
+
+    /// Removes the libraries that have not been used for longest, until the others take no more than `limit` bytes. The one
+    /// with this stem stays.
+    pub(crate) fn shrink(&self, limit: u64, stem: &str) {
+        let mut total = 0;
+        for library in self.libraries() {
+            total += library.bytes;
+            if total > limit && library.name != stem {
+                self.remove(&library.name);
+            }
+        }
     }
 
     /// Moves a library that the compiler has made into the directory.

@@ -5,7 +5,8 @@
 //! loaded, and what happens without such a directory.
 //!
 //! The directory is `$PENDULA_CACHE`, else `pendula` in `$XDG_CACHE_HOME`, else `~/.cache/pendula`. The compiler is `$CC`, else
-//! the first of `cc`, `gcc` and `clang` that exists. Its time limit in seconds is `$PENDULA_CC_TIMEOUT`.
+//! the first of `cc`, `gcc` and `clang` that exists. Its time limit in seconds is `$PENDULA_CC_TIMEOUT`. The cache takes at most
+//! `$PENDULA_CACHE_LIMIT` MiB, by default 1024; what has not been used for longest is removed first.
 
 #![expect(unsafe_code, reason = "loading a library runs its code; the compiler is configured to end with this process")]
 
@@ -17,6 +18,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use pendula_isa::types::Cond;
 
+pub use crate::cache::CachedLibrary;
 use crate::cache::Directory;
 use crate::child::{Stream, run};
 
@@ -102,6 +104,9 @@ pub struct Compiler {
     /// Everything that distinguishes it from other compilers.
     identity: String,
 }
+
+/// The default maximum size of the cache, in bytes.
+const DEFAULT_CACHE_LIMIT: u64 = 1 << 30;
 
 /// The default time limit of the compiler, in seconds.
 const DEFAULT_SECONDS: u64 = 600;
@@ -346,8 +351,34 @@ impl Compiler {
             let path = path.map_or(NOT_KEPT.to_string(), |path| path.display().to_string());
             return Err(CcError::Fails { compiler: compiler(), path, message });
         }
-        directory.install(&work, stem, key).map_err(file)
+        directory.install(&work, stem, key).map_err(file)?;
+        directory.shrink(cache_limit()?, stem);
+        Ok(())
     }
+}
+
+/// The maximum size of the cache in bytes.
+fn cache_limit() -> Result<u64, CcError> {
+    let name = "PENDULA_CACHE_LIMIT";
+    let Some(value) = std::env::var_os(name).filter(|v| !v.is_empty()) else { return Ok(DEFAULT_CACHE_LIMIT) };
+    let mib = value.to_str().and_then(|v| v.trim().parse::<u32>().ok());
+    mib.map(|n| u64::from(n) << 20).ok_or_else(|| CcError::LiftConfig {
+        name,
+        value: value.to_string_lossy().into_owned(),
+        wanted: "a number of MiB",
+    })
+}
+
+/// The cache's directory and its libraries, those used last first. Without a directory to keep code in, there are none.
+pub fn cached_libraries() -> Result<(PathBuf, Vec<CachedLibrary>), CcError> {
+    let directory = directory()?;
+    Ok((directory.path().into(), if directory.is_persistent() { directory.libraries() } else { Vec::new() }))
+}
+
+/// Removes all code from the cache; returns its directory and the libraries that were there.
+pub fn clear_cache() -> Result<(PathBuf, Vec<CachedLibrary>), CcError> {
+    let directory = directory()?;
+    Ok((directory.path().into(), if directory.is_persistent() { directory.clear() } else { Vec::new() }))
 }
 
 /// Makes a program end with this process. It has its own process group, so signals from the terminal do not reach it.

@@ -50,12 +50,10 @@ impl SparseWords {
 
     /// The words other than zero, with their indices.
     pub fn nonzero(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> + '_ {
-        let words = |(number, page): &'_ (usize, Box<[u64; PAGE]>)| {
-            let first = number * PAGE;
-            let page = **page;
-            (0..PAGE).filter(move |at| page[*at] != 0).map(move |at| (first + at, page[at]))
-        };
-        self.pages.iter().flat_map(words)
+        self.pages.iter().flat_map(|(number, page)| {
+            let words = page.iter().enumerate().filter(|(_, w)| **w != 0);
+            words.map(move |(at, w)| (number * PAGE + at, *w))
+        })
     }
 
     /// The index of the first word from `at` on that is not zero.
@@ -70,7 +68,10 @@ impl SparseWords {
 
     /// The length without trailing zeros.
     pub fn trimmed_len(&self) -> usize {
-        self.nonzero().next_back().map_or(0, |(at, _)| at + 1)
+        let last = |(number, page): &(usize, Box<[u64; PAGE]>)| {
+            page.iter().rposition(|w| *w != 0).map(|at| number * PAGE + at + 1)
+        };
+        self.pages.iter().rev().find_map(last).unwrap_or(0)
     }
 
     /// The differences of two sequences of the same length: index, word of this one, word of the other.
@@ -133,10 +134,16 @@ impl SparseWords {
     }
 }
 
+/// Whether all words are zero.
+pub fn is_zero(words: &[u64]) -> bool {
+    // Pages are looked at as a whole: that takes vector instructions, a search for the first word does not.
+    words.chunks(PAGE).all(|page| page.iter().fold(0, |all, w| all | w) == 0)
+}
+
 /// Sets words to zero. Words that are zero already are not written, so that untouched pages stay unallocated.
 pub fn clear(words: &mut [u64]) {
     for page in words.chunks_mut(PAGE) {
-        if page.iter().any(|w| *w != 0) {
+        if !is_zero(page) {
             page.fill(0);
         }
     }
@@ -146,7 +153,7 @@ impl From<&[u64]> for SparseWords {
     fn from(words: &[u64]) -> SparseWords {
         let mut pages = Vec::new();
         for (number, chunk) in words.chunks(PAGE).enumerate() {
-            if chunk.iter().any(|w| *w != 0) {
+            if !is_zero(chunk) {
                 let mut page = Box::new([0; PAGE]);
                 page[..chunk.len()].copy_from_slice(chunk);
                 pages.push((number, page));

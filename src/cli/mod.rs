@@ -117,6 +117,7 @@ fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
         Command::Isa(args) => commands::isa::run(args, reporter),
         Command::Circuit(args) => commands::circuit::run(args, reporter),
         Command::Bench(args) => commands::bench::run(args, reporter),
+        Command::Cache(args) => commands::cache::run(args, reporter),
         Command::Completions(args) => commands::completions::run(args),
         Command::Man(args) => commands::man::run(args),
     }
@@ -145,6 +146,7 @@ fn answer_name(command: &Command) -> (&'static str, bool) {
         Command::Bench(args) if args.list => ("bench.list", args.json),
         Command::Bench(args) if args.scale => ("bench.scale", args.json),
         Command::Bench(args) => ("bench", args.json),
+        Command::Cache(args) => ("cache", args.json),
         Command::Completions(_) => ("completions", false),
         Command::Man(_) => ("man", false),
     }

@@ -219,6 +219,7 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["explain", "P0001x"], 2, "failed"),
     (&["bench", "--list"], 0, "finished"),
     (&["bench", "nothing"], 2, "failed"),
+    (&["cache", "list"], 0, "finished"),
     (&["nothing"], 2, "failed"),
     (&["completions", "bash"], 2, "failed"),
     (&[], 2, "failed"),

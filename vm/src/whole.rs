@@ -7,7 +7,7 @@ use std::time::Duration;
 use pendula_isa::adjoint::{AdMode, GRADIENT, LANES};
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
-use pendula_isa::words::clear;
+use pendula_isa::words::{clear, is_zero};
 
 use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Position};
@@ -248,10 +248,9 @@ impl Machine<'_> {
         if !self.saved.only_data {
             let registers = core.regs.iter().enumerate();
             let clear = registers.into_iter().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
-            let carried = core.lanes.iter().all(|l| {
-                l.regs.iter().all(|w| *w == 0) && l.mem.get(top..).is_none_or(|rest| rest.iter().all(|w| *w == 0))
-            });
-            self.saved.only_data = clear && carried && core.mem[top..].iter().all(|w| *w == 0);
+            let carried =
+                core.lanes.iter().all(|l| l.regs.iter().all(|w| *w == 0) && l.mem.get(top..).is_none_or(is_zero));
+            self.saved.only_data = clear && carried && is_zero(&core.mem[top..]);
         }
         self.saved.only_data
     }

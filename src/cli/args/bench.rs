@@ -12,7 +12,7 @@ pub(crate) struct Bench {
     /// The workloads, or single cases of them [default: all].
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,
-    /// The engines to measure [default: the fastest available].
+    /// The engines to measure [default: auto].
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) engine: Vec<Engine>,
     /// Take less time: fewer rounds, shorter samples, fewer steps of leapfrog.

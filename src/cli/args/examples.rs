@@ -90,6 +90,12 @@ Examples:
   pendula circuit addmul.q --width 16 --frac 8 --verify
   pendula circuit swap --width 2 --format svg -o swap.svg";
 
+/// The examples of `cache`.
+pub(super) const CACHE: &str = "\
+Examples:
+  pendula cache list
+  pendula cache clear";
+
 /// The examples of `bench`.
 pub(super) const BENCH: &str = "\
 Examples:

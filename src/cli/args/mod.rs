@@ -124,6 +124,9 @@ pub(crate) enum Command {
     /// Time the workloads against the same programs in C, and check their results.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
+    /// Show or clear the cache of compiled code.
+    #[command(after_help = examples::CACHE)]
+    Cache(Cache),
     /// Write a completion script for a shell.
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
@@ -292,6 +295,26 @@ pub(crate) struct Grad {
     /// The program.
     #[command(flatten)]
     pub(crate) source: SourceOf<OfNumbers>,
+}
+
+/// Options of `cache`.
+#[derive(Args, Debug)]
+pub(crate) struct Cache {
+    /// What to do.
+    #[arg(value_enum)]
+    pub(crate) action: CacheAction,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheAction {
+    /// List the libraries in the cache, those used last first.
+    List,
+    /// Remove them.
+    Clear,
 }
 
 /// Options of `level`.

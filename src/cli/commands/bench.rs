@@ -89,7 +89,7 @@ fn child(executable: &Path, workload: &str, what: BenchChild, engine: Engine) ->
     command
 }
 
-/// The requested engines, or the fastest one of this build.
+/// The requested engines, or the one that commands use by default.
 fn engines(args: &Bench) -> Vec<Engine> {
     if !args.engine.is_empty() {
         // Each engine only once, in the given order.
@@ -101,8 +101,7 @@ fn engines(args: &Bench) -> Vec<Engine> {
         }
         return out;
     }
-    let available = |e: &&Engine| pendula::vm::Engine::from(**e).is_available();
-    vec![*Engine::value_variants().iter().rev().find(available).unwrap_or(&Engine::Interp)]
+    vec![Engine::default()]
 }
 
 fn show(

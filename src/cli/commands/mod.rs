@@ -3,6 +3,7 @@
 pub(crate) mod asm;
 pub(crate) mod batch;
 pub(crate) mod bench;
+pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod circuit;
 pub(crate) mod compile;

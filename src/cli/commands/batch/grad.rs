@@ -329,7 +329,9 @@ impl Common<'_> {
         let args = self.args;
         let module = machine.program().module();
         let format = module.flags.format;
-        let drift = found.drift.as_ref().map(|(a, b)| drift(module, a, b));
+        // What floating-point sums leave is reported only if it is asked for.
+        let told = args.drift || !self.floats;
+        let drift = found.drift.as_ref().filter(|_| told).map(|(a, b)| drift(module, a, b));
         // Fixed-point and logarithmic numbers and integers are restored exactly; only rounding may remain.
         let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !self.floats);
         let kept = found.kept.is_none_or(|(_, back)| back || self.floats);
