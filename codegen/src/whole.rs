@@ -14,8 +14,8 @@ pub struct Code {
     _library: Library,
 }
 
-/// `entry(mem, lanes, len, top, midpoint, stack)`; see [`Code::run`].
-type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64, u64) -> i64;
+/// `entry(mem, lanes, len, top, midpoint, room, stack)`; see [`Code::run`].
+type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64, u64, u64) -> i64;
 
 /// The name of the libraries.
 const NAME: &str = "pendula";
@@ -60,10 +60,12 @@ impl Code {
     }
 
     /// Runs the code on the memory and its lanes. The words from `top` on are zero and may be used. Lanes are as long as the
-    /// memory; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there.
+    /// memory; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there, and one
+    /// word more; the words from `top` on are for logs.
     ///
     /// Returns true if the run reached its end. If not, for instance because the host's stack is too small, the contents of the
-    /// memory, the lanes and `midpoint` are unspecified.
+    /// memory, the lanes and `midpoint` are unspecified, except for the last word of `midpoint`: how many words there must be before
+    /// it, if a log needs more, and else zero.
     ///
     /// # Panics
     /// If a lane is neither empty nor as long as the memory.
@@ -72,6 +74,8 @@ impl Code {
         let Some(stack) = stack::room(STACK) else { return false };
         let len = memory.len();
         assert!(lanes.iter().all(|l| l.is_empty() || l.len() == len), "lanes are as long as the memory");
+        let room = midpoint.len().saturating_sub(1);
+        midpoint.last_mut().into_iter().for_each(|need| *need = 0);
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
         // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
         // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
@@ -84,6 +88,7 @@ impl Code {
                 len as u64,
                 top.min(len) as u64,
                 midpoint.as_mut_ptr(),
+                room as u64,
                 stack as u64,
             )
         };

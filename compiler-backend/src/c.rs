@@ -16,7 +16,8 @@ pub struct Source {
     pub text: String,
     /// The kernels that it calls, in the order in which it wants their addresses.
     pub kernels: Vec<Kernel>,
-    /// Whether it gives up where partial sums are too large for their rounding to be forgotten ([`Settings::certify`]).
+    /// Whether it gives up where partial sums are too large for their rounding to be forgotten, or where there is no room for what
+    /// turns of loops add to results ([`Settings::certify`]).
     pub limits: bool,
 }
 

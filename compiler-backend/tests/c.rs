@@ -104,7 +104,7 @@ impl Compiled {
         let (mut memory, mut lane) = (lay(&words.values), lay(&words.gradients));
         let (_, code) = self.codes.iter().find(|(m, _)| *m == mode)?;
         let (before, lane_before) = (memory.clone(), lane.clone());
-        let mut turned = vec![0; self.changes.last().map_or(0, |r| r.end)];
+        let mut turned = vec![0; top + 1000];
         let lent: &mut [u64] = if matches!(mode, Mode::Run(_, AdMode::Plain)) { &mut [] } else { &mut lane };
         if !code.run(&mut memory, [lent, &mut [], &mut []], top, &mut turned) {
             return None;

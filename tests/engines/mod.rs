@@ -4,6 +4,7 @@
 #![cfg(feature = "jit")]
 
 mod forgotten;
+mod logged;
 mod nil;
 mod random;
 mod takeover;

@@ -66,7 +66,7 @@ pub trait WholeProgram: Send + Sync {
     /// Runs the program in one of these ways, of which 0 is the first. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
     /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3;
     /// those that the kind of run does not use are not touched. A forward and back run stores the changed data as it is after the
-    /// forward run in `midpoint`.
+    /// forward run in `midpoint`, whose words from `top` on are for logs. The last word is zero, or tells how many words there must be before it.
     fn run(
         &self,
         kind: RunKind,
@@ -138,7 +138,8 @@ impl Machine<'_> {
         let saved = &mut self.saved;
         let changes = whole.changes();
         copy(changes, &core.mem, &mut saved.data);
-        saved.midpoint.resize(changes.last().map_or(0, |r| r.end), 0);
+        let data = changes.last().map_or(0, |r| r.end) + 1;
+        saved.midpoint.resize(saved.midpoint.len().max(data), 0);
         let mut attempt = 0;
         loop {
             for (at, word) in seeds {
@@ -161,6 +162,12 @@ impl Machine<'_> {
             clear(&mut core.lanes[GRADIENT - 1].mem);
             restore(changes, &saved.data, &mut core.mem);
             clear(&mut core.mem[top..]);
+            let need = saved.midpoint.last().map_or(0, |need| *need as usize);
+            let more = need.saturating_add(1).saturating_sub(saved.midpoint.len());
+            if need > 0 && more > 0 && saved.midpoint.try_reserve_exact(more).is_ok() {
+                saved.midpoint.resize(need + 1, 0);
+                continue;
+            }
             attempt += 1;
             if attempt >= whole.attempts(kind) {
                 break;

@@ -13,7 +13,7 @@ impl FunctionPrinter<'_> {
         let callee = &self.program.functions[function.0 as usize];
         let mut text = format!("if ({}({}", self.shared.functions[function.0 as usize], self.surroundings(false));
         if callee.turns {
-            text.push_str(", turned");
+            text.push_str(", turned, logged, room");
         }
         let (mut none, mut none_f) = (false, false);
         for argument in arguments {

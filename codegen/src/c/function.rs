@@ -117,7 +117,7 @@ impl FunctionPrinter<'_> {
         }
         out.push_str(if with_types { ", const word len, word top" } else { ", len, top" });
         if self.f.turns && with_types {
-            out.push_str(", word *turned");
+            out.push_str(", word *turned, word logged, const word room");
         }
         out
     }
@@ -230,6 +230,7 @@ impl FunctionPrinter<'_> {
         let kind = kind(lane_type(lane, self.f.ty(place, ty)));
         match place {
             Place::Local(local) => Expr::atom(self.name(lane, local), kind),
+            Place::Log(at) => Expr::atom(format!("LOGGED({})", self.address(at).text), Kind::Double),
             Place::Memory(at) => {
                 let at = self.address(at);
                 Expr::atom(format!("{}({})", MEMORY[lane][usize::from(kind == Kind::Double)], at.text), kind)

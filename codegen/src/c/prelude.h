@@ -21,6 +21,8 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 
 /* Words of memory as doubles and as integers, and what they carry. */
 #define F(at) (((double *)mem)[at])
+/* What turns of loops have added to results. */
+#define LOGGED(at) (((double *)turned)[at])
 #define I(at) (((int64_t *)mem)[at])
 #define G_F(at) (((double *)g_mem)[at])
 #define G_I(at) (((int64_t *)g_mem)[at])

@@ -93,6 +93,12 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("memset(mem + {name}, 0, (word){n} * sizeof(word));"));
             }
             Stmt::Define(local, from) => self.define(*local, *from),
+            Stmt::Log(base, len) => self.log(*base, *len),
+            Stmt::EndLog(base) => {
+                let name = self.name(VALUE, *base);
+                self.text.line(&format!("logged = (word){name};"));
+            }
+            Stmt::Addend(local, of) => self.addend(*local, *of),
             Stmt::Write(to, from) => {
                 let (to, from) = (self.word(*to), self.name(VALUE, *from));
                 self.text.line(&format!("{} = {from};", to.text));
@@ -172,6 +178,25 @@ impl FunctionPrinter<'_> {
             self.text.line(&format!("memset({}mem + top, 0, (word)({n}) * sizeof(word));", PREFIX[*lane]));
         }
         self.text.line(&format!("{name} = 0;"));
+    }
+
+    fn log(&mut self, base: Local, len: Value) {
+        let (words, name) = (self.integer(len).at(Prec::Unary), self.name(VALUE, base));
+        self.text.line(&format!("const int64_t {name} = (int64_t)logged;"));
+        self.text.line(&format!("if ((logged += (word){words}) > room) {{"));
+        self.text.line("    turned[room] = logged;");
+        self.text.line("    return 1;");
+        self.text.line("}");
+    }
+
+    fn addend(&mut self, local: Local, of: Local) {
+        let ty = self.f.local(local).ty;
+        let name = self.name(VALUE, local);
+        self.text.line(&format!("{} {name} = -0.0;", c_type(lane_type(VALUE, ty))));
+        for &lane in self.f.lanes_of(ty) {
+            let (name, of) = (self.name(lane, local), self.name(lane, of));
+            self.text.line(&format!("{} {name} = {of};", c_type(lane_type(lane, ty))));
+        }
     }
 
     fn define(&mut self, local: Local, from: Option<Word>) {

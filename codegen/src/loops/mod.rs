@@ -99,7 +99,7 @@ impl Function {
     pub fn ty(&self, place: Place, ty: Ty) -> Ty {
         match place {
             Place::Local(local) => self.local(local).ty,
-            Place::Memory(_) => ty,
+            Place::Memory(_) | Place::Log(_) => ty,
         }
     }
 }
@@ -186,6 +186,8 @@ pub enum Place {
     Local(Local),
     /// A word of memory.
     Memory(Address),
+    /// A floating-point word of a log.
+    Log(Address),
 }
 
 /// An integer that is read.
@@ -299,6 +301,14 @@ pub enum Stmt {
     Forget(Local, Value),
     /// Defines a local variable as a copy of a word, or as zero.
     Define(Local, Option<Word>),
+    /// Begins a log of this many words: a local variable is defined as where it begins. Only functions in which the run turns round
+    /// have logs. Gives up if there is no room.
+    Log(Local, Value),
+    /// Ends the log that was begun last.
+    EndLog(Local),
+    /// Defines a local variable for what is to be added to another: its value is the neutral element of sums, -0, and it has the
+    /// other's words in other lanes.
+    Addend(Local, Local),
     /// Writes a local variable's value to a word.
     Write(Word, Local),
     /// Calls a function; gives up if it does.

@@ -39,7 +39,7 @@ pub(super) struct Drops<'a> {
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
     /// Whether sums with small partial sums are forgotten.
-    certify: bool,
+    pub(super) certify: bool,
     /// How computations are forgotten.
     plans: HashMap<*const LocatedStmt, Option<Rc<Plan>>>,
     /// The same of functions that add to words of their callers, through these parameters.

@@ -45,6 +45,8 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) repeats: HashMap<*const LocatedStmt, Vec<Location>>,
     /// For each call that adds to words with limits, or that undoes that, the parameters through which it does.
     pub(super) calls: HashMap<*const LocatedStmt, u64>,
+    /// Results to which a turn of a loop adds once, and the variables that have what it adds.
+    pub(super) addends: HashMap<Var, Local>,
     /// Words that are forgotten: undoing what they were made of leaves them as they are, and only what flows from them is wanted.
     pub(super) complete: Locations,
 }
@@ -75,6 +77,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         preservable_params: if way == Sweep::Turn { marked } else { HashSet::new() },
         within: way == Sweep::Within,
         back: way == Sweep::Backward || way == Sweep::Forward,
+        addends: HashMap::new(),
         limits: certify::marked(f, forgotten.limited).into_iter().map(limit).collect(),
         repeats: plan.as_ref().map(|plan| plan.repeats.clone()).unwrap_or_default(),
         calls: plan.map(|plan| plan.calls.clone()).unwrap_or_default(),
@@ -228,7 +231,7 @@ impl FunctionBuilder<'_, '_> {
     pub(super) fn place(&self, operand: Operand) -> Option<loops::Place> {
         match operand {
             Operand::Const(_) => None,
-            Operand::Var(v) => Some(loops::Place::Local(local(v))),
+            Operand::Var(v) => Some(loops::Place::Local(self.addends.get(&v).copied().unwrap_or(local(v)))),
             Operand::Mem(m) => Some(self.memory_place(m)),
         }
     }

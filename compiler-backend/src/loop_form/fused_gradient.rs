@@ -35,9 +35,18 @@ impl FunctionBuilder<'_, '_> {
         if let Some(n) = (0..block.len()).find(|n| self.is_reversible_per_iteration(&block[*n], &block[n + 1..])) {
             let (before, rest) = block.split_at(n);
             self.forward(before)?;
-            self.reverse_each_iteration(&rest[0])?;
-            self.turn(&rest[1..])?;
+            if self.w.drops.fast {
+                self.reverse_each_iteration(&rest[0])?;
+                self.turn(&rest[1..])?;
+            } else {
+                // What flows back from the rest is added up first.
+                self.turn(&rest[1..])?;
+                self.reverse_each_iteration(&rest[0])?;
+            }
             return self.backward(before);
+        }
+        if let Some((n, results)) = (0..block.len()).find_map(|n| Some((n, self.logged_results(block, n)?))) {
+            return self.log_each_iteration(block, n, &results);
         }
         let Some((last, before)) = block.split_last() else {
             self.turning_point();
@@ -95,7 +104,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Statements forward, values alone.
-    fn forward(&mut self, block: &[LocatedStmt]) -> Done {
+    pub(super) fn forward(&mut self, block: &[LocatedStmt]) -> Done {
         self.back = false;
         self.values_alone(|fw| fw.block(block, false))
     }
@@ -110,7 +119,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Statements back, with gradients.
-    fn backward(&mut self, block: &[LocatedStmt]) -> Done {
+    pub(super) fn backward(&mut self, block: &[LocatedStmt]) -> Done {
         self.back = true;
         self.block(block, true)
     }
@@ -121,7 +130,7 @@ impl FunctionBuilder<'_, '_> {
     fn is_reversible_per_iteration(&mut self, s: &LocatedStmt, rest: &[LocatedStmt]) -> bool {
         // What comes last is turned round within.
         if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
-            || !self.w.drops.fast
+            || !self.w.drops.fast && !self.within
             || !matches!(self.way, Sweep::Turn | Sweep::Within)
             || self.ad_mode != AdMode::Gradient
         {
@@ -193,7 +202,8 @@ impl FunctionBuilder<'_, '_> {
         self.back = false;
         let done = match &s.stmt {
             Stmt::For { var, first, last, step, body } => {
-                self.count(s, *var, (*first, *last, *step), body, false, |fw| fw.turn(body))
+                let back = !self.w.drops.fast;
+                self.count(s, *var, (*first, *last, *step), body, back, |fw| fw.turn(body))
             }
             _ => self.turn(std::slice::from_ref(s)),
         };
@@ -244,7 +254,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Hands on what data is like: the run turns round here.
-    fn turning_point(&mut self) {
+    pub(super) fn turning_point(&mut self) {
         if self.within {
             return;
         }

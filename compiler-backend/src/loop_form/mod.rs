@@ -23,6 +23,7 @@ mod dead_uncompute;
 mod flow;
 mod function;
 mod fused_gradient;
+mod logged_sums;
 mod loops;
 mod promote;
 mod statement;
@@ -171,7 +172,7 @@ pub struct Settings {
     /// leave the results, and what else they change, as it was in between.
     pub fast: bool,
     /// Floating-point sums that a run would undo, to a rest that the machine clears, are forgotten: the code gives up where their partial sums are so
-    /// large that the rest might not be small.
+    /// large that the rest might not be small. What turns of loops add to results is written down, where there is room for it.
     pub certify: bool,
     /// Which of the passes of the loop form are made.
     pub switches: Switches,

@@ -183,7 +183,7 @@ impl FunctionBuilder<'_, '_> {
                     *op = Op::Const(0);
                 }
             });
-            if complete {
+            if complete || !self.w.drops.fast {
                 forget_checks(&mut body.ops, written);
             }
         }

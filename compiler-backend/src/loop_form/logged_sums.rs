@@ -1,0 +1,204 @@
+//! Turns of a loop, forward and back one by one, where every rounding counts. Turns run last to first, so that what flows back is
+//! added up in the order of the run back. What each adds to a result is written down, one word a turn, and the results are summed
+//! in the order of the run forward, and brought back in that of the run back.
+
+use pendula_codegen::lift::symbolic;
+use pendula_codegen::loops::{Address, Block, Bound, Count, Local, Place, Slot, Step as OutStep, Stmt as Out, Word};
+use pendula_isa::adjoint::{AdMode, VALUE};
+use pendula_isa::table::{TableFn, f_fn};
+use pendula_isa::{Acc, Ty};
+
+use super::flow::Location;
+use super::function::{FunctionBuilder, local};
+use super::{Builder, Refused, Sweep};
+use crate::ir::{LocatedStmt, Operand, Place as To, Program, Step, Stmt, Var};
+
+type Done = Result<(), Refused>;
+
+impl FunctionBuilder<'_, '_> {
+    /// The results to which statement `n` of a block, a loop, adds exactly once in each turn, if its turns may be taken back one by
+    /// one: it does nothing else in the end, nothing looks at the results, and what comes after only adds to them.
+    pub(super) fn logged_results(&mut self, block: &[LocatedStmt], n: usize) -> Option<Vec<Var>> {
+        let (s, rest) = (&block[n], &block[n + 1..]);
+        let Stmt::For { var, first: Operand::Const(first), last, step: Step::Const(1), body } = &s.stmt else {
+            return None;
+        };
+        // Where there is no room for the log, the other way to run the program has none.
+        let wanted = self.w.drops.certify
+            && !self.w.drops.fast
+            && !self.within
+            && self.way == Sweep::Turn
+            && self.ad_mode == AdMode::Gradient;
+        if !wanted || !(1..1 << 31).contains(first) || !matches!(last, Operand::Const(_) | Operand::Var(_)) {
+            return None;
+        }
+        let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
+        let rest = self.w.drops.flow(self.f, rest);
+        if !flow.only_adds() || flow.sums.is_empty() || !rest.only_adds() || !flow.commutes(&rest) {
+            return None;
+        }
+        if !rest.sums.is_subset(&flow.sums) || rest.reads.contains(&Location::Var(*var)) {
+            return None;
+        }
+        let mut results = Vec::new();
+        for thing in &flow.sums {
+            let Location::Var(result) = *thing else { return None };
+            if self.f.ty(result) != Ty::F || adds(self.w.program, body, result) != Some(1) {
+                return None;
+            }
+            results.push(result);
+        }
+        results.sort_unstable_by_key(|v| v.0);
+        Some(results)
+    }
+
+    /// Runs a block forward and back, of which loop `n` adds to these results.
+    pub(super) fn log_each_iteration(&mut self, block: &[LocatedStmt], n: usize, results: &[Var]) -> Done {
+        let (before, after) = block.split_at(n);
+        let Some((s, rest)) = after.split_first() else { return Ok(()) };
+        let Stmt::For { var, first, last, step, body } = &s.stmt else { return Ok(()) };
+        let Operand::Const(first_turn) = *first else { return Ok(()) };
+        self.forward(before)?;
+        if !rest.is_empty() {
+            // What flows back from the rest comes first. What it adds to the results is not known yet: it is added later.
+            let add = |fw: &mut Self| fw.turn(rest);
+            let added = self.adding_elsewhere(results, add)?.0;
+            self.out.extend(added);
+        }
+        self.w.limits = true;
+        let words = self.integer(*last);
+        let logs: Vec<Local> = results.iter().map(|_| self.fresh("addends", Ty::Int)).collect();
+        for log in &logs {
+            self.push(Out::Log(*log, words));
+        }
+        let at = |log: Local, turn: Local| Word {
+            place: Place::Log(Address { locals: [Some(log), Some(turn)], offset: -first_turn.cast_signed() }),
+            ty: Ty::F,
+            lane: VALUE,
+        };
+        self.back = false;
+        self.count(s, *var, (*first, *last, *step), body, true, |fw| {
+            let (added, addends) = fw.adding_elsewhere(results, |fw| fw.turn(body))?;
+            fw.out.extend(added);
+            for (log, addend) in logs.iter().zip(addends) {
+                fw.push(Out::Write(at(*log, local(*var)), addend));
+            }
+            Ok(())
+        })?;
+        self.total(results, &logs, (first_turn, *last), &at, false)?;
+        self.forward(rest)?;
+        self.turning_point();
+        self.back = true;
+        self.values_alone(|fw| fw.block(rest, true))?;
+        self.total(results, &logs, (first_turn, *last), &at, true)?;
+        for log in logs.iter().rev() {
+            self.push(Out::EndLog(*log));
+        }
+        self.backward(before)
+    }
+
+    /// Statements forward and back that add to variables of their own in place of results, and these variables.
+    fn adding_elsewhere(
+        &mut self,
+        results: &[Var],
+        add: impl FnOnce(&mut Self) -> Done,
+    ) -> Result<(Vec<Out>, Vec<Local>), Refused> {
+        let addends: Vec<Local> = results.iter().map(|_| self.fresh("addend", Ty::F)).collect();
+        let outer = (self.addends.clone(), self.left.clone(), self.within);
+        self.addends.extend(results.iter().copied().zip(addends.iter().copied()));
+        self.left = results.iter().copied().collect();
+        self.within = true;
+        let done = self.nested(|fw| {
+            for (result, addend) in results.iter().zip(&addends) {
+                fw.push(Out::Addend(*addend, local(*result)));
+            }
+            add(fw)
+        });
+        (self.addends, self.left, self.within) = outer;
+        Ok((done?, addends))
+    }
+
+    /// Adds what was written down to the results, or subtracts it again.
+    fn total(
+        &mut self,
+        results: &[Var],
+        logs: &[Local],
+        (first, last): (u64, Operand),
+        at: &impl Fn(Local, Local) -> Word,
+        back: bool,
+    ) -> Done {
+        let turn = self.fresh("turn", Ty::Int);
+        let mut body = Vec::new();
+        for (result, log) in results.iter().zip(logs) {
+            let setting = (self.w.env(), Builder::setting(AdMode::Plain));
+            let operands = [symbolic::Operand::Word(1), symbolic::Operand::Word(2)];
+            let what = (Acc::Add, back, TableFn::F(f_fn::Name::Id));
+            let sum = symbolic::accumulate(setting, &mut self.w.kernels, what, &operands).ok_or(Refused::Operation)?;
+            let result = Word { place: Place::Local(local(*result)), ty: Ty::F, lane: VALUE };
+            let slots = vec![None, Some(Slot::Word(result)), Some(Slot::Word(at(*log, turn)))];
+            let (block, _) = Block::new(&sum, slots, [false; 2], None).ok_or(Refused::Operation)?;
+            body.push(Out::Block(block));
+        }
+        let first = Bound::Const(first);
+        let last = match self.place(last) {
+            Some(place) => Bound::Kept(self.fresh("last", Ty::Int), place),
+            None => Bound::Const(if let Operand::Const(k) = last { k } else { 0 }),
+        };
+        let (first, last, step) = if back { (last, first, -1) } else { (first, last, 1) };
+        let count = Count {
+            var: turn,
+            first,
+            last,
+            step: OutStep::Const(step),
+            checks: Vec::new(),
+            kept: Vec::new(),
+            limits: Vec::new(),
+            independent: false,
+            body,
+        };
+        self.push(Out::Values(vec![Out::Count(Box::new(count))]));
+        Ok(())
+    }
+}
+
+/// How often a block adds to a variable, if that is always as often; `None` also for what does not tell.
+fn adds(program: &Program, block: &[LocatedStmt], result: Var) -> Option<u32> {
+    let mut count = 0;
+    for s in block {
+        count += match &s.stmt {
+            Stmt::Update { dst, .. } => u32::from(matches!(dst, To::Var(v) if *v == result)),
+            Stmt::Call { func, args, .. } => {
+                let callee = program.functions.get(func.0 as usize)?;
+                let given = callee.params.iter().zip(args).filter(|(_, a)| **a == Operand::Var(result));
+                let mut inner = 0;
+                for (param, _) in given.filter(|(param, _)| param.written) {
+                    inner += adds(program, &callee.body, param.var)?;
+                }
+                inner
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let both = [adds(program, then, result)?, adds(program, otherwise, result)?];
+                if both[0] != both[1] {
+                    return None;
+                }
+                both[0]
+            }
+            Stmt::While { first, body, .. } => match (adds(program, first, result)?, adds(program, body, result)?) {
+                (0, 0) => 0,
+                _ => return None,
+            },
+            Stmt::For { body, .. } => match adds(program, body, result)? {
+                0 => 0,
+                _ => return None,
+            },
+            Stmt::With { body, .. } | Stmt::Span { body, .. } => adds(program, body, result)?,
+            Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => 0,
+        };
+    }
+    Some(count)
+}
