@@ -216,10 +216,10 @@ fn without_an_engine_long_runs_end_in_c() {
     e! -= cos(q!)
 end
 ";
-    let items: String = (0..1000).map(|n| format!("{}\n", f64::from(n) / 1000.0)).collect();
+    let items: String = (0..400).map(|n| format!("{}\n", f64::from(n) / 400.0)).collect();
     std::fs::write(directory.join("q.csv"), items).expect("a file");
     let batch = ["--args", "0.0,_,0.0,0.001,20000", "--batch", "q!=q.csv", "--jobs", "1"];
-    let alone = ["--args", "0.0,1.0,0.0,0.001,20000000"];
+    let alone = ["--args", "0.0,1.0,0.0,0.001,12000000"];
     for command in [&["run"][..], &["grad", "--loss", "e!"]] {
         for given in [&batch[..], &alone] {
             let json = |more: &[&str]| {

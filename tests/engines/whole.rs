@@ -117,6 +117,23 @@ pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
     Ran { whole, finished }
 }
 
+/// Forward and back with gradients at once is as one run after the other, for a call of a program.
+pub(super) fn compare_there_and_back(what: &str, source: &str, call: &Call) {
+    let (program, code) = program(what, source, call, Rounding::Strict);
+    let code = code.unwrap_or_else(|| panic!("{what}: not in C"));
+    let words = program.module().data.len();
+    let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
+    let mut pair = [false, true].map(|whole| {
+        let mut machine = Machine::new(&program, &config).expect("a machine");
+        machine.allow_whole(whole);
+        machine
+    });
+    let start = pair[0].snapshot();
+    for times in [1, 2] {
+        run_forward_and_back(&mut pair, &start, &*code, times, &format!("{what}, time {times}"));
+    }
+}
+
 /// Forward and back with gradients at once, in one machine, is as one run after the other, in the other.
 fn run_forward_and_back(
     pair: &mut [Machine<'_>; 2],
