@@ -427,7 +427,7 @@ impl Request {
 /// [`grad`] of a program in which the request was looked up.
 ///
 /// # Errors
-/// `run` fails, or derivatives overflow.
+/// `run` fails, derivatives overflow, or the seed is too large for the loss.
 pub fn differentiate<E>(
     machine: &mut Machine<'_>,
     request: &Request,

@@ -251,6 +251,9 @@ end
             }
         }
     }
+    let args = ["grad", "--loss", "e!", "--args", "0.0,1.0,0.0,0.001,10", "--no-cc", "--engine", "native"];
+    let (code, _, err) = nil(&directory, source, &args);
+    assert!(code == 2 && err.contains("--no-cc") && err.contains("--engine native"), "{err}");
     let short = directory.join("short");
     std::fs::create_dir_all(&short).expect("a directory");
     for more in [&["--no-cc"][..], &[]] {

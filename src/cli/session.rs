@@ -86,6 +86,10 @@ pub(crate) fn program(
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
+            anyhow::ensure!(
+                !(conditions.no_cc && conditions.engine == Engine::Native),
+                "`--engine native` is code from the C compiler, which `--no-cc` does without: leave one of them out"
+            );
             let when = match conditions.engine {
                 Engine::Auto if !conditions.no_cc => Some(When::Beside),
                 Engine::Native => Some(When::AtOnce),

@@ -134,6 +134,7 @@ impl Machine<'_> {
                 clear(&mut lane.mem[..top]);
             }
         }
+        let _span = span(kind);
         let core = &mut self.core;
         let saved = &mut self.saved;
         let changes = whole.changes();
@@ -199,6 +200,7 @@ impl Machine<'_> {
         }
         let top = self.program.module().data.len();
         self.core.allocate(ad_mode);
+        let _span = span(kind);
         let core = &mut self.core;
         let saved = &mut self.saved;
         copy(whole.changes(), &core.mem, &mut saved.data);
@@ -261,6 +263,11 @@ impl Machine<'_> {
         }
         self.saved.only_data
     }
+}
+
+/// A span for a listener, if there is one: short runs take less than a microsecond.
+fn span(kind: RunKind) -> Option<tracing::span::EnteredSpan> {
+    tracing::enabled!(tracing::Level::DEBUG).then(|| tracing::debug_span!("run as a whole", ?kind).entered())
 }
 
 fn are_finite(ranges: &[Range<usize>], words: &[u64]) -> bool {

@@ -1,10 +1,12 @@
 //! The types of the command line. They have no behaviour; that of each subcommand is in `commands`.
 
 mod bench;
+mod cache;
 mod circuit;
 mod conditions;
 mod energy;
 mod examples;
+mod level;
 mod numbers;
 mod source;
 
@@ -14,11 +16,13 @@ use crate::cli::memory::parse_size;
 use numbers::{cells, count, size};
 
 pub(crate) use bench::{Bench, BenchChild};
+pub(crate) use cache::{Cache, CacheAction};
 pub(crate) use circuit::{
     Algorithm as CircuitAlgorithm, Circuit, Direction as CircuitDirection, Format as CircuitFormat,
 };
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
+pub(crate) use level::Level;
 pub(crate) use source::{
     Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
     SourcesOf, Uncompute,
@@ -295,49 +299,6 @@ pub(crate) struct Grad {
     /// The program.
     #[command(flatten)]
     pub(crate) source: SourceOf<OfNumbers>,
-}
-
-/// Options of `cache`.
-#[derive(Args, Debug)]
-pub(crate) struct Cache {
-    /// What to do.
-    #[arg(value_enum)]
-    pub(crate) action: CacheAction,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What to do with the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CacheAction {
-    /// List the libraries in the cache, those used last first.
-    List,
-    /// Remove them.
-    Clear,
-}
-
-/// Options of `level`.
-#[derive(Args, Debug)]
-pub(crate) struct Level {
-    /// The technology on which undoing is compared with erasing: a name (see `energy --list-tech`) or a TOML file.
-    #[arg(long, value_name = "NAME", default_value = "acmos22-fdsoi")]
-    pub(crate) tech: String,
-    /// Write a plot of the instructions of each function and routine, by what they are for.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<String>,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
-    pub(crate) input: Option<String>,
-    /// The conditions of the run.
-    #[command(flatten)]
-    pub(crate) given: Conditions,
-    /// The programs.
-    #[command(flatten)]
-    pub(crate) sources: SourcesOf<Options>,
 }
 
 /// Options of `import`.
