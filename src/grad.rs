@@ -29,6 +29,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::ops::Range;
+
 use pendula_isa::Env;
 use pendula_isa::module::Module;
 use pendula_isa::num::convert::to_f64;
@@ -277,6 +279,15 @@ fn variables(place: &Place) -> Vec<Variable> {
     }
 }
 
+/// Where in the data these places are.
+fn data(places: &[Place]) -> Vec<Range<usize>> {
+    let of = |place: &Place| match place.at {
+        Location::Register(_) | Location::Cell(_) => None,
+        Location::Memory { start, len, .. } => Some(start as usize..(start + len) as usize),
+    };
+    places.iter().filter_map(of).collect()
+}
+
 fn find<E>(module: &Module, name: &str, what: &'static str) -> Result<Place, GradError<E>> {
     let name = name.trim();
     if name.is_empty() {
@@ -429,6 +440,18 @@ impl Request {
 /// # Errors
 /// `run` fails, derivatives overflow, or the seed is too large for the loss.
 pub fn differentiate<E>(
+    machine: &mut Machine<'_>,
+    request: &Request,
+    run: impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<Report, GradError<E>> {
+    // Nobody looks at the gradient words of other inputs.
+    machine.set_independent(Some(&data(&request.inputs)));
+    let report = gradients(machine, request, run);
+    machine.set_independent(None);
+    report
+}
+
+fn gradients<E>(
     machine: &mut Machine<'_>,
     request: &Request,
     run: impl FnMut(&mut Machine<'_>) -> Result<(), E>,

@@ -13,7 +13,7 @@ use pendula_compiler::compile::for_c;
 use pendula_compiler::ir::Program;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
-use pendula_isa::adjoint::AdMode;
+use pendula_isa::adjoint::{ActiveArguments, AdMode};
 use pendula_isa::counts::Direction;
 use pendula_vm::{RunKind, WholeProgram};
 
@@ -112,11 +112,15 @@ struct Shared {
     /// The program as it was read.
     source: Program,
     arguments: Vec<Argument>,
+    /// Where in the data the words of each argument are.
+    places: Vec<Range<usize>>,
     how: Rounding,
     switches: Switches,
     analysed: OnceLock<Analysed>,
     /// The code of each kind of run, by [`index`].
     codes: [Slot; RUN_KINDS],
+    /// The kinds of run forward and back that have had a place, with less than all gradient words.
+    requests: [OnceLock<ActiveArguments>; REQUESTS],
     /// The same with all floating-point sums undone, for runs in which partial sums are too large for that to be left out.
     undoing: [Slot; RUN_KINDS],
     /// Whether partial sums were too large in a run of a kind.
@@ -145,30 +149,38 @@ impl Shared {
     /// The code's text.
     fn write(&self, kind: RunKind, certify: bool) -> Result<c::Source, NativeError> {
         let settings = c::Settings { fast: self.how == Rounding::Fast, certify, switches: self.switches };
-        Ok(c::write(&self.analysed().program, &self.arguments, &[mode(kind)], settings)?)
+        Ok(c::write(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?)
     }
 
     fn compile(&self, kind: RunKind, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
-        let code = Code::new(&source.text, &source.kernels, (KERNELS, &mode(kind).name()), self.how)?;
+        let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
         Ok(Attempt { code, limits: source.limits })
+    }
+
+    /// The C function that makes such runs.
+    fn mode(&self, kind: RunKind) -> Mode {
+        match index(&self.requests, kind).1 {
+            RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
+            RunKind::ForwardAndBack(active) => Mode::ForwardAndBack(active),
+        }
     }
 
     fn slot(&self, kind: RunKind, certify: bool) -> &Slot {
         let slots = if certify { &self.codes } else { &self.undoing };
-        &slots[index(kind)]
+        &slots[index(&self.requests, kind).0]
     }
 
     /// Whether partial sums were too large in a run of this kind.
     fn is_large(&self, kind: RunKind) -> &AtomicBool {
-        &self.large[index(kind)]
+        &self.large[index(&self.requests, kind).0]
     }
 
     /// Writes the code and looks it up in the cache. If it is not there, compiles it if runs have taken long enough.
     fn look_up(&self, kind: RunKind, certify: bool) {
         let slot = self.slot(kind, certify);
         let found = self.write(kind, certify).and_then(|source| {
-            let name = mode(kind).name();
+            let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
             Ok(code.map(|code| Attempt { code, limits: source.limits }).ok_or(source))
         });
@@ -214,12 +226,14 @@ impl NativeProgram {
         when: When,
     ) -> Result<NativeProgram, NativeError> {
         let shared = Shared {
+            places: c::places(&source, &arguments),
             source,
             arguments,
             how,
             switches,
             analysed: OnceLock::new(),
             codes: Default::default(),
+            requests: Default::default(),
             undoing: Default::default(),
             large: Default::default(),
         };
@@ -317,10 +331,13 @@ pub fn wait_for_compiler(longest: Duration) {
 }
 
 /// The number of kinds of runs.
-const RUN_KINDS: usize = 11;
+const RUN_KINDS: usize = 11 + REQUESTS;
 
-/// The number of a kind of run.
-fn index(kind: RunKind) -> usize {
+/// For how many requests there is code of their own; runs for others make all gradient words.
+const REQUESTS: usize = 4;
+
+/// The number of a kind of run, and the kind of the code that makes such runs.
+fn index(requests: &[OnceLock<ActiveArguments>; REQUESTS], kind: RunKind) -> (usize, RunKind) {
     match kind {
         RunKind::Run(direction, ad_mode) => {
             let ad_mode = match ad_mode {
@@ -330,17 +347,13 @@ fn index(kind: RunKind) -> usize {
                 AdMode::GradientTangent => 3,
                 AdMode::SecondGradient => 4,
             };
-            2 * ad_mode + usize::from(direction == Direction::Backward)
+            (2 * ad_mode + usize::from(direction == Direction::Backward), kind)
         }
-        RunKind::ForwardAndBack => RUN_KINDS - 1,
-    }
-}
-
-/// The C function of a kind of run.
-fn mode(kind: RunKind) -> Mode {
-    match kind {
-        RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
-        RunKind::ForwardAndBack => Mode::ForwardAndBack,
+        RunKind::ForwardAndBack(ActiveArguments::ALL) => (RUN_KINDS - 1, kind),
+        RunKind::ForwardAndBack(active) => {
+            let own = requests.iter().position(|request| *request.get_or_init(|| active) == active);
+            own.map_or((RUN_KINDS - 1, RunKind::ForwardAndBack(ActiveArguments::ALL)), |n| (10 + n, kind))
+        }
     }
 }
 
@@ -380,6 +393,10 @@ impl WholeProgram for NativeProgram {
 
     fn carries(&self) -> &[Range<usize>] {
         &self.shared.analysed().carries
+    }
+
+    fn arguments(&self) -> &[Range<usize>] {
+        &self.shared.places
     }
 
     fn unchecked(&self) -> &[Range<usize>] {

@@ -6,7 +6,7 @@ use crate::ir::Program;
 use crate::loop_form;
 use crate::lower::Argument;
 
-pub use crate::loop_form::{Mode, Refused, Settings, carries, changes, floats};
+pub use crate::loop_form::{Mode, Refused, Settings, carries, changes, floats, places};
 pub use pendula_codegen::c::KERNELS;
 
 /// A program in C.

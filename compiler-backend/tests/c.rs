@@ -16,7 +16,7 @@ use pendula_compiler::ir::{Block, Stmt};
 use pendula_compiler::lower::{Argument, ArgumentKind};
 use pendula_compiler::passes::{Pass, Switches};
 use pendula_isa::Ty;
-use pendula_isa::adjoint::AdMode;
+use pendula_isa::adjoint::{ActiveArguments, AdMode};
 use pendula_isa::counts::Direction;
 
 const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
@@ -53,7 +53,7 @@ fn compiler() {
 }
 
 impl Compiled {
-    fn new(mut case: Case, settings: c::Settings) -> Compiled {
+    fn new(mut case: Case, seed: u64, settings: c::Settings) -> Compiled {
         compiler();
         let given = case.memory.len().max(case.program.stack as usize);
         case.memory.resize(given, 0);
@@ -76,7 +76,8 @@ impl Compiled {
         });
         let places: Vec<Option<usize>> = places.collect();
         let modes = RUNS.map(|(direction, ad_mode)| Mode::Run(direction, ad_mode));
-        let modes: Vec<Mode> = modes.into_iter().chain([Mode::ForwardAndBack]).collect();
+        let some = Mode::ForwardAndBack(some_arguments(&arguments, seed));
+        let modes: Vec<Mode> = modes.into_iter().chain([Mode::ForwardAndBack(ActiveArguments::ALL), some]).collect();
         // All modes share one text, which is compiled once.
         let source = c::write(&case.program, &arguments, &modes, settings).expect("it can be written");
         let codes = modes.into_iter().map(|mode| {
@@ -123,7 +124,7 @@ impl Compiled {
             out.extend(words.map(|(at, word)| at.map_or(*word, |at| memory[at])));
             out
         };
-        let turned = if mode == Mode::ForwardAndBack { pick(&turned, &words.values) } else { Vec::new() };
+        let turned = if matches!(mode, Mode::ForwardAndBack(_)) { pick(&turned, &words.values) } else { Vec::new() };
         // A word to which nothing is added may stay −0, or become 0 if 0 is added.
         let plus = |w: u64| if w == (-0.0_f64).to_bits() { 0 } else { w };
         let gradients = pick(&lane, &words.gradients).into_iter().map(plus).collect();
@@ -178,6 +179,14 @@ struct Tally {
     turned: usize,
 }
 
+/// Independent and dependent variables by a seed. Parameters that are addresses are both: which memory is theirs is not told here.
+fn some_arguments(arguments: &[Argument], seed: u64) -> ActiveArguments {
+    let addresses = arguments.iter().enumerate().filter(|(_, a)| matches!(a.kind, ArgumentKind::Constant(_)));
+    let always = addresses.fold(0, |mask, (n, _)| mask | ActiveArguments::bit(n));
+    let mut random = Random(seed);
+    ActiveArguments { independent: random.word() | always, dependent: random.word() | always }
+}
+
 /// Removes statements that show something, which C does not support.
 fn silence(block: &mut Block) {
     block.retain(|s| !matches!(s.stmt, Stmt::Show { .. } | Stmt::Print(_)));
@@ -203,7 +212,7 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
         let mut case = case;
         case.program.functions.iter_mut().for_each(|f| silence(&mut f.body));
         let text = print(&case.program);
-        let compiled = Compiled::new(case, c::Settings { fast, certify: true, switches });
+        let compiled = Compiled::new(case, seed, c::Settings { fast, certify: true, switches });
         if fast {
             let start = Words {
                 values: compiled.case.memory.iter().chain(&compiled.case.params).copied().collect(),
@@ -252,9 +261,36 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
             }
             tally.agreed += 1;
         }
+        for_some_arguments(&compiled, &first, seed);
         tally.turned += usize::from(run_forward_and_back(&compiled, first, seed, false));
     }
     tally
+}
+
+/// The gradient words of independent variables are the same to the last bit where those of others are not made.
+fn for_some_arguments(compiled: &Compiled, start: &Words, seed: u64) {
+    let Some((mode, active)) = compiled.codes.iter().find_map(|(mode, _)| match mode {
+        Mode::ForwardAndBack(active) if *active != ActiveArguments::ALL => Some((*mode, *active)),
+        _ => None,
+    }) else {
+        return;
+    };
+    let mut start = Words { values: start.values.clone(), gradients: start.gradients.clone() };
+    for n in (0..compiled.places.len()).filter(|n| !active.is_dependent(*n)) {
+        start.gradients[compiled.given + n] = 0;
+    }
+    let all = compiled.native(Mode::ForwardAndBack(ActiveArguments::ALL), &start);
+    let some = compiled.native(mode, &start);
+    let (Some((all, all_between)), Some((some, between))) = (&all, &some) else {
+        // Only words that nobody asks for can make the one give up, and not the other.
+        return assert!(all.is_none(), "seed {seed}: gave up\n{}", print(&compiled.case.program));
+    };
+    assert_eq!((&all.values, all_between), (&some.values, between), "seed {seed}: values");
+    let wanted = |at: &usize| *at < compiled.given || active.is_independent(*at - compiled.given);
+    for at in (0..all.gradients.len()).filter(wanted) {
+        let [a, b] = [all.gradients[at], some.gradients[at]];
+        assert_eq!(a, b, "seed {seed}: gradient word {at}, {active:?}\n{}", print(&compiled.case.program));
+    }
 }
 
 /// Whether words of a type are the same; doubles up to rounding, if rounding errors are allowed.
@@ -267,7 +303,7 @@ fn same(ty: Ty, a: u64, b: u64, fast: bool) -> bool {
 /// values at the end are whoever called's.
 fn run_forward_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> bool {
     let text = || print(&compiled.case.program);
-    let native = compiled.native(Mode::ForwardAndBack, &start);
+    let native = compiled.native(Mode::ForwardAndBack(ActiveArguments::ALL), &start);
     let noted = |e: &Evaluation| e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some();
     let between = match compiled.evaluated((Direction::Forward, AdMode::Plain), &start) {
         Ok((words, e)) if !noted(&e) => words,

@@ -36,6 +36,36 @@ pub const MIXED: usize = 3;
 /// The number of lanes.
 pub const LANES: usize = 4;
 
+/// The arguments of a program that are independent variables, with respect to which it is differentiated, and those that are
+/// dependent variables, which are differentiated: one bit for each argument. The last bit stands for all further ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActiveArguments {
+    /// The independent variables.
+    pub independent: u64,
+    /// The dependent variables.
+    pub dependent: u64,
+}
+
+impl ActiveArguments {
+    /// Every argument is both.
+    pub const ALL: ActiveArguments = ActiveArguments { independent: u64::MAX, dependent: u64::MAX };
+
+    /// The bit of an argument.
+    pub const fn bit(argument: usize) -> u64 {
+        1 << if argument < 63 { argument } else { 63 }
+    }
+
+    /// Whether an argument is an independent variable.
+    pub const fn is_independent(self, argument: usize) -> bool {
+        self.independent & ActiveArguments::bit(argument) != 0
+    }
+
+    /// Whether an argument is a dependent variable.
+    pub const fn is_dependent(self, argument: usize) -> bool {
+        self.dependent & ActiveArguments::bit(argument) != 0
+    }
+}
+
 /// The AD mode: what values carry with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AdMode {

@@ -4,6 +4,7 @@
 use pendula::arguments::parse;
 use pendula::compiler::c::{Mode, Settings, write};
 use pendula::compiler::compile::{Options, compile, for_c};
+use pendula::isa::adjoint::ActiveArguments;
 
 use super::nil::Call;
 use super::whole::compare_there_and_back;
@@ -14,7 +15,7 @@ fn is_logged(source: &str, call: &Call) -> bool {
     let compiled = compile("logged", source.to_string(), &options);
     let ir = for_c(compiled.source.expect("a program"), compiled.switches);
     let settings = Settings { fast: false, certify: true, switches: compiled.switches };
-    let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack], settings).expect("C");
+    let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
     c.text.contains("LOGGED(addends")
 }
 

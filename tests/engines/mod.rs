@@ -3,6 +3,7 @@
 
 #![cfg(feature = "jit")]
 
+mod activity;
 mod forgotten;
 mod logged;
 mod nil;

@@ -44,6 +44,10 @@ impl WholeProgram for Late {
         self.code.carries()
     }
 
+    fn arguments(&self) -> &[Range<usize>] {
+        self.code.arguments()
+    }
+
     fn unchecked(&self) -> &[Range<usize>] {
         self.code.unchecked()
     }

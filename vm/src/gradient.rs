@@ -185,7 +185,7 @@ pub fn run_forward_and_back<E>(
     if m.run_forward_and_back(&[(at, seed)]) {
         return Ok(m.midpoint_word(at));
     }
-    m.plan_forward_and_back();
+    m.plan_forward_and_back(at);
     let value = run_both(m, loss, seed, run);
     if !m.begins_again() {
         return value;

@@ -74,7 +74,7 @@ impl Machine<'_> {
             left -= now;
             if whole.has(kind) {
                 tracing::info!("code for the whole run has come: the run begins again with it");
-                if kind == RunKind::ForwardAndBack {
+                if matches!(kind, RunKind::ForwardAndBack(_)) {
                     // Whoever runs forward and back begins again.
                     self.saved.start.iter_mut().for_each(|start| start.stopped = true);
                     return Outcome::Finished;
@@ -105,7 +105,7 @@ impl Machine<'_> {
 
     /// Keeps what a run begins with, if code for it may come. Does nothing in the middle of a run, or within a run forward and back.
     fn plan_run(&mut self) {
-        if self.planned() != Some(RunKind::ForwardAndBack) {
+        if !matches!(self.planned(), Some(RunKind::ForwardAndBack(_))) {
             let kind = RunKind::Run(self.direction(), self.core.ad_mode);
             self.plan(kind);
         }
@@ -150,17 +150,17 @@ impl Machine<'_> {
 
     /// Forgets what a run from one end to the other began with: the machine has ended it, or changes.
     pub(crate) fn drop_planned_run(&mut self) {
-        if self.saved.start.as_ref().is_some_and(|start| start.kind != RunKind::ForwardAndBack) {
+        if self.saved.start.as_ref().is_some_and(|start| matches!(start.kind, RunKind::Run(..))) {
             self.saved.start = None;
         }
     }
 
-    /// Announces a run forward from the start and back with gradient words, which begins again if code for it comes.
-    pub(crate) fn plan_forward_and_back(&mut self) {
+    /// Announces a run forward from the start and back with gradient words, of which the one at this address is not zero, which begins again if code for it comes.
+    pub(crate) fn plan_forward_and_back(&mut self, seed: usize) {
         self.saved.start = None;
         self.set_ad_mode(AdMode::Plain);
         self.begin(Direction::Forward);
-        self.plan(RunKind::ForwardAndBack);
+        self.plan(self.forward_and_back(std::iter::once(seed)));
     }
 
     /// Whether such a run has stopped so that it can begin again.

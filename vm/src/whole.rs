@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use pendula_isa::adjoint::{AdMode, GRADIENT, LANES};
+use pendula_isa::adjoint::{ActiveArguments, AdMode, GRADIENT, LANES};
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::{clear, is_zero};
@@ -17,8 +17,9 @@ use crate::machine::{Machine, Position};
 pub enum RunKind {
     /// From one end to the other.
     Run(Direction, AdMode),
-    /// Forward without derivatives, and back with gradient words.
-    ForwardAndBack,
+    /// Forward without derivatives, and back with gradient words: only those of independent variables are wanted, and only those of
+    /// dependent ones are given.
+    ForwardAndBack(ActiveArguments),
 }
 
 impl RunKind {
@@ -26,7 +27,7 @@ impl RunKind {
     pub const fn ad_mode(self) -> AdMode {
         match self {
             RunKind::Run(_, ad_mode) => ad_mode,
-            RunKind::ForwardAndBack => AdMode::Gradient,
+            RunKind::ForwardAndBack(_) => AdMode::Gradient,
         }
     }
 }
@@ -53,6 +54,9 @@ pub trait WholeProgram: Send + Sync {
 
     /// The data whose lanes a run may change: all data that may carry anything.
     fn carries(&self) -> &[Range<usize>];
+
+    /// Where in the data the words of each argument are, as [`ActiveArguments`] counts them.
+    fn arguments(&self) -> &[Range<usize>];
 
     /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN counts as failed.
     fn unchecked(&self) -> &[Range<usize>];
@@ -89,6 +93,8 @@ pub(crate) struct Saved {
     pub(crate) only_data: bool,
     /// Whether all gradient words that whole runs do not change are known to be zero.
     pub(crate) gradients_confined: bool,
+    /// The arguments of which gradient words are wanted; `None` if all are.
+    independent: Option<u64>,
     /// What the run under way began with, if it may begin again with code for whole runs.
     pub(crate) start: Option<Box<crate::takeover::Start>>,
 }
@@ -105,12 +111,36 @@ impl Machine<'_> {
         self.whole
     }
 
+    /// Which gradient words [`Machine::run_forward_and_back`] makes: those of words in these ranges of the data. Others may be zero
+    /// afterwards. Without ranges, it makes all.
+    pub fn set_independent(&mut self, words: Option<&[Range<usize>]>) {
+        let arguments = self.program.whole().map_or(&[][..], |w| w.arguments());
+        self.saved.independent = words.map(|words| mask(arguments, words));
+    }
+
+    /// The kind of a run forward and back with gradient words at these addresses.
+    pub(crate) fn forward_and_back(&self, seeds: impl Iterator<Item = usize>) -> RunKind {
+        let Some(independent) = self.saved.independent else { return RunKind::ForwardAndBack(ActiveArguments::ALL) };
+        let arguments = self.program.whole().map_or(&[][..], |w| w.arguments());
+        let (mut dependent, mut last) = (0, 0..0);
+        for at in seeds {
+            // Most have their neighbour's argument.
+            if !last.contains(&at)
+                && let Some((n, words)) = arguments.iter().enumerate().find(|(_, words)| words.contains(&at))
+            {
+                dependent |= ActiveArguments::bit(n);
+                last = words.clone();
+            }
+        }
+        RunKind::ForwardAndBack(ActiveArguments { independent, dependent })
+    }
+
     /// Runs the program forward from its start and back with gradient words, by code for whole runs. `seeds` are the gradient words
     /// after the forward run, by address; all others are zero. Returns false if there is no such code or it failed; nothing has changed
     /// then. Afterwards the machine is as after the two runs, and [`Machine::midpoint_word`] returns the data between them.
     pub fn run_forward_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let kind = RunKind::ForwardAndBack;
+        let kind = self.forward_and_back(seeds.iter().map(|(at, _)| *at));
         let top = self.program.module().data.len();
         if !self.whole || !whole.has(kind) {
             return false;
@@ -263,6 +293,13 @@ impl Machine<'_> {
         }
         self.saved.only_data
     }
+}
+
+/// The bits of the arguments that have words in some of these ranges.
+fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
+    let has = |at: &Range<usize>| words.iter().any(|r| r.start < at.end && at.start < r.end);
+    let bits = arguments.iter().enumerate().filter(|(_, at)| has(at)).map(|(n, _)| ActiveArguments::bit(n));
+    bits.fold(0, |a, b| a | b)
 }
 
 /// A span for a listener, if there is one: short runs take less than a microsecond.

@@ -39,12 +39,23 @@ impl FunctionPrinter<'_> {
             read.iter().for_each(|line| self.text.line(line));
             self.text.close("}");
         }
+        let flows: Vec<String> = count.flows_from.iter().map(|w| format!("{} != 0", self.word(*w).text)).collect();
+        if !flows.is_empty() {
+            self.text.open(&format!("if ({}) {{", flows.join(" || ")));
+        }
         if count.independent {
             self.text.line("IVDEP");
         }
         self.text.open(&head);
         self.statements(&count.body);
         self.text.close("}");
+        if !flows.is_empty() {
+            self.text.close("}");
+        }
+        for (local, limit) in &count.limits_after {
+            let (name, limit) = (self.name(VALUE, *local), self.integer(*limit));
+            self.text.line(&format!("WITHIN({name}, {});", limit.text));
+        }
         if !write.is_empty() {
             self.text.open(&runs);
             write.iter().for_each(|line| self.text.line(line));

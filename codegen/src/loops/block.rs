@@ -44,6 +44,7 @@ impl Block {
             return None;
         }
         let (mut ops, renamed) = if_convert::flat(&body.ops);
+        remove_checks_of_unwanted(&mut ops, &slots);
         let mut shown = vec![false; ops.len()];
         if late {
             let is_double = |reg: u8| matches!(slots.get(usize::from(reg)), Some(Some(Slot::Place(_, Ty::F))));
@@ -62,4 +63,26 @@ impl Block {
         let wraps = if early { checks::merge_wrap_checks(&mut ops) } else { vec![false; ops.len()] };
         Some((Block { ops, slots, wraps, limit: None }, result.map(|v| renamed[v.0 as usize])))
     }
+}
+
+/// Removes checks of values that are only made for lanes which the operands do not have.
+fn remove_checks_of_unwanted(ops: &mut [Op], slots: &[Option<Slot>]) {
+    let (mut wanted, mut unwanted) = (vec![false; ops.len()], vec![false; ops.len()]);
+    for n in (0..ops.len()).rev() {
+        let (for_wanted, for_unwanted) = match ops[n] {
+            Op::Set(lane, reg, _) => {
+                let alone = matches!(slots.get(usize::from(reg)), Some(Some(Slot::Word(_)))) && lane > 0;
+                (!alone, alone)
+            }
+            Op::Finite(_) => (false, false),
+            op if op.is_idle() => (wanted[n], unwanted[n]),
+            _ => (true, false),
+        };
+        for v in ops[n].uses() {
+            wanted[v.0 as usize] |= for_wanted;
+            unwanted[v.0 as usize] |= for_unwanted;
+        }
+    }
+    let is_needless = |op: &&mut Op| matches!(op, Op::Finite(v) if unwanted[v.0 as usize] && !wanted[v.0 as usize]);
+    ops.iter_mut().filter(is_needless).for_each(|op| *op = Op::Const(0));
 }

@@ -14,6 +14,8 @@
 mod block;
 mod checks;
 mod if_convert;
+mod implied;
+mod monotone;
 mod sum;
 
 use std::ops::Range;
@@ -26,6 +28,8 @@ use crate::ops::{Kernel, ValueId};
 
 pub use block::{Block, Slot};
 pub use checks::remove_implied_checks;
+pub use implied::remove_checks_implied_elsewhere;
+pub use monotone::check_monotone_sums_once;
 pub use sum::{Induction, Sum};
 
 /// A program.
@@ -365,8 +369,12 @@ pub struct Count {
     /// Limits of partial sums to which more than one turn adds: each local variable is defined as the bits of a double of at most this one, divided by
     /// the number of turns.
     pub limits: Vec<(Local, Value)>,
+    /// Floating-point local variables of which the magnitude is at most this after the loop; a larger one is noted.
+    pub limits_after: Vec<(Local, Value)>,
     /// Whether no turn depends on another, but for sums.
     pub independent: bool,
+    /// Unless there are none: turns do nothing where all these words are zero. They have them before the loop, or keep them.
+    pub flows_from: Vec<Word>,
     /// What a turn does.
     pub body: Vec<Stmt>,
 }

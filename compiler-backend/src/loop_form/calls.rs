@@ -25,7 +25,8 @@ impl FunctionBuilder<'_, '_> {
         }
         let left = self.unmodified_params(callee, args, way);
         let forgotten = self.forgotten_params(s, callee, args);
-        let function = self.w.variant((func, way, self.ad_mode, left, forgotten));
+        let active = self.active_params(func, callee, args);
+        let function = self.w.variant((func, way, self.ad_mode, left, forgotten, active));
         let mut out = Vec::new();
         // What follows the call: words that are written back, and what has flowed to copies.
         let (mut back_to, mut shares) = (Vec::new(), Vec::new());

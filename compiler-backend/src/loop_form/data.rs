@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use pendula_isa::Ty;
 
+use super::flow::{Location, Locations};
 use crate::ir::Program;
 use crate::ir::effects::{Effects, Summaries};
 use crate::lower::{Argument, ArgumentKind};
@@ -16,6 +17,8 @@ struct Data {
     /// Whether it is a word that is lent to the entry.
     is_word: bool,
     written: bool,
+    /// The entry's parameter that it is passed to.
+    param: Option<usize>,
 }
 
 /// What lies in the data segment: what comes before the arguments, and the arguments that have words there.
@@ -30,20 +33,21 @@ fn data<'a>(program: &'a Program, arguments: &'a [Argument]) -> impl Iterator<It
         _ => true,
     };
     let stack = usize::try_from(program.stack).unwrap_or(0);
-    let before = Data { at: 0..stack, ty: None, is_word: false, written: true };
+    let before = Data { at: 0..stack, ty: None, is_word: false, written: true, param: None };
     let (mut at, mut param) = (stack, 0);
     let of = move |argument: &Argument| {
         let first = at;
         at += argument.words().len();
         match &argument.kind {
             ArgumentKind::Word { ty, .. } => {
+                let to = Some(param);
                 param += 1;
-                Some(Data { at: first..at, ty: Some(*ty), is_word: true, written: true })
+                Some(Data { at: first..at, ty: Some(*ty), is_word: true, written: true, param: to })
             }
             ArgumentKind::Array { ty, lens, .. } => {
-                let written = writes(param);
+                let (written, to) = (writes(param), Some(param));
                 param += 1 + lens.len();
-                Some(Data { at: first..at, ty: Some(*ty), is_word: false, written })
+                Some(Data { at: first..at, ty: Some(*ty), is_word: false, written, param: to })
             }
             ArgumentKind::Constant(_) => {
                 param += 1;
@@ -81,9 +85,29 @@ pub fn floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     joined(data(program, arguments).filter(|d| d.written && d.ty == Some(Ty::F)).map(|d| d.at))
 }
 
-/// The data of which words carry floating-point numbers.
-pub(super) fn carried_floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
-    joined(data(program, arguments).filter(|d| d.ty == Some(Ty::F)).map(|d| d.at))
+/// Where the words of each argument are; those of a constant are none.
+pub fn places(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
+    let mut at = usize::try_from(program.stack).unwrap_or(0);
+    let of = |argument: &Argument| {
+        let first = at;
+        at += argument.words().len();
+        first..at
+    };
+    arguments.iter().map(of).collect()
+}
+
+/// The data of which words carry floating-point numbers, but for words of the entry that are not active.
+pub(super) fn carried_floats(program: &Program, arguments: &[Argument], inactive: &Locations) -> Vec<Range<usize>> {
+    let entry = program.entry.and_then(|f| program.functions.get(f.0 as usize));
+    let is_inactive = |d: &Data| {
+        let param = d.param.and_then(|n| entry?.params.get(n).map(|p| p.var));
+        let at = param.and_then(|var| match entry?.points(var) {
+            Some(region) => Some(Location::Region(region)),
+            None => Some(Location::Var(var)),
+        });
+        at.is_some_and(|at| inactive.contains(&at))
+    };
+    joined(data(program, arguments).filter(|d| d.ty == Some(Ty::F) && !is_inactive(d)).map(|d| d.at))
 }
 
 /// The data that a run may write: arrays, and words that are lent to the entry.

@@ -226,6 +226,13 @@ impl Drops<'_> {
         flow.add(&part);
     }
 
+    /// What a call does, if that is known.
+    pub(super) fn flow_of_one_call(&mut self, f: &IrFunction, func: FunctionId, args: &[Operand]) -> Option<Flow> {
+        let mut flow = Flow::default();
+        self.flow_of_call(f, func, args, &mut flow);
+        (!flow.opaque).then_some(flow)
+    }
+
     fn flow_of_call(&mut self, f: &IrFunction, func: FunctionId, args: &[Operand], flow: &mut Flow) {
         let program = self.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return flow.opaque = true };

@@ -49,11 +49,13 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) addends: HashMap<Var, Local>,
     /// Words that are forgotten: undoing what they were made of leaves them as they are, and only what flows from them is wanted.
     pub(super) complete: Locations,
+    /// Words of which what they carry does not matter.
+    pub(super) inactive: Locations,
 }
 
 /// Builds a function.
 pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::Function, Refused> {
-    let (fun, way, ad_mode, left, forgotten) = variant;
+    let (fun, way, ad_mode, left, forgotten, active) = variant;
     let program: &'a Program = w.program;
     let f = &program.functions[fun.0 as usize];
     let name = w.variant_name(variant);
@@ -63,8 +65,11 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
     let limit = |at| (at, Value::Const(forgotten.limit));
     let marked = f.params.iter().take(64).enumerate().filter(|(n, _)| left >> n & 1 != 0);
     let marked: HashSet<Var> = marked.map(|(_, p)| p.var).collect();
+    // The function that calls the entry has nothing of its own.
+    let inactive = if fun == w.main { Locations::new() } else { w.inactive(f, active) };
     let mut fw = FunctionBuilder {
         w,
+        inactive,
         f,
         way,
         ad_mode,

@@ -63,6 +63,15 @@ impl FunctionBuilder<'_, '_> {
                 self.undo(compute, body)?;
             }
             Stmt::Span { body, .. } => self.turn(body)?,
+            Stmt::If { pre, then, otherwise, .. } if self.is_decided(&last.stmt) => {
+                self.back = false;
+                let test = self.condition(last, pre, 0)?;
+                let flag = self.fresh("holds", Ty::Int);
+                let then = self.nested(|fw| fw.turn(then))?;
+                let otherwise = self.nested(|fw| fw.turn(otherwise))?;
+                self.push(Out::If { test, flag, then, otherwise });
+                self.back = true;
+            }
             Stmt::Call { func, inverse: false, args } if self.within && self.only_adds(*func) => {
                 self.call(last, *func, Sweep::Within, args)?;
             }
@@ -80,6 +89,18 @@ impl FunctionBuilder<'_, '_> {
             }
         }
         self.backward(before)
+    }
+
+    /// Whether a conditional decides the same way before and after what it does, because that changes nothing that the decision depends on.
+    fn is_decided(&mut self, s: &Stmt) -> bool {
+        let Stmt::If { pre, post, then, otherwise } = s else { return false };
+        let same = pre.compute.is_empty() && post.compute.is_empty() && pre.test == post.test;
+        let operands = [pre.test.a, pre.test.b];
+        same && [then, otherwise].into_iter().all(|block| {
+            let flow = self.w.drops.flow(self.f, block);
+            let mut changed = flow.sums.iter().chain(&flow.changes).chain(&flow.loans);
+            !flow.opaque && !changed.any(|at| operands.iter().any(|o| is_touched_by(*o, *at)))
+        })
     }
 
     /// Whether a computation may be left as it is where the run turns round: nobody sees it, and it would be the same again.
@@ -230,7 +251,7 @@ impl FunctionBuilder<'_, '_> {
         self.is_location_preserved(Location::Region(region))
     }
 
-    fn is_location_preserved(&self, thing: Location) -> bool {
+    pub(super) fn is_location_preserved(&self, thing: Location) -> bool {
         self.left.iter().any(|v| self.is_of(*v, true, thing))
     }
 
@@ -239,7 +260,7 @@ impl FunctionBuilder<'_, '_> {
         self.is_main() || !args.iter().any(|a| matches!(a, Operand::Mem(_)))
     }
 
-    fn is_main(&self) -> bool {
+    pub(super) fn is_main(&self) -> bool {
         self.w.program.functions.get(self.w.main.0 as usize).is_some_and(|main| std::ptr::eq(main, self.f))
     }
 
@@ -273,6 +294,17 @@ impl FunctionBuilder<'_, '_> {
             Operand::Var(v) if self.f.params.iter().any(|p| p.var == v && p.written) => Argument::HandParam(local(v)),
             Operand::Var(_) | Operand::Const(_) => Argument::Nowhere(ty),
         }
+    }
+}
+
+/// Whether an operand is a word of this location, or its address depends on it.
+fn is_touched_by(operand: Operand, at: Location) -> bool {
+    match (operand, at) {
+        (Operand::Const(_), _) => false,
+        (Operand::Var(v), Location::Var(changed)) => v == changed,
+        (Operand::Mem(m), Location::Var(changed)) => m.vars().any(|v| v == changed),
+        (Operand::Mem(m), Location::Region(changed)) => m.region == changed,
+        (Operand::Var(_), Location::Region(_)) => false,
     }
 }
 

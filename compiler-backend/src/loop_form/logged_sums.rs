@@ -153,7 +153,9 @@ impl FunctionBuilder<'_, '_> {
             checks: Vec::new(),
             kept: Vec::new(),
             limits: Vec::new(),
+            limits_after: Vec::new(),
             independent: false,
+            flows_from: Vec::new(),
             body,
         };
         self.push(Out::Values(vec![Out::Count(Box::new(count))]));

@@ -16,6 +16,7 @@
 //! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded (`windows` has their addresses), and
 //! `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
+mod activity;
 mod calls;
 mod certify;
 mod data;
@@ -36,7 +37,7 @@ use pendula_codegen::lift::LiftConfig;
 use pendula_codegen::loops as form;
 use pendula_codegen::ops::Kernel;
 use pendula_isa::Env;
-use pendula_isa::adjoint::AdMode;
+use pendula_isa::adjoint::{ActiveArguments, AdMode};
 use pendula_isa::counts::Direction;
 
 use crate::ir::effects::Summaries;
@@ -44,7 +45,9 @@ use crate::ir::{FunctionId, Program};
 use crate::lower::{Argument, LowerError};
 use crate::passes::Switches;
 
-pub use data::{carries, changes, floats};
+use activity::ActiveParams;
+
+pub use data::{carries, changes, floats, places};
 
 /// Why a program has no loop form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,8 +75,9 @@ pub enum Mode {
     /// From one end to the other.
     Run(Direction, AdMode),
     /// Forward, values alone, and back with gradient words, which are there from the beginning as they are to be in between. What would be
-    /// undone at the end of the one and done again at the beginning of the other is left as it is.
-    ForwardAndBack,
+    /// undone at the end of the one and done again at the beginning of the other is left as it is. Only the gradient words of independent
+    /// variables are made, where only those of dependent ones are given.
+    ForwardAndBack(ActiveArguments),
 }
 
 impl Mode {
@@ -84,7 +88,10 @@ impl Mode {
             Mode::Run(direction, ad_mode) => {
                 format!("pendula_{}{}", Sweep::of(direction == Direction::Backward).name(), suffix(ad_mode))
             }
-            Mode::ForwardAndBack => "pendula_there_and_back".to_string(),
+            Mode::ForwardAndBack(ActiveArguments::ALL) => "pendula_there_and_back".to_string(),
+            Mode::ForwardAndBack(ActiveArguments { independent, dependent }) => {
+                format!("pendula_there_and_back_{independent:x}_{dependent:x}")
+            }
         }
     }
 }
@@ -129,7 +136,9 @@ fn suffix(ad_mode: AdMode) -> &'static str {
 ///
 /// Fourth, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
-type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten);
+///
+/// Last, which parameters carry what matters.
+type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams);
 
 /// Parameters that are words of a computation of the caller that is forgotten, or point to them, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -153,8 +162,10 @@ struct Builder<'a> {
     limits: bool,
     /// Whether what words carry is looked at where it ends ([`form::Program::carried_late`]).
     carried_late: bool,
-    /// The data of which words carry floating-point numbers.
+    /// The data of which words carry floating-point numbers that matter.
     carried_floats: Vec<Range<usize>>,
+    /// Which parameters of the entry are independent and dependent variables.
+    entry_activity: Option<[u64; 2]>,
     switches: Switches,
     kernels: Vec<Kernel>,
     /// The call of the entry.
@@ -191,7 +202,6 @@ pub fn build(
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     let (arrays, words) = data::lent(program, arguments);
-    let carried_floats = data::carried_floats(program, arguments);
     // The call of the entry is a function like others.
     let mut program = program.clone();
     let fun = FunctionId(program.functions.len() as u32);
@@ -205,7 +215,8 @@ pub fn build(
         limits: false,
         // Nothing says what a program's own stack holds.
         carried_late: !settings.fast && program.stack == 0,
-        carried_floats,
+        carried_floats: Vec::new(),
+        entry_activity: None,
         switches: settings.switches,
         kernels: Vec::new(),
         main: fun,
@@ -213,24 +224,28 @@ pub fn build(
         words,
     };
     let mut entries = Vec::new();
-    for mode in modes {
-        let (way, ad_mode) = match *mode {
-            Mode::Run(direction, ad_mode) => (Sweep::of(direction == Direction::Backward), ad_mode),
-            Mode::ForwardAndBack => (Sweep::Turn, AdMode::Gradient),
-        };
-        entries
-            .push(form::Entry { name: mode.name(), function: w.variant((fun, way, ad_mode, 0, Forgotten::default())) });
-    }
     let mut functions: Vec<Option<form::Function>> = Vec::new();
     let mut order = Vec::new();
-    while let Some((variant, id)) = w.waiting.pop() {
-        let built = function::build(&mut w, variant)?;
-        functions.resize_with(w.variants.len(), || None);
-        functions[id.0 as usize] = Some(built);
-        order.push(id);
+    for mode in modes {
+        let (way, ad_mode, active) = match *mode {
+            Mode::Run(direction, ad_mode) => {
+                (Sweep::of(direction == Direction::Backward), ad_mode, ActiveArguments::ALL)
+            }
+            Mode::ForwardAndBack(active) => (Sweep::Turn, AdMode::Gradient, active),
+        };
+        w.set_active(arguments, active);
+        let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
+        let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params));
+        entries.push(form::Entry { name: mode.name(), function });
+        while let Some((variant, id)) = w.waiting.pop() {
+            let built = function::build(&mut w, variant)?;
+            functions.resize_with(w.variants.len(), || None);
+            functions[id.0 as usize] = Some(built);
+            order.push(id);
+        }
     }
     let file = program.files.iter().find(|f| !f.starts_with('<')).cloned();
-    Ok(form::Program {
+    let mut program = form::Program {
         file,
         env: w.env(),
         checks_finite: !settings.fast,
@@ -240,7 +255,10 @@ pub fn build(
         functions: functions.into_iter().flatten().collect(),
         order,
         entries,
-    })
+    };
+    form::remove_checks_implied_elsewhere(&mut program);
+    form::check_monotone_sums_once(&mut program);
+    Ok(program)
 }
 
 impl Builder<'_> {
@@ -254,7 +272,7 @@ impl Builder<'_> {
     }
 
     /// A name for a function's variant.
-    fn variant_name(&self, (fun, way, ad_mode, left, forgotten): Variant) -> String {
+    fn variant_name(&self, (fun, way, ad_mode, left, forgotten, _): Variant) -> String {
         let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
         let suffix = if matches!(way, Sweep::Turn | Sweep::Within) { "" } else { suffix(ad_mode) };
         let only = if left != 0 && matches!(way, Sweep::Forward | Sweep::Backward) { "_only" } else { "" };

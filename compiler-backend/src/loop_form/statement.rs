@@ -7,7 +7,7 @@ use pendula_codegen::lift::symbolic::{self, Operand as Word};
 use pendula_codegen::loops::{self, Block, Bound, Count, Freed, Local, Slot, Stmt as Out, Test as OutTest, Value};
 use pendula_codegen::ops::{Body, Kernel, Op, ValueId};
 use pendula_isa::Env;
-use pendula_isa::adjoint::AdMode;
+use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::{Ty, types::Cond};
 
 use super::certify::Plan;
@@ -31,6 +31,9 @@ impl FunctionBuilder<'_, '_> {
     }
 
     pub(super) fn statement(&mut self, s: &LocatedStmt, back: bool) -> Done {
+        if self.are_passive(std::slice::from_ref(s)) {
+            return self.values_alone(|fw| fw.statement(s, back));
+        }
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let info = func.info();
@@ -156,6 +159,8 @@ impl FunctionBuilder<'_, '_> {
         record: &impl Fn((Env, LiftConfig), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
     ) -> Done {
         let mut words = Vec::new();
+        // What a word carries that is not active goes nowhere, and nothing that matters comes to it.
+        let all_inactive = operands.first().is_some_and(|(dst, _)| self.is_inactive(*dst));
         let mut slots: Vec<Option<Slot>> = vec![None];
         let mut seen: Vec<Operand> = Vec::new();
         for (operand, ty) in operands {
@@ -165,7 +170,11 @@ impl FunctionBuilder<'_, '_> {
             }
             let at = seen.iter().position(|o| o == operand).unwrap_or_else(|| {
                 seen.push(*operand);
-                slots.push(self.place(*operand).map(|place| Slot::Place(place, *ty)));
+                let inactive = all_inactive || self.is_inactive(*operand);
+                slots.push(self.place(*operand).map(|place| match inactive {
+                    true => Slot::Word(loops::Word { place, ty: *ty, lane: VALUE }),
+                    false => Slot::Place(place, *ty),
+                }));
                 seen.len() - 1
             });
             words.push(Word::Word(at as u8 + 1));
@@ -205,8 +214,9 @@ impl FunctionBuilder<'_, '_> {
 
     /// Pairs of memory words that are written as different ones and may be the same.
     fn possible_aliases(&self, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
+        let active = operands.iter().filter(|(o, _)| !self.is_inactive(*o));
         let words: Vec<Mem> =
-            operands.iter().filter_map(|(o, _)| if let Operand::Mem(m) = o { Some(*m) } else { None }).collect();
+            active.filter_map(|(o, _)| if let Operand::Mem(m) = o { Some(*m) } else { None }).collect();
         let pairs = words.iter().enumerate().flat_map(|(n, a)| words[n + 1..].iter().map(move |b| (*a, *b)));
         pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect()
     }
@@ -242,7 +252,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Whether a condition holds: what it computes is undone again.
-    fn condition(&mut self, s: &LocatedStmt, condition: &Condition, n: usize) -> Result<OutTest, Refused> {
+    pub(super) fn condition(&mut self, s: &LocatedStmt, condition: &Condition, n: usize) -> Result<OutTest, Refused> {
         if condition.compute.is_empty() {
             return self.test(s, &condition.test, n);
         }
@@ -289,6 +299,9 @@ impl FunctionBuilder<'_, '_> {
 
     /// Undoes it, or forgets it.
     pub(super) fn undo(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
+        if self.are_passive(compute) {
+            return self.values_alone(|fw| fw.undo(compute, body));
+        }
         let Some((own, plan)) = self.forgotten(compute, body) else { return self.block(compute, true) };
         if self.ad_mode != AdMode::Plain {
             // The values are not looked at any more.
@@ -365,6 +378,7 @@ impl FunctionBuilder<'_, '_> {
         let kept = self.keep(&plan.kept);
         self.proven.extend(plan.proven);
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
+        let flows_from = self.flows_from(s);
         let body = self.nested(turn)?;
         (self.proven, self.kept, self.limits) = (outer_proven, outer_kept, outer_limits);
         let count = Count {
@@ -375,7 +389,9 @@ impl FunctionBuilder<'_, '_> {
             checks: plan.checks,
             kept,
             limits,
+            limits_after: Vec::new(),
             independent: plan.independent,
+            flows_from,
             body,
         };
         self.push(Out::Count(Box::new(count)));

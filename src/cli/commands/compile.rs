@@ -10,7 +10,7 @@ use pendula::compiler::janus::Settings;
 use pendula::compiler::lower::Erase;
 use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
-use pendula::isa::adjoint::AdMode;
+use pendula::isa::adjoint::{ActiveArguments, AdMode};
 use pendula::isa::counts::Direction;
 use pendula::report::Reporter;
 use serde_json::Map;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::Mode::Run(Direction::Forward, AdMode::Plain),
                 c::Mode::Run(Direction::Backward, AdMode::Plain),
                 c::Mode::Run(Direction::Backward, AdMode::Gradient),
-                c::Mode::ForwardAndBack,
+                c::Mode::ForwardAndBack(ActiveArguments::ALL),
             ];
             let settings = c::Settings {
                 fast: args.source.in_full().options.compiler.fast_float,

@@ -133,17 +133,41 @@ impl<'a> Body<'_, 'a> {
             }
         }
         passed.extend(keys.iter().filter(|(_, v)| !is_constant(v)).map(|(_, v)| (v.clone(), span.clone())));
-        // Arrays that may overlap share a region in the function, too.
         let mut regions = Vec::new();
-        passed.iter().for_each(|(v, _)| regions_of(v, &mut regions));
-        let classes: Vec<usize> = regions.iter().map(|r| regions.iter().position(|o| o == r).unwrap_or(0)).collect();
-        if classes.iter().enumerate().any(|(k, class)| k != *class) {
-            key.push(ArgKey::Literal(format!("{classes:?}")));
+        for (k, (v, _)) in passed.iter().enumerate() {
+            let mut of = Vec::new();
+            regions_of(v, &mut of);
+            regions.extend(of.into_iter().map(|r| (r, k)));
         }
-        let fun = match self.s.instances.get(&(n, key.clone())) {
-            Some(fun) => *fun,
-            None => self.instance(n, key, settled, keys, bound, (classes, span))?,
+        let instance = |s: &mut Self, classes: Vec<usize>| {
+            let mut key = key.clone();
+            if classes.iter().enumerate().any(|(k, class)| k != *class) {
+                key.push(ArgKey::Literal(format!("{classes:?}")));
+            }
+            match s.s.instances.get(&(n, key.clone())) {
+                Some(fun) => Ok(*fun),
+                None => s.instance(n, key, settled.clone(), keys.clone(), bound.clone(), (classes, span)),
+            }
         };
+        // Arrays that may overlap share a region in the function, too. Of two of which one is changed, it is checked that they do not.
+        let may_overlap = classes(&regions, |_, _| true);
+        let apart: Vec<usize> = (0..regions.len()).collect();
+        let mut fun = instance(self, apart.clone())?;
+        if may_overlap != apart {
+            let changes: Vec<bool> = (0..passed.len()).map(|k| self.changes(fun, k)).collect();
+            let known = self.s.facts[fun.0 as usize].done;
+            let overlap = if known {
+                classes(&regions, |a, b| a == b || !changes[a] && !changes[b])
+            } else {
+                may_overlap.clone()
+            };
+            if overlap != apart {
+                fun = instance(self, overlap)?;
+                if known && (0..passed.len()).any(|k| self.changes(fun, k) && !changes[k]) {
+                    fun = instance(self, may_overlap)?;
+                }
+            }
+        }
         self.s.predict(n, fun);
         let mut pass = Vec::new();
         for (k, (v, at)) in passed.into_iter().enumerate() {
@@ -349,6 +373,15 @@ impl<'a> Body<'_, 'a> {
 /// Whether the value of a keyword is known during compilation: the function is then compiled for this value.
 fn is_constant(v: &Value) -> bool {
     matches!(v, Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)))
+}
+
+/// For each array, given by its region and the number of its argument, the first one of which the region is the same and to whose argument
+/// its own is related.
+fn classes(regions: &[(ir::Region, usize)], related: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let first = |(region, k): &(ir::Region, usize)| {
+        regions.iter().position(|(other, j)| other == region && related(*j, *k)).unwrap_or(0)
+    };
+    regions.iter().map(first).collect()
 }
 
 /// The regions of the arrays in a value, in order.

@@ -1,0 +1,111 @@
+//! Limits of sums in loops that only grow, or only shrink: the last partial sum is the largest, or the first is, which has been looked at.
+//! So one check after the loop does for all turns.
+
+use super::{Block, Local, Place, Program, Slot, Stmt, Value};
+use crate::ops::{Float, Op, ValueId};
+
+/// Moves checks of limits behind loops.
+pub fn check_monotone_sums_once(program: &mut Program) {
+    program.functions.iter_mut().for_each(|f| list(&mut f.body));
+}
+
+fn list(statements: &mut [Stmt]) {
+    for s in statements {
+        match s {
+            Stmt::Values(inner) | Stmt::Loop(inner) => list(inner),
+            Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => {
+                list(then);
+                list(otherwise);
+            }
+            Stmt::Count(count) => {
+                list(&mut count.body);
+                let found = monotone_sums(&count.body);
+                for (local, limit) in found {
+                    count.body.iter_mut().for_each(|s| unlimit(s, local));
+                    count.limits_after.push((local, limit));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The variables to which a turn adds squares or magnitudes, in one block, and their limits.
+fn monotone_sums(body: &[Stmt]) -> Vec<(Local, Value)> {
+    let mut sums = Vec::new();
+    for s in body {
+        match s {
+            Stmt::Block(block) => sums.extend(monotone_sum(block)),
+            Stmt::CheckZero(_) | Stmt::CheckCarried(_) | Stmt::Inside(_) | Stmt::Clear(_) => {}
+            // What else is done with the sum is not followed.
+            _ => return Vec::new(),
+        }
+    }
+    let written_once = |local: Local| {
+        let of = |s: &Stmt| match s {
+            Stmt::Block(block) => block.ops.iter().filter(|op| writes(block, op, local)).count(),
+            Stmt::Clear(cleared) => 2 * usize::from(*cleared == local),
+            _ => 0,
+        };
+        body.iter().map(of).sum::<usize>() == 1
+    };
+    sums.retain(|(local, _)| written_once(*local));
+    sums
+}
+
+/// Whether an operation writes the value of a local variable.
+fn writes(block: &Block, op: &Op, local: Local) -> bool {
+    matches!(*op, Op::Set(0, reg, _) if local_of(block, reg) == Some(local))
+}
+
+/// The local variable that an operand's value is.
+fn local_of(block: &Block, reg: u8) -> Option<Local> {
+    match block.slots.get(usize::from(reg)).copied().flatten()? {
+        Slot::Place(Place::Local(local), _) => Some(local),
+        Slot::Word(word) => match word.place {
+            Place::Local(local) if word.lane == 0 => Some(local),
+            _ => None,
+        },
+        Slot::Place(..) | Slot::Passed(..) => None,
+    }
+}
+
+/// The variable with a limit to which a block adds what has one sign.
+fn monotone_sum(block: &Block) -> Option<(Local, Value)> {
+    let limit = block.limit?;
+    let local = local_of(block, 1)?;
+    let written = block.ops.iter().find_map(|op| if let Op::Set(0, 1, v) = *op { Some(v) } else { None })?;
+    let op = |v: ValueId| block.ops[v.0 as usize];
+    let before = |v: ValueId| op(v) == Op::Get(0, 1);
+    let same =
+        |a: ValueId, b: ValueId| a == b || matches!((op(a), op(b)), (Op::Get(l, r), Op::Get(m, s)) if (l, r) == (m, s));
+    let one_sign = |v: ValueId| match op(v) {
+        Op::Abs(_) => true,
+        Op::Float(Float::Mul, a, b) => same(a, b),
+        _ => false,
+    };
+    let monotone = match op(written) {
+        Op::Float(Float::Add, a, b) => before(a) && one_sign(b) || before(b) && one_sign(a),
+        Op::Float(Float::Sub, a, b) => before(a) && one_sign(b),
+        _ => false,
+    };
+    // A conditional sum might not be what it seems.
+    let straight = !block.ops.iter().any(|op| matches!(op, Op::If(_)));
+    (monotone && straight).then_some((local, limit))
+}
+
+/// Removes the check from the block that writes a variable with a limit.
+fn unlimit(s: &mut Stmt, local: Local) {
+    let Stmt::Block(block) = s else { return };
+    if block.limit.is_none() || local_of(block, 1) != Some(local) {
+        return;
+    }
+    block.limit = None;
+    let written = block.ops.iter().find_map(|op| if let Op::Set(0, 1, v) = *op { Some(v) } else { None });
+    // A sum that is not finite stays so.
+    block
+        .ops
+        .iter_mut()
+        .filter(|op| matches!(op, Op::Finite(v) if Some(*v) == written))
+        .for_each(|op| *op = Op::Const(0));
+}
