@@ -1,117 +1,13 @@
-//! The workloads: their programs, the same objectives in C, and the inputs of each size.
+//! The cases: the inputs of each workload at each size, and what is known of the results.
 
 use anyhow::{Context, bail};
 use pendula_compiler::compile::{Compiled, Options, compile};
 use pendula_isa::Module;
 
 use crate::inputs::{self, Data};
+use crate::learning;
 use crate::reference::{self, Published};
-
-/// A program in Nil, and its objectives in C.
-#[derive(Debug)]
-pub struct Workload {
-    /// The name of its files.
-    pub name: &'static str,
-    /// What it computes.
-    pub about: &'static str,
-    nil: &'static str,
-    /// The source of the objectives in C.
-    pub(crate) c: &'static str,
-    /// The objectives: the C function's name and its arguments. `a[i]` is array i, `n[i]` its number of words, `D(i)`
-    /// and `I(i)` its first word as a double and as an integer.
-    pub(crate) objectives: &'static [(&'static str, &'static str)],
-    /// The results: their names in Nil.
-    pub(crate) results: &'static [&'static str],
-    /// The results: the indices of their arrays in C.
-    pub(crate) result_arrays: &'static [usize],
-    /// The inputs with respect to which gradients are taken: their names in Nil.
-    pub(crate) inputs: &'static [&'static str],
-    /// These inputs: the indices of their arrays in C.
-    pub(crate) input_arrays: &'static [usize],
-}
-
-macro_rules! sources {
-    ($name:literal) => {
-        (
-            include_str!(concat!("../../benches/workloads/", $name, ".nil")),
-            include_str!(concat!("../../benches/workloads/", $name, ".c")),
-        )
-    };
-}
-
-macro_rules! workload {
-    ($name:literal, $about:literal, [$($f:literal ($call:literal)),+], [$($result:literal)+] [$($ra:literal)+], [$($input:literal)+] [$($ia:literal)+]) => {
-        Workload {
-            name: $name,
-            about: $about,
-            nil: sources!($name).0,
-            c: sources!($name).1,
-            objectives: &[$(($f, $call)),+],
-            results: &[$($result),+],
-            result_arrays: &[$($ra),+],
-            inputs: &[$($input),+],
-            input_arrays: &[$($ia),+],
-        }
-    };
-}
-
-/// All workloads.
-pub static WORKLOADS: [Workload; 10] = [
-    workload!(
-        "bessel",
-        "Bessel function J2, by its series to 1e-8",
-        ["bessel"("a[0], I(1), a[2]")],
-        ["out!"][0],
-        ["z"][2]
-    ),
-    workload!(
-        "embedding",
-        "loss of the Petersen graph in k dimensions",
-        ["embedding"("a[0], a[1], n[1] / 10, a[2], n[2] / 2, a[3], n[3] / 2")],
-        ["loss!"][0],
-        ["x"][1]
-    ),
-    workload!("norm", "length of a vector", ["norm"("a[0], a[1], a[2], n[2]")], ["norm!"][0], ["x"][2]),
-    workload!(
-        "complex-log", "logarithm of a complex number",
-        ["complex_log"("a[0], a[1]")], ["y!.re" "y!.im"][0], ["x.re" "x.im"][1]
-    ),
-    workload!(
-        "sparse-dot", "scalar product of two sparse matrices",
-        [
-            "sparse_dot_spread"("a[0], a[7], n[1] - 1, a[1], a[2], a[3], a[4], a[5], a[6]"),
-            "sparse_dot_merge"("a[0], n[1] - 1, a[1], a[2], a[3], a[4], a[5], a[6]")
-        ],
-        ["r!"][0], ["A.nzval" "B.nzval"][3 6]
-    ),
-    workload!(
-        "sparse-matvec", "sparse matrix of complex numbers times a vector",
-        ["sparse_matvec"("a[0], n[1] - 1, a[1], a[2], a[3], a[4]")], ["y!"][0], ["A.nzval" "x"][3 4]
-    ),
-    workload!(
-        "gmm", "log-likelihood of a Gaussian mixture (ADBench)",
-        ["gmm"("a[0], a[1], a[2], a[3], a[4], n[2] / n[1], n[1], n[4] / (n[2] / n[1]), D(5), I(6)")],
-        ["loss!"][0], ["α" "μ" "icf"][1 2 3]
-    ),
-    workload!(
-        "ba", "residuals of a bundle adjustment (ADBench)",
-        ["bundle_adjustment"("a[0], a[1], a[2], a[3], a[4], a[5], a[6], n[4]")],
-        ["err!" "werr!"][0 1], ["cams" "X" "w"][2 3 4]
-    ),
-    workload!(
-        "leapfrog", "planar solar system, by leapfrog",
-        ["leapfrog"("a[0], a[1], a[2], n[2], D(3), I(4)")], ["x!" "v!"][0 1], ["x!" "v!" "gm" "dt"][0 1 2 3]
-    ),
-    workload!(
-        "unitary", "product with a unitary matrix of rotations",
-        ["unitary"("a[0], I(2), I(3), a[1]")], ["x!"][0], ["x!" "θ"][0 1]
-    ),
-];
-
-/// The workload of this name.
-pub(crate) fn workload(name: &str) -> Option<&'static Workload> {
-    WORKLOADS.iter().find(|w| w.name == name)
-}
+use crate::workloads::{Workload, workload};
 
 /// The gradient words with which the results begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +54,7 @@ pub struct Case {
     /// The step for finite differences, relative to each input.
     pub(crate) step: f64,
     /// The types of parameters, if they differ from those of the arguments.
-    types: &'static [&'static str],
+    pub(crate) types: &'static [&'static str],
 }
 
 const GMM: [(&str, &str, &str); 2] = [
@@ -187,6 +83,7 @@ pub fn names() -> Vec<(&'static str, &'static str)> {
     out.extend(["norm", "complex-log", "sparse-dot", "sparse-matvec"].map(|name| (name, name)));
     out.extend(GMM.map(|(name, ..)| (name, "gmm")));
     out.extend([("ba", "ba"), ("leapfrog", "leapfrog"), ("leapfrog-q", "leapfrog"), ("unitary", "unitary")]);
+    out.extend(learning::NAMES);
     out
 }
 
@@ -224,24 +121,24 @@ pub(crate) fn leapfrog(steps: i64) -> Case {
     Case { data: inputs::leapfrog(steps), size, published: Published::default(), ..case("leapfrog", Size::Quick) }
 }
 
+/// The name of a case's workload.
+fn family(name: &str) -> &str {
+    names().into_iter().find(|(n, _)| *n == name).map_or(name, |(_, family)| family)
+}
+
 /// A case by its name.
 pub fn case(name: &str, size: Size) -> Case {
-    let family = names().into_iter().find(|(n, _)| *n == name).map_or(name, |(_, family)| family);
+    learning::case(name, size).unwrap_or_else(|| published(name, size))
+}
+
+/// A case of a workload that was published with results.
+fn published(name: &str, size: Size) -> Case {
     let times = if let Size::Times(n) = size { n } else { 1 };
     let new = |size: String, elements: usize, data: Vec<Data>, published: Published| Case {
-        name: name.to_string(),
-        workload: workload(family).expect("a workload of the table"),
-        size,
-        elements: elements as u64,
-        data,
-        seed: Seed::One,
-        hessian: false,
-        apart: None,
         published: if times == 1 { published } else { Published::default() },
-        step: 1e-4,
-        types: &[],
+        ..Case::new(name, size, elements, data)
     };
-    match family {
+    match family(name) {
         "bessel" => new("z = 1".into(), 1, inputs::bessel(2, 1.0), reference::bessel()),
         "embedding" => {
             let k = DIMENSIONS.iter().find(|(n, _)| *n == name).map_or(5, |(_, k)| *k);
@@ -338,6 +235,23 @@ fn observations(times: usize) -> String {
 }
 
 impl Case {
+    /// A case of which no results are known, whose results all have the weight 1.
+    pub(crate) fn new(name: &str, size: String, elements: usize, data: Vec<Data>) -> Case {
+        Case {
+            name: name.to_string(),
+            workload: workload(family(name)).expect("a workload of the table"),
+            size,
+            elements: elements as u64,
+            data,
+            seed: Seed::One,
+            hessian: false,
+            apart: None,
+            published: Published::default(),
+            step: 1e-4,
+            types: &[],
+        }
+    }
+
     /// True if it computes in fixed point, so that every bit must be restored.
     pub(crate) fn is_exact(&self) -> bool {
         !self.types.is_empty()
@@ -377,11 +291,28 @@ impl Case {
             }
         }
         match (self.workload.name, &self.data[..]) {
-            // A working column of zeros.
-            ("sparse-dot", [_, Data::Sparse(a), ..]) => out.push(vec![0; a.m]),
-            ("unitary", [Data::Reals(shape, _), ..]) => out.extend(shape.iter().map(|n| vec![*n as u64])),
-            _ => {}
+            // Working columns of zeros.
+            ("sparse-dot", [_, Data::Sparse(a), ..]) => out.extend([vec![0; a.m], vec![0; a.m]]),
+            // Both sizes, and room for the matrix and for the sines and cosines.
+            ("unitary", [Data::Reals(shape, x), Data::Reals(_, angles)]) => {
+                out.extend(shape.iter().map(|n| vec![*n as u64]));
+                out.extend([vec![0; x.len()], vec![0; 2 * angles.len()]]);
+            }
+            (name, data) => out.extend(learning::more_arrays(name, data)),
         }
+        out
+    }
+
+    /// The arguments for a gradient in C: the arrays, and then for each result one that it is written to, for each
+    /// result its weights, and for each input one for its gradient.
+    pub(crate) fn gradient_arrays(&self) -> Vec<Vec<u64>> {
+        let mut out = self.arrays();
+        let zeros = |which: &[usize]| which.iter().map(|i| vec![0; out[*i].len()]).collect::<Vec<_>>();
+        let (results, gradients) = (zeros(self.workload.result_arrays), zeros(self.workload.input_arrays));
+        let mut weights = self.seed.weights(results.iter().map(Vec::len).sum()).into_iter();
+        let of_results: Vec<Vec<u64>> =
+            results.iter().map(|r| weights.by_ref().take(r.len()).map(f64::to_bits).collect()).collect();
+        out.extend(results.into_iter().chain(of_results).chain(gradients));
         out
     }
 }

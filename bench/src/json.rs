@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Surroundings;
 use crate::measure::{EngineTimes, Measured};
-use crate::objective::Contraction;
+use crate::objective::{Contraction, Kind};
 use crate::reference::Check;
 
 /// A number, or null if it is not finite.
@@ -33,13 +33,24 @@ fn time(case: &Measured, seconds: f64) -> Value {
     })
 }
 
+/// The time of a gradient, which has ratios to the gradient that was written by hand, too.
+fn gradient(case: &Measured, seconds: f64) -> Value {
+    let mut out = time(case, seconds);
+    let over = |hand: Option<f64>| hand.map_or(Value::Null, |hand| number(seconds / hand));
+    let compiled = |way| case.fastest(Kind::Gradient, way).map(|f| f.seconds);
+    out["over_hand_written"] = over(case.by_hand());
+    out["over_hand_written_with_contraction"] = over(compiled(Contraction::Allowed));
+    out["over_hand_written_without_contraction"] = over(compiled(Contraction::Off));
+    out
+}
+
 fn ran(case: &Measured, ran: &EngineTimes) -> Value {
     let optional = |t: Option<f64>| t.map_or(Value::Null, |t| time(case, t));
     json!({
         "engine": ran.engine,
         "forward": time(case, ran.forward),
         "backward": time(case, ran.backward),
-        "gradient": optional(ran.gradient),
+        "gradient": ran.gradient.map_or(Value::Null, |t| gradient(case, t)),
         "jacobian": optional(ran.jacobian),
         "hessian": optional(ran.hessian),
         "instructions": ran.instructions.map(|i| json!({ "forward": i.forward, "gradient": i.gradient })),
@@ -51,16 +62,20 @@ fn ran(case: &Measured, ran: &EngineTimes) -> Value {
 }
 
 fn case(m: &Measured) -> Value {
-    let objectives: Vec<Value> = m
-        .objectives
-        .iter()
-        .map(|o| json!({ "function": o.function, "options": o.contraction.options(), "seconds": number(o.seconds) }))
-        .collect();
+    let functions = |kind: Kind| -> Vec<Value> {
+        let timed = m.functions.iter().filter(|f| f.kind == kind);
+        let shown = timed.map(|f| {
+            let (function, options, compiler) = (f.function, f.contraction.options(), &f.compiler);
+            json!({ "function": function, "options": options, "compiler": compiler, "seconds": number(f.seconds) })
+        });
+        shown.collect()
+    };
     json!({
         "name": m.name,
         "workload": m.workload,
         "size": m.size,
-        "objectives": objectives,
+        "objectives": functions(Kind::Objective),
+        "hand_written_gradients": functions(Kind::Gradient),
         "engines": m.engines.iter().map(|r| ran(m, r)).collect::<Vec<_>>(),
         "checks": m.checks.iter().map(check).collect::<Vec<_>>(),
         "right": m.all_checks().all(Check::is_met),

@@ -3,10 +3,10 @@
 use pendula_codegen::cc::Compiler;
 use pendula_vm::Engine;
 
-use crate::cases::{Case, Seed};
-use crate::inputs::Data;
-use crate::objective::{Contraction, Objective};
-use crate::reference::{self, Check};
+use crate::cases::Case;
+use crate::check::{check, check_c, jacobian_weights};
+use crate::objective::{Contraction, Kind, Objective};
+use crate::reference::Check;
 use crate::runner::{MakeWhole, Prepared, Runner};
 
 /// How thoroughly and with which roundings to measure.
@@ -22,11 +22,14 @@ pub struct Effort {
     pub least: f64,
 }
 
-/// An objective and its time.
+/// A function in C and its time.
 #[derive(Debug)]
 pub struct Timed {
     pub(crate) function: &'static str,
+    pub(crate) kind: Kind,
     pub(crate) contraction: Contraction,
+    /// The compiler's version.
+    pub(crate) compiler: String,
     pub(crate) seconds: f64,
 }
 
@@ -61,162 +64,36 @@ pub struct Measured {
     pub(crate) workload: &'static str,
     pub(crate) size: String,
     pub(crate) elements: u64,
-    pub(crate) objectives: Vec<Timed>,
-    /// The checks of the objectives in C.
+    /// The objectives and gradients in C.
+    pub(crate) functions: Vec<Timed>,
+    /// The checks of the functions in C.
     pub(crate) checks: Vec<Check>,
     /// The times of each engine.
     pub engines: Vec<EngineTimes>,
 }
 
 impl Measured {
+    /// The fastest function of this kind compiled in this way.
+    pub(crate) fn fastest(&self, kind: Kind, contraction: Contraction) -> Option<&Timed> {
+        let all = self.functions.iter().filter(|f| f.kind == kind && f.contraction == contraction);
+        all.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+    }
+
     /// The fastest objective compiled in this way.
     pub(crate) fn objective(&self, contraction: Contraction) -> Option<&Timed> {
-        let all = self.objectives.iter().filter(|o| o.contraction == contraction);
-        all.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+        self.fastest(Kind::Objective, contraction)
+    }
+
+    /// The time of the fastest gradient in C.
+    pub(crate) fn by_hand(&self) -> Option<f64> {
+        let all = Contraction::ALL.into_iter().filter_map(|way| self.fastest(Kind::Gradient, way));
+        all.map(|f| f.seconds).min_by(f64::total_cmp)
     }
 
     /// All comparisons.
     pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().chain(self.engines.iter().flat_map(|e| &e.checks))
     }
-}
-
-/// An objective's results, taken from the arrays that it wrote.
-fn results(case: &Case, arrays: &[Vec<u64>]) -> Vec<f64> {
-    numbers(arrays, case.workload.result_arrays)
-}
-
-fn numbers(arrays: &[Vec<u64>], which: &[usize]) -> Vec<f64> {
-    which.iter().flat_map(|a| &arrays[*a]).map(|w| f64::from_bits(*w)).collect()
-}
-
-/// The answers of an objective in C: its results, and the derivative along one direction.
-struct ObjectiveResult {
-    results: Vec<f64>,
-    direction: Vec<f64>,
-    slope: f64,
-}
-
-/// Evaluates an objective. The direction moves each input by a fraction of its value, a different one for each.
-fn evaluate(case: &Case, objective: &Objective) -> ObjectiveResult {
-    let start = case.arrays();
-    let run = |mut arrays: Vec<Vec<u64>>| {
-        objective.run(&mut arrays, 1);
-        results(case, &arrays)
-    };
-    let inputs = numbers(&start, case.workload.input_arrays);
-    let direction: Vec<f64> = inputs.iter().enumerate().map(|(i, x)| (i as f64 + 1.0).sin() * x).collect();
-    let moved = |by: f64| {
-        let mut arrays = start.clone();
-        let words = case.workload.input_arrays.iter().flat_map(|a| (0..start[*a].len()).map(move |i| (*a, i)));
-        for ((a, i), (x, d)) in words.zip(inputs.iter().zip(&direction)) {
-            arrays[a][i] = (x + by * d).to_bits();
-        }
-        let out = run(arrays);
-        let weights = case.seed.weights(out.len());
-        out.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>()
-    };
-    let h = case.step;
-    let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
-    ObjectiveResult { results: run(start), direction, slope }
-}
-
-/// The tolerance between results of the machine and of C, relative to the largest.
-fn agreement(case: &Case, fast: bool) -> f64 {
-    if case.is_exact() {
-        // Fixed point has 43 bits after the binary point; doubles have 53 in all.
-        return 1e-4;
-    }
-    // Phases amplify rounding.
-    let least = if case.workload.name == "leapfrog" && case.elements > 1000 { 1e-6 } else { 1e-13 };
-    if fast { f64::max(least, 1e-10) } else { least }
-}
-
-fn published(checks: &mut Vec<Check>, what: &str, wanted: &[reference::Wanted], found: &[f64]) {
-    checks.extend(wanted.iter().map(|w| w.check(&format!("{what}, published"), found)));
-}
-
-/// The drift of the energy, if the case is of orbiting bodies.
-fn energy(case: &Case, results: &[f64]) -> Option<Check> {
-    let ("leapfrog", [Data::Reals(_, x), Data::Reals(_, v), Data::Reals(_, masses), ..]) =
-        (case.workload.name, &case.data[..])
-    else {
-        return None;
-    };
-    let (after_x, after_v) = results.split_at_checked(x.len())?;
-    let before = reference::energy(masses, x, v);
-    let drift = (reference::energy(masses, after_x, after_v) - before) / before;
-    // The energy oscillates, and is near its initial value after the published number of steps.
-    let allowed = if case.elements == reference::STEPS { 1e-8 } else { 1e-6 };
-    Some(Check::new("drift of the energy", drift, 0.0, allowed))
-}
-
-/// Runs everything once and compares the results. Code that is compiled on demand is compiled here.
-fn check(
-    (case, fast): (&Case, bool),
-    runner: &mut dyn Runner,
-    apart: Option<&mut (dyn Runner + '_)>,
-    expected: Option<&ObjectiveResult>,
-) -> anyhow::Result<(Vec<Check>, Option<Instructions>)> {
-    let mut checks = Vec::new();
-    let executed = |r: &dyn Runner| r.executed().unwrap_or(0);
-    runner.restart();
-    let (at_start, inputs, digest) = (runner.results(), runner.inputs(), runner.digest());
-    let before = executed(runner);
-    runner.forward(1)?;
-    let forward = executed(runner) - before;
-    let found = runner.results();
-    published(&mut checks, "value", &case.published.value, &found);
-    checks.extend(energy(case, &found));
-    if let Some(c) = expected {
-        checks.push(Check::all("value, C", &found, &c.results, agreement(case, fast)));
-    }
-    runner.backward(1)?;
-    // Results that are not inputs begin at zero, too.
-    let size = found.iter().chain(&inputs).fold(0.0_f64, |a, b| a.max(b.abs()));
-    let back = [runner.results(), runner.inputs()].concat();
-    let there = [at_start, inputs].concat();
-    let apart_by = back.iter().zip(&there).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    checks.push(Check::new("the way back", apart_by, 0.0, 10.0 * agreement(case, fast) * size));
-    if case.is_exact() {
-        let bits = f64::from(u8::from(runner.digest() != digest));
-        checks.push(Check::new("every bit comes back", bits, 0.0, 0.0));
-        runner.restart();
-        return Ok((checks, runner.executed().map(|_| Instructions { forward, gradient: None })));
-    }
-    let weights = case.seed.weights(found.len());
-    runner.restart();
-    let before = executed(runner);
-    runner.gradient(1, std::slice::from_ref(&weights))?;
-    let instructions = runner.executed().map(|now| Instructions { forward, gradient: Some(now - before) });
-    let gradients = runner.gradients();
-    published(&mut checks, "gradient", &case.published.gradient, &gradients);
-    if let Some(c) = expected {
-        let parts = gradients.iter().zip(&c.direction).map(|(g, d)| g * d);
-        let size: f64 = parts.clone().map(f64::abs).sum();
-        checks.push(Check::new("gradient, differences of C", parts.sum(), c.slope, 1e-6 * size));
-    }
-    if case.hessian {
-        runner.restart();
-        let rows = runner.hessian(1)?;
-        published(&mut checks, "Hessian", &case.published.hessian, &rows);
-    }
-    if let (Some(runner), Some(case)) = (apart, &case.apart) {
-        for row in 0..2 {
-            runner.restart();
-            let weights = jacobian_weights(case, row);
-            runner.gradient(1, &[weights])?;
-            let wanted = reference::jacobian(row, case.elements as usize);
-            checks.push(wanted.check("Jacobian, published", &runner.gradients()));
-        }
-    }
-    runner.restart();
-    Ok((checks, instructions))
-}
-
-fn jacobian_weights(case: &Case, row: usize) -> Vec<f64> {
-    let p = case.elements as usize;
-    Seed::Row(row, 2 * p).weights(3 * p)
 }
 
 /// The CPU time of this thread in seconds: the time of other processes on the machine does not count.
@@ -261,20 +138,20 @@ fn median(samples: &mut [f64]) -> f64 {
     if n == 0 { f64::NAN } else { (samples[(n - 1) / 2] + samples[n / 2]) / 2.0 }
 }
 
-/// An objective being timed.
-struct TimedObjective<'a> {
-    objective: &'a Objective,
-    start: &'a [Vec<u64>],
+/// A function in C being timed.
+struct TimedFunction<'a> {
+    function: &'a Objective,
+    start: Vec<Vec<u64>>,
     arrays: Vec<Vec<u64>>,
     times: u64,
     samples: Vec<f64>,
 }
 
-impl TimedObjective<'_> {
+impl TimedFunction<'_> {
     fn sample(&mut self, times: u64) -> f64 {
-        self.arrays.clone_from_slice(self.start);
+        self.arrays.clone_from_slice(&self.start);
         let start = clock();
-        self.objective.run(&mut self.arrays, times);
+        self.function.run(&mut self.arrays, times);
         clock() - start
     }
 }
@@ -381,52 +258,36 @@ struct Ready<'c> {
     case: &'c Case,
     prepared: Prepared,
     apart: Option<Prepared>,
-    objectives: Vec<Objective>,
-    start: Vec<Vec<u64>>,
+    functions: Vec<Objective>,
 }
 
 impl<'c> Ready<'c> {
-    fn new(case: &'c Case, compiler: Option<&Compiler>, effort: Effort) -> anyhow::Result<Ready<'c>> {
-        let objectives = match compiler {
-            Some(compiler) => Objective::all(compiler, case.workload)?,
-            None => Vec::new(),
-        };
+    fn new(case: &'c Case, compilers: &[Compiler], effort: Effort) -> anyhow::Result<Ready<'c>> {
         let apart = case.apart.as_deref().map(|c| Prepared::new(c, effort.fast, effort.whole)).transpose()?;
-        Ok(Ready {
-            case,
-            prepared: Prepared::new(case, effort.fast, effort.whole)?,
-            apart,
-            objectives,
-            start: case.arrays(),
-        })
+        let prepared = Prepared::new(case, effort.fast, effort.whole)?;
+        Ok(Ready { case, prepared, apart, functions: Objective::all(compilers, case)? })
     }
 }
 
 /// A case that was checked and is being timed.
 struct TimedCase<'a> {
     case: &'a Case,
-    objectives: Vec<TimedObjective<'a>>,
+    functions: Vec<TimedFunction<'a>>,
     engine_runs: Vec<TimedEngine<'a>>,
     checks: Vec<Check>,
 }
 
 impl<'a> TimedCase<'a> {
     fn new(ready: &'a Ready<'a>, engines: &[Engine], least: f64) -> anyhow::Result<TimedCase<'a>> {
-        let Ready { case, objectives, start, .. } = ready;
-        let expected: Vec<ObjectiveResult> = objectives.iter().map(|o| evaluate(case, o)).collect();
+        let case = ready.case;
         let mut checks = Vec::new();
-        for (o, expected) in objectives.iter().zip(&expected) {
-            let what = format!("{} ({}): value", o.name, o.contraction.name());
-            published(&mut checks, &what, &case.published.value, &expected.results);
-        }
-        // Engines are compared with the objective that is compiled as written.
-        let strict = objectives.iter().zip(&expected).find(|(o, _)| o.contraction == Contraction::Off).map(|(_, s)| s);
+        let expected = check_c(case, &ready.functions, &mut checks);
         let mut engine_runs = Vec::new();
         for engine in engines {
             let mut runner = ready.prepared.runner(*engine)?;
             let mut apart = ready.apart.as_ref().map(|p| p.runner(*engine)).transpose()?;
             let (checks, instructions) =
-                check((case, ready.prepared.fast), &mut *runner, apart.as_deref_mut(), strict)?;
+                check((case, ready.prepared.fast), &mut *runner, apart.as_deref_mut(), expected.as_ref())?;
             let rows = case.apart.iter().flat_map(|case| [0, 1].map(|row| jacobian_weights(case, row))).collect();
             let weights = case.seed.weights(runner.results().len());
             let (times, samples, has_gradient) = ([1; 4], Default::default(), !case.is_exact());
@@ -435,18 +296,19 @@ impl<'a> TimedCase<'a> {
             engine_run.calibrate(case.hessian, least)?;
             engine_runs.push(engine_run);
         }
-        let mut timed_objectives = Vec::new();
-        for objective in objectives {
-            let mut timed = TimedObjective { objective, start, arrays: start.clone(), times: 1, samples: Vec::new() };
+        let mut functions = Vec::new();
+        for function in &ready.functions {
+            let start = function.arrays(case);
+            let mut timed = TimedFunction { function, arrays: start.clone(), start, times: 1, samples: Vec::new() };
             timed.times = repetitions(least, |n| Ok(timed.sample(n)))?;
-            timed_objectives.push(timed);
+            functions.push(timed);
         }
-        Ok(TimedCase { case, objectives: timed_objectives, engine_runs, checks })
+        Ok(TimedCase { case, functions, engine_runs, checks })
     }
 
-    /// Times each objective and each engine once.
+    /// Times each function in C and each engine once.
     fn round(&mut self) -> anyhow::Result<()> {
-        for timed in &mut self.objectives {
+        for timed in &mut self.functions {
             let seconds = timed.sample(timed.times);
             timed.samples.push(seconds / timed.times as f64);
         }
@@ -454,33 +316,35 @@ impl<'a> TimedCase<'a> {
     }
 
     fn measured(self) -> Measured {
-        let TimedCase { case, objectives, engine_runs, checks } = self;
-        let timed = objectives.into_iter().map(|mut s| Timed {
-            function: s.objective.name,
-            contraction: s.objective.contraction,
-            seconds: median(&mut s.samples),
+        let TimedCase { case, functions, engine_runs, checks } = self;
+        let timed = functions.into_iter().map(|mut t| Timed {
+            function: t.function.name,
+            kind: t.function.kind,
+            contraction: t.function.contraction,
+            compiler: t.function.compiler.to_string(),
+            seconds: median(&mut t.samples),
         });
         Measured {
             name: case.name.clone(),
             workload: case.workload.name,
             size: case.size.clone(),
             elements: case.elements,
-            objectives: timed.collect(),
+            functions: timed.collect(),
             checks,
             engines: engine_runs.into_iter().map(TimedEngine::ran).collect(),
         }
     }
 }
 
-/// Measures cases on engines, and in C if there is a compiler, all in turn.
+/// Measures cases on engines, and in C by all these compilers, all in turn.
 pub fn measure(
     cases: &[Case],
-    compiler: Option<&Compiler>,
+    compilers: &[Compiler],
     engines: &[Engine],
     effort: Effort,
 ) -> anyhow::Result<Vec<Measured>> {
     let ready: Vec<Ready<'_>> =
-        cases.iter().map(|case| Ready::new(case, compiler, effort)).collect::<Result<_, _>>()?;
+        cases.iter().map(|case| Ready::new(case, compilers, effort)).collect::<Result<_, _>>()?;
     let mut cases: Vec<TimedCase<'_>> =
         ready.iter().map(|r| TimedCase::new(r, engines, effort.least)).collect::<Result<_, _>>()?;
     for _ in 0..effort.rounds {

@@ -12,10 +12,11 @@ use pendula_asm::object;
 use pendula_isa::Module;
 use pendula_vm::Engine;
 
-use crate::cases::{self, Case, Seed, Workload, workload};
+use crate::cases::{self, Case, Seed};
 use crate::measure::EngineTimes;
 use crate::reference::Check;
 use crate::runner::Prepared;
+use crate::workloads::{Workload, workload};
 
 /// Peak memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,19 @@
-//! Objectives in C: compiled, loaded and called.
+//! Functions in C, objectives and gradients: compiled, loaded and called.
 //!
-//! A few lines of C after its source give every objective the same signature: an array of arrays of words, their
+//! A few lines of C after its source give every function the same signature: an array of arrays of words, their
 //! lengths, and the number of calls. The repetition is in C, so that a function of some nanoseconds can be timed. The
 //! call goes through a pointer that the compiler must read each time, as if the objective were in another file.
 
 #![expect(unsafe_code, reason = "functions of a library that was compiled from the workloads' own sources are called")]
 
+use std::rc::Rc;
+
 use pendula_codegen::cc::{CcError, Compiler, Library};
 
-use crate::cases::Workload;
+use crate::cases::Case;
+use crate::workloads::{Function, Workload};
 
-/// How an objective is compiled.
+/// How a function is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contraction {
     /// The compiler's default: a product and a sum may be rounded together.
@@ -19,7 +22,7 @@ pub(crate) enum Contraction {
     Off,
 }
 
-/// The options for every objective. Hidden functions need not be replaceable at load time.
+/// The options for every function. Hidden functions need not be replaceable at load time.
 const OPTIONS: [&str; 5] = ["-O3", "-march=native", "-fPIC", "-shared", "-fvisibility=hidden"];
 
 impl Contraction {
@@ -42,59 +45,117 @@ impl Contraction {
     }
 }
 
-type Call = unsafe extern "C" fn(*const *mut u64, *const i64, i64);
-
-/// An objective that can be called.
-pub(crate) struct Objective {
-    /// The function's name.
-    pub(crate) name: &'static str,
-    pub(crate) contraction: Contraction,
-    call: Call,
-    /// The library that contains the function.
-    _library: Library,
+/// What a function computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The results.
+    Objective,
+    /// The results and the gradient.
+    Gradient,
 }
 
-/// The source of an objective, followed by the entry function.
-fn source(workload: &Workload, function: &str, arguments: &str) -> String {
-    format!(
-        "{}
-#define I(k) (*(const long *)a[k])
-#define D(k) (*(const double *)a[k])
-__attribute__((visibility(\"default\"))) void pendula_objective(void *const *a, const long *n, long times)
+/// The C compilers to compare with: the system's, and gcc and clang where they are others. The environment variable `CC`
+/// names a single one.
+pub fn compilers() -> Result<Vec<Compiler>, CcError> {
+    let mut all = vec![Compiler::find()?.clone()];
+    if std::env::var("CC").is_ok_and(|name| !name.trim().is_empty()) {
+        return Ok(all);
+    }
+    for other in ["gcc", "clang"].into_iter().filter_map(Compiler::called) {
+        // The first word is the name by which it was called.
+        let text = |c: &Compiler| c.version().split_once(' ').map_or(String::new(), |(_, rest)| rest.to_string());
+        if all.iter().all(|c| text(c) != text(&other)) {
+            all.push(other);
+        }
+    }
+    Ok(all)
+}
+
+type Call = unsafe extern "C" fn(*const *mut u64, *const i64, i64);
+
+/// A function that can be called.
+pub(crate) struct Objective {
+    /// Its name.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) contraction: Contraction,
+    /// The compiler's version.
+    pub(crate) compiler: Rc<str>,
+    call: Call,
+    /// The library that contains the function.
+    _library: Rc<Library>,
+}
+
+/// The source of a workload, followed by an entry function for each function. `arrays` is the number of arrays without
+/// those of gradients.
+fn source(workload: &Workload, arrays: usize, functions: &[Function]) -> String {
+    let results = arrays + workload.result_arrays.len();
+    let gradients = results + workload.result_arrays.len();
+    let entry = |(function, arguments): &Function| {
+        format!(
+            "__attribute__((visibility(\"default\"))) void pendula_{function}(void *const *a, const long *n, long times)
 {{
     (void)n;
     __typeof__(&{function}) volatile call = {function};
     for (long i = 0; i < times; i++)
         call({arguments});
 }}
-",
-        workload.c
+"
+        )
+    };
+    format!(
+        "{}
+#define I(k) (*(const long *)a[k])
+#define D(k) (*(const double *)a[k])
+#define Y(k) a[{arrays} + k]
+#define W(k) a[{results} + k]
+#define G(k) a[{gradients} + k]
+{}",
+        workload.c,
+        functions.iter().map(entry).collect::<String>()
     )
 }
 
 impl Objective {
-    /// Compiles the objectives of a workload, each in both ways.
-    pub(crate) fn all(compiler: &Compiler, workload: &'static Workload) -> Result<Vec<Objective>, CcError> {
+    /// Compiles the functions of a case, each by every compiler and in both ways.
+    pub(crate) fn all(compilers: &[Compiler], case: &Case) -> Result<Vec<Objective>, CcError> {
+        let workload = case.workload;
+        let mut functions: Vec<(Kind, Function)> = workload.objectives.iter().map(|f| (Kind::Objective, *f)).collect();
+        if !case.is_exact() {
+            functions.push((Kind::Gradient, workload.gradient));
+        }
+        let only: Vec<Function> = functions.iter().map(|(_, f)| *f).collect();
+        let source = source(workload, case.arrays().len(), &only);
         let mut out = Vec::new();
-        for &(name, arguments) in workload.objectives {
-            let source = source(workload, name, arguments);
+        for compiler in compilers {
+            let version: Rc<str> = compiler.version().into();
             for contraction in Contraction::ALL {
                 let mut options = OPTIONS.to_vec();
                 if contraction == Contraction::Off {
                     options.push("-ffp-contract=off");
                 }
-                let library = compiler.library_with(&format!("bench-{}", workload.name), &source, &options)?;
-                let address = library.address("pendula_objective")?;
-                // SAFETY: the address is that of the function at the end of `source`, which has this signature.
-                let call = unsafe { std::mem::transmute::<usize, Call>(address) };
-                out.push(Objective { name, contraction, call, _library: library });
+                let library = Rc::new(compiler.library_with(&format!("bench-{}", workload.name), &source, &options)?);
+                for (kind, (name, _)) in &functions {
+                    let address = library.address(&format!("pendula_{name}"))?;
+                    // SAFETY: the address is that of a function at the end of `source`, which has this signature.
+                    let call = unsafe { std::mem::transmute::<usize, Call>(address) };
+                    let (compiler, _library) = (version.clone(), library.clone());
+                    out.push(Objective { name, kind: *kind, contraction, compiler, call, _library });
+                }
             }
         }
         Ok(out)
     }
 
-    /// Calls it `times` times. `arrays` are those of [`Case::arrays`](crate::cases::Case::arrays), of a case of this
-    /// objective's workload.
+    /// The arrays with which it is called for a case.
+    pub(crate) fn arrays(&self, case: &Case) -> Vec<Vec<u64>> {
+        match self.kind {
+            Kind::Objective => case.arrays(),
+            Kind::Gradient => case.gradient_arrays(),
+        }
+    }
+
+    /// Calls it `times` times. `arrays` are those of [`Objective::arrays`], for the case for which it was compiled.
     pub(crate) fn run(&self, arrays: &mut [Vec<u64>], times: u64) {
         let lengths: Vec<i64> = arrays.iter().map(|a| a.len() as i64).collect();
         let pointers: Vec<*mut u64> = arrays.iter_mut().map(Vec::as_mut_ptr).collect();

@@ -272,3 +272,11 @@ pub(crate) fn unitary() -> Published {
         vec![Wanted::Sum(0, 14_950, 409.107_087_862_105, 1e-11)],
     )
 }
+
+/// The logarithm of the sum of exponentials, and the softmax.
+pub(crate) fn logsumexp(data: &[Data]) -> Published {
+    let Some(Data::Reals(_, x)) = data.get(1) else { return Published::default() };
+    let sum: f64 = x.iter().map(|x| x.exp()).sum();
+    let shares = x.iter().map(|x| x.exp() / sum).collect();
+    published(vec![Wanted::Numbers(vec![sum.ln()], 1e-13)], vec![Wanted::Numbers(shares, 1e-12)])
+}

@@ -28,9 +28,9 @@ pub fn scalable(names: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// Measures one case.
-pub fn scale(name: &str, compiler: Option<&Compiler>, engines: &[Engine], effort: Effort) -> anyhow::Result<Scaled> {
+pub fn scale(name: &str, compilers: &[Compiler], engines: &[Engine], effort: Effort) -> anyhow::Result<Scaled> {
     let cases: Vec<Case> = TIMES.iter().map(|n| case(name, Size::Times(*n))).collect();
-    Ok(Scaled(measure(&cases, compiler, engines, effort)?))
+    Ok(Scaled(measure(&cases, compilers, engines, effort)?))
 }
 
 /// One measured quantity, with the seconds per element at each size.
@@ -70,6 +70,7 @@ impl Scaled {
             out.extend(seconds.map(|seconds| Line { engine: engine.to_string(), what, seconds }));
         };
         add("C", "O", each(&|m| m.objective(Contraction::Allowed).map(|o| o.seconds)));
+        add("C", "H", each(&Measured::by_hand));
         let engines = self.0.first().map_or(0, |m| m.engines.len());
         for e in 0..engines {
             let name = self.0[0].engines[e].engine;
@@ -100,7 +101,7 @@ pub fn table(all: &[Scaled]) -> Table {
 /// The explanation of the table's columns.
 pub const LEGEND: &str = "\
 Time for an element (a number, an entry, a point, an observation, a step), and its ratio to that at larger sizes; ! is more than 15 % more.
-O: the objective in C; F: forward; U: back, without gradients; G: a whole gradient.
+O: the objective in C; H: its gradient in C, written by hand; F: forward; U: back, without gradients; G: a whole gradient.
 ";
 
 /// The measurements as JSON.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::Surroundings;
 use crate::measure::{EngineTimes, Measured};
 use crate::memory::Peaks;
-use crate::objective::Contraction;
+use crate::objective::{Contraction, Kind};
 use crate::reference::Check;
 
 /// A table of text.
@@ -124,16 +124,21 @@ fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &EngineTime
 
 /// The table of times.
 pub fn times(cases: &[Measured]) -> Table {
-    let head = ["O", "O off", "F/O", "U/O", "G/O", "J/O", "H/O", "checks"];
+    let head = ["O", "O off", "H", "H off", "F/O", "U/O", "G/O", "G/H", "J/O", "Hess/O", "checks"];
     rows(cases, &head, |case, ran| {
-        let objective = |way| case.objective(way).map_or(String::new(), |o| duration(o.seconds));
+        let compiled = |kind| {
+            Contraction::ALL.map(|way| case.fastest(kind, way).map_or(String::new(), |f| duration(f.seconds))).to_vec()
+        };
         let both = |seconds: Option<f64>| match seconds.map(|s| ratios(case, s)) {
             None => String::new(),
             Some([a, b]) if b.is_empty() => a,
             Some([a, b]) => format!("{a} ({b})"),
         };
-        let mut row = Contraction::ALL.map(objective).to_vec();
-        row.extend([Some(ran.forward), Some(ran.backward), ran.gradient, ran.jacobian, ran.hessian].map(both));
+        let mut row = [compiled(Kind::Objective), compiled(Kind::Gradient)].concat();
+        row.extend([Some(ran.forward), Some(ran.backward), ran.gradient].map(both));
+        let over = ran.gradient.zip(case.by_hand());
+        row.push(over.map_or(String::new(), |(gradient, hand)| digits(gradient / hand)));
+        row.extend([ran.jacobian, ran.hessian].map(both));
         row.push(verdict(case.checks.iter().chain(&ran.checks)));
         row
     })
@@ -185,6 +190,6 @@ pub fn heading(s: &Surroundings, engines: &[&str]) -> String {
 
 /// The explanation of the columns.
 pub const LEGEND: &str = "\
-O: the objective in C, -O3 -march=native; off: with -ffp-contract=off, too. F: forward; U: back, without gradients; G: a whole gradient;
-J: the sparse Jacobian; H: the Hessian: each over O, and in parentheses over O off.
+O: the objective in C, -O3 -march=native; off: with -ffp-contract=off, too. H: its gradient in C, written by hand; G/H is over the faster one.
+F: forward; U: back, without gradients; G: a whole gradient; J: the sparse Jacobian; Hess: the Hessian: each over O, and in parentheses over O off.
 ";

@@ -222,3 +222,78 @@ pub(crate) fn ba(file: &str, apart: bool) -> Vec<Data> {
     let zeros = |shape: Vec<usize>| Data::Reals(shape.clone(), vec![0.0; shape.iter().product()]);
     vec![zeros(vec![2, p]), zeros(vec![p]), cams, points, weights, Data::Ints(vec![2, p], observed), features]
 }
+
+/// `logsumexp.nil`: n numbers from −5 to 5, seed 6.
+pub(crate) fn logsumexp(n: usize) -> Vec<Data> {
+    let x = SplitMix64(6).vector(n).iter().map(|x| 5.0 * x).collect();
+    vec![Data::Real(0.0), Data::Reals(vec![n], x)]
+}
+
+/// `k-means.nil`: n points in d dimensions and k centres of numbers from −1 to 1, seed 7.
+pub(crate) fn k_means(n: usize, d: usize, k: usize) -> Vec<Data> {
+    let mut random = SplitMix64(7);
+    let [points, centres] = [n, k].map(|count| Data::Reals(vec![d, count], random.vector(d * count)));
+    vec![Data::Real(0.0), points, centres]
+}
+
+/// `least-squares.nil`: an n×m matrix, m unknowns and n numbers on the right from −1 to 1, seed 8.
+pub(crate) fn least_squares(n: usize, m: usize) -> Vec<Data> {
+    let mut random = SplitMix64(8);
+    let a = Data::Reals(vec![n, m], random.vector(n * m));
+    let [x, b] = [m, n].map(|count| Data::Reals(vec![count], random.vector(count)));
+    vec![Data::Real(0.0), a, x, b]
+}
+
+/// `lstm.nil`: parameters of l layers of b cells, extra parameters and the initial state from −1 to 1, and then a sequence of c times b
+/// numbers 0 or 1, each as probable, seed 9.
+pub(crate) fn lstm(l: usize, b: usize, c: usize) -> Vec<Data> {
+    let mut random = SplitMix64(9);
+    let mut array = |shape: Vec<usize>| {
+        let count = shape.iter().product();
+        Data::Reals(shape, random.vector(count))
+    };
+    let mut out = vec![Data::Real(0.0), array(vec![b, 8, l]), array(vec![b, 3]), array(vec![b, 2, l])];
+    let sequence = (0..b * c).map(|_| if random.unit() < 0.5 { 0.0 } else { 1.0 }).collect();
+    out.push(Data::Reals(vec![b, c], sequence));
+    out
+}
+
+/// `brusselator.nil`: u = 1 + sin 2πx and v = 3 at n places x from 0 to 1; a = 1, b = 3 and a diffusion of 1/50, over the square of the places'
+/// distance; so many steps of 1/500.
+pub(crate) fn brusselator(n: usize, steps: i64) -> Vec<Data> {
+    let last = (n - 1) as f64;
+    let u = (0..n).map(|i| 1.0 + (2.0 * PI * i as f64 / last).sin()).collect();
+    vec![
+        Data::Real(0.0),
+        Data::Reals(vec![n], u),
+        Data::Reals(vec![n], vec![3.0; n]),
+        Data::Reals(vec![3], vec![1.0, 3.0, last * last / 50.0]),
+        Data::Real(1.0 / 500.0),
+        Data::Int(steps),
+    ]
+}
+
+/// `logistic.nil`: an n×m matrix of numbers from −1 to 1, m weights from −1 to 1, and then n classes −1 or 1, each as probable, seed 10.
+pub(crate) fn logistic(n: usize, m: usize) -> Vec<Data> {
+    let mut random = SplitMix64(10);
+    let x = Data::Reals(vec![n, m], random.vector(n * m));
+    let w = Data::Reals(vec![m], random.vector(m));
+    let class = (0..n).map(|_| if random.unit() < 0.5 { -1.0 } else { 1.0 }).collect();
+    vec![Data::Real(0.0), x, w, Data::Reals(vec![n], class)]
+}
+
+/// `attention.nil`: queries, keys and values of n tokens, d numbers each, from −1 to 1, seed 11.
+pub(crate) fn attention(n: usize, d: usize) -> Vec<Data> {
+    let mut random = SplitMix64(11);
+    let mut out = vec![Data::Real(0.0)];
+    out.extend((0..3).map(|_| Data::Reals(vec![d, n], random.vector(d * n))));
+    out
+}
+
+/// `matmul.nil`: two n×n matrices of numbers from −1 to 1, seed 12.
+pub(crate) fn matmul(n: usize) -> Vec<Data> {
+    let mut random = SplitMix64(12);
+    let mut out = vec![Data::Real(0.0)];
+    out.extend((0..2).map(|_| Data::Reals(vec![n, n], random.vector(n * n))));
+    out
+}

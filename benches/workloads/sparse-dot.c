@@ -36,3 +36,30 @@ void sparse_dot_spread(double *r, double *restrict column, long n, const long *c
     }
     *r = sum;
 }
+
+/* The same, and the gradient of r by the entries of both, times seed: those of the other at the same places. A column of each is spread. */
+void sparse_dot_gradient(double *r, const double *seed, double *restrict column_a, double *restrict column_b, long n, const long *colptr_a,
+                         const long *rowval_a, const double *restrict nzval_a, const long *colptr_b, const long *rowval_b,
+                         const double *restrict nzval_b, double *restrict da, double *restrict db)
+{
+    const double weight = *seed;
+    double sum = 0;
+    for (long j = 0; j < n; j++) {
+        const long a = colptr_a[j] - 1, a_end = colptr_a[j + 1] - 1, b = colptr_b[j] - 1, b_end = colptr_b[j + 1] - 1;
+        for (long k = a; k < a_end; k++)
+            column_a[rowval_a[k] - 1] = nzval_a[k];
+        for (long k = b; k < b_end; k++) {
+            const double other = column_a[rowval_b[k] - 1];
+            sum += other * nzval_b[k];
+            db[k] = weight * other;
+            column_b[rowval_b[k] - 1] = nzval_b[k];
+        }
+        for (long k = a; k < a_end; k++) {
+            da[k] = weight * column_b[rowval_a[k] - 1];
+            column_a[rowval_a[k] - 1] = 0;
+        }
+        for (long k = b; k < b_end; k++)
+            column_b[rowval_b[k] - 1] = 0;
+    }
+    *r = sum;
+}

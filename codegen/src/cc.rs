@@ -205,6 +205,11 @@ impl Compiler {
         }
     }
 
+    /// The compiler that is called this, if there is one.
+    pub fn called(name: &str) -> Option<Compiler> {
+        Compiler::named(name, limit().ok()?)
+    }
+
     /// The compiler with this name, optionally followed by options; `None` if it cannot be run.
     fn named(name: &str, limit: Duration) -> Option<Compiler> {
         let mut command: Vec<OsString> = name.split_whitespace().map(OsString::from).collect();

@@ -13,13 +13,14 @@ use pendula::compiler::passes::Switches;
 use pendula::native::{NativeProgram, When};
 use pendula::report::{Reporter, print};
 use pendula::vm::WholeProgram;
-use pendula_bench::cases::{Size, WORKLOADS, case, chosen, names};
+use pendula_bench::cases::{Size, case, chosen, names};
 use pendula_bench::measure::{Effort, Measured, measure};
 use pendula_bench::memory::Child;
 use pendula_bench::scale::{self, Scaled};
 use pendula_bench::table::Table;
-use pendula_bench::{Surroundings, json as as_json, memory, table};
-use pendula_codegen::cc::{Compiler, Rounding};
+use pendula_bench::workloads::WORKLOADS;
+use pendula_bench::{Surroundings, compilers, json as as_json, memory, table};
+use pendula_codegen::cc::Rounding;
 use serde_json::json;
 
 use crate::cli::args::{Bench, BenchChild, Engine};
@@ -36,17 +37,14 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     if args.list {
         return list(&cases, args.json, reporter);
     }
-    let compiler = match Compiler::find() {
-        Ok(compiler) => Some(compiler),
-        Err(error) => {
-            let error = anyhow::Error::from(error).context("there is no comparison with C");
-            reporter.warning(&error);
-            None
-        }
-    };
+    let compilers = compilers().unwrap_or_else(|error| {
+        let error = anyhow::Error::from(error).context("there is no comparison with C");
+        reporter.warning(&error);
+        Vec::new()
+    });
     let rounds = args.repeat.unwrap_or(if args.quick { 5 } else { 11 }) as usize;
     let effort = Effort { fast: args.fast_float, whole, rounds, least: if args.quick { 1e-3 } else { 5e-3 } };
-    let surroundings = Surroundings::here(compiler.map(Compiler::version), rounds, args.fast_float);
+    let surroundings = Surroundings::here(&compilers, rounds, args.fast_float);
     let size = if args.quick { Size::Quick } else { Size::Published };
     let on: Vec<_> = engines.iter().map(|e| (*e).into()).collect();
     let progress = Progress::new();
@@ -54,7 +52,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
         let mut all = Vec::new();
         for name in scale::scalable(&cases) {
             progress.at(name);
-            all.push(scale::scale(name, compiler, &on, effort)?);
+            all.push(scale::scale(name, &compilers, &on, effort)?);
         }
         progress.end();
         return show_scaling(args, &surroundings, &all, reporter);
@@ -63,7 +61,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     for name in cases {
         progress.at(name);
         let case = case(name, size);
-        let mut found = measure(std::slice::from_ref(&case), compiler, &on, effort)?;
+        let mut found = measure(std::slice::from_ref(&case), &compilers, &on, effort)?;
         let executable = std::env::current_exe()?;
         for (ran, engine) in found.iter_mut().flat_map(|f| &mut f.engines).zip(&engines) {
             let start = |workload: &str, what: Child| child(&executable, workload, BenchChild::from(what), *engine);
