@@ -4,9 +4,11 @@
 static long least(const double *square, long k_all)
 {
     long best = 0;
-    for (long k = 1; k < k_all; k++)
-        if (square[k] < square[best])
-            best = k;
+    double smallest = square[0];
+    for (long k = 1; k < k_all; k++) {
+        best = square[k] < smallest ? k : best;
+        smallest = square[k] < smallest ? square[k] : smallest;
+    }
     return best;
 }
 
