@@ -45,10 +45,22 @@ fn results_are_checked_and_timed() {
             assert!(number(&time["over_objective"]) > 0.0, "{kind}: {time}");
             assert!(number(&time["over_objective_without_contraction"]) > 0.0, "{kind}: {time}");
         }
-        let objectives = case["objectives"].as_array().expect("objectives");
-        let options: Vec<_> = objectives.iter().map(|o| o["options"].as_str().expect("options")).collect();
-        assert_eq!(options, ["-O3 -march=native", "-O3 -march=native -ffp-contract=off"]);
-        let mut names = vec!["value, published", "gradient, published", "value, C", "gradient, differences of C"];
+        // By each compiler in both ways.
+        for kind in ["objectives", "hand_written_gradients"] {
+            let functions = case[kind].as_array().expect("functions");
+            assert!(
+                functions.iter().all(|f| number(&f["seconds"]) > 0.0 && f["compiler"].is_string()),
+                "{functions:?}"
+            );
+            let options: Vec<_> = functions.iter().map(|f| f["options"].as_str().expect("options")).collect();
+            let ways = ["-O3 -march=native", "-O3 -march=native -ffp-contract=off"];
+            assert!(!options.is_empty() && options.chunks(2).all(|two| two == ways), "{options:?}");
+        }
+        // The ratio is to the faster one.
+        let over = |what: &str| number(&engine["gradient"][format!("over_hand_written{what}").as_str()]);
+        assert_eq!(over(""), over("_with_contraction").max(over("_without_contraction")), "{engine}");
+        let mut names =
+            vec!["value, published", "gradient, published", "value, C", "gradient, C", "gradient, differences of C"];
         names.extend(cfg!(target_os = "linux").then_some("peak memory, gradient over forward"));
         for what in names {
             assert_eq!(check(engine, what)["met"], true, "{what}");
@@ -91,6 +103,35 @@ fn every_number_of_interest_is_there() {
     assert!(engine("leapfrog-q")["gradient"].is_null());
 }
 
+/// Those of which nothing is published, but whose gradients in C and differences are compared.
+#[test]
+fn gradients_written_by_hand_agree() {
+    const NAMES: [&str; 9] = [
+        "logsumexp-1000",
+        "k-means",
+        "least-squares",
+        "logistic",
+        "lstm",
+        "attention",
+        "matmul",
+        "brusselator",
+        "unitary",
+    ];
+    let call = [&["--quick", "--repeat", "1", "--engine", ENGINE, "--json"], &NAMES[..]].concat();
+    let found = json(&mut pendula(&call));
+    assert_eq!(found["right"], true, "{found:#}");
+    let cases = found["cases"].as_array().expect("cases");
+    assert_eq!(cases.len(), NAMES.len());
+    for case in cases {
+        let of_c = case["checks"].as_array().expect("checks");
+        let differences = of_c.iter().filter(|c| c["what"].as_str().is_some_and(|w| w.ends_with("differences of C")));
+        assert!(differences.count() >= 2, "{case:#}");
+        for what in ["value, C", "gradient, C", "gradient, differences of C"] {
+            assert_eq!(check(&case["engines"][0], what)["met"], true, "{what}");
+        }
+    }
+}
+
 #[test]
 fn sizes_are_compared() {
     let found =
@@ -102,7 +143,10 @@ fn sizes_are_compared() {
     assert_eq!(scaling[0]["elements"], serde_json::json!([1000, 4000, 16_000]));
     let times = scaling[0]["times"].as_array().expect("times");
     let lines: Vec<_> = times.iter().map(|t| format!("{} {}", t["by"], t["what"]).replace('"', "")).collect();
-    assert_eq!(lines, ["C O".to_string(), format!("{ENGINE} F"), format!("{ENGINE} U"), format!("{ENGINE} G")]);
+    assert_eq!(
+        lines,
+        ["C O".to_string(), "C H".to_string(), format!("{ENGINE} F"), format!("{ENGINE} U"), format!("{ENGINE} G")]
+    );
     assert!(times.iter().all(|t| t["seconds_an_element"].as_array().is_some_and(|s| s.len() == 3)));
 }
 
@@ -117,7 +161,7 @@ fn tables() {
     let rows: Vec<&str> = markdown.lines().filter(|l| l.starts_with('|')).collect();
     // Times, then instructions and memory.
     assert_eq!(rows.len(), 6, "{markdown}");
-    assert!(rows[0].contains("| F/O | U/O | G/O |"), "{markdown}");
+    assert!(rows[0].contains("| H | H off | F/O | U/O | G/O | G/H |"), "{markdown}");
     let columns = |row: &str| row.matches('|').count();
     for table in rows.chunks(3) {
         assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{markdown}");
@@ -159,6 +203,7 @@ fn without_a_compiler_there_are_times_but_no_ratios() {
     assert!(found["surroundings"]["compiler"].is_null());
     let case = &found["cases"][0];
     assert_eq!(case["objectives"], serde_json::json!([]));
+    assert_eq!(case["hand_written_gradients"], serde_json::json!([]));
     let engine = &case["engines"][0];
     assert!(number(&engine["forward"]["seconds"]) > 0.0 && engine["forward"]["over_objective"].is_null());
     assert_eq!(check(engine, "value, published")["met"], true);

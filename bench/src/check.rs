@@ -181,3 +181,37 @@ pub(crate) fn jacobian_weights(case: &Case, row: usize) -> Vec<f64> {
     let p = case.elements as usize;
     Seed::Row(row, 2 * p).weights(3 * p)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{Size, case};
+    use crate::objective::compilers;
+    use crate::workloads::{Workload, workload};
+
+    /// The checks that fail if this replaces part of the source of `norm` in C.
+    fn complaints(from: &str, to: &str) -> Vec<String> {
+        let norm = workload("norm").expect("the workload");
+        assert!(norm.c.contains(from), "{from}");
+        let changed: &'static str = norm.c.replace(from, to).leak();
+        let changed: &'static Workload = Box::leak(Box::new(Workload { c: changed, ..*norm }));
+        let case = Case { workload: changed, ..case("norm", Size::Quick) };
+        let compilers = compilers().expect("a compiler");
+        let functions = Objective::all(&compilers[..1], &case).expect("it compiles");
+        let mut checks = Vec::new();
+        check_c(&case, &functions, &mut checks).expect("answers");
+        assert!(checks.len() >= 10, "{checks:?}");
+        checks.into_iter().filter(|c| !c.is_met()).map(|c| c.what).collect()
+    }
+
+    #[test]
+    fn a_wrong_gradient_in_c_is_an_error() {
+        assert_eq!(complaints("void norm(", "void norm("), Vec::<String>::new());
+        let wrong = complaints("dx[i] = factor * x[i]", "dx[i] = 1.00001 * factor * x[i]");
+        // The published gradient, and differences, with contraction and without.
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+        assert!(wrong.iter().all(|w| w.starts_with("norm_gradient (")), "{wrong:?}");
+        let wrong = complaints("*norm = sqrt(sum)", "*norm = 2 * sqrt(sum)");
+        assert!(wrong.iter().any(|w| w.ends_with("value, C")), "{wrong:?}");
+    }
+}
