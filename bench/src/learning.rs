@@ -22,7 +22,10 @@ pub(crate) const NAMES: [(&str, &str); 9] = [
 pub(crate) fn case(name: &str, size: Size) -> Option<Case> {
     let full = size != Size::Quick;
     let pick = |published: usize, quick: usize| if full { published } else { quick };
-    let new = |size: String, elements: usize, data: Vec<Data>| Case::new(name, size, elements, data);
+    let new = |size: String, n: usize, data: Vec<Data>| Case {
+        published: reference::computed(name, n),
+        ..Case::new(name, size, n, data)
+    };
     Some(match name {
         "logsumexp" | "logsumexp-1000" => {
             let n = if name == "logsumexp" { pick(1_000_000, 100_000) } else { 1000 };
@@ -52,7 +55,7 @@ pub(crate) fn case(name: &str, size: Size) -> Option<Case> {
         }
         "matmul" => {
             let n = pick(256, 64);
-            new(format!("{n} × {n}"), n * n, inputs::matmul(n))
+            new(format!("{n} × {n}"), n, inputs::matmul(n))
         }
         "brusselator" => {
             let steps = pick(1000, 100);

@@ -264,8 +264,13 @@ struct Ready<'c> {
 impl<'c> Ready<'c> {
     fn new(case: &'c Case, compilers: &[Compiler], effort: Effort) -> anyhow::Result<Ready<'c>> {
         let apart = case.apart.as_deref().map(|c| Prepared::new(c, effort.fast, effort.whole)).transpose()?;
-        let prepared = Prepared::new(case, effort.fast, effort.whole)?;
-        Ok(Ready { case, prepared, apart, functions: Objective::all(compilers, case)? })
+        // C compilers take most of the time, so that two run at once.
+        let (functions, prepared) = std::thread::scope(|scope| {
+            let functions = scope.spawn(|| Objective::all(compilers, case));
+            let prepared = Prepared::new(case, effort.fast, effort.whole);
+            (functions.join().map_err(|_| anyhow::anyhow!("compiling {} in C failed", case.name)), prepared)
+        });
+        Ok(Ready { case, prepared: prepared?, apart, functions: functions?? })
     }
 }
 

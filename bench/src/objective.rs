@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "functions of a library that was compiled from the workloads' own sources are called")]
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pendula_codegen::cc::{CcError, Compiler, Library};
 
@@ -80,10 +80,10 @@ pub(crate) struct Objective {
     pub(crate) kind: Kind,
     pub(crate) contraction: Contraction,
     /// The compiler's version.
-    pub(crate) compiler: Rc<str>,
+    pub(crate) compiler: Arc<str>,
     call: Call,
     /// The library that contains the function.
-    _library: Rc<Library>,
+    _library: Arc<Library>,
 }
 
 /// The source of a workload, followed by an entry function for each function. `arrays` is the number of arrays without
@@ -128,13 +128,14 @@ impl Objective {
         let source = source(workload, case.arrays().len(), &only);
         let mut out = Vec::new();
         for compiler in compilers {
-            let version: Rc<str> = compiler.version().into();
+            let version: Arc<str> = compiler.version().into();
             for contraction in Contraction::ALL {
                 let mut options = OPTIONS.to_vec();
                 if contraction == Contraction::Off {
                     options.push("-ffp-contract=off");
                 }
-                let library = Rc::new(compiler.library_with(&format!("bench-{}", workload.name), &source, &options)?);
+                let library =
+                    Arc::new(compiler.library_with(&format!("bench-{}", workload.name), &source, &options)?);
                 for (kind, (name, _)) in &functions {
                     let address = library.address(&format!("pendula_{name}"))?;
                     // SAFETY: the address is that of a function at the end of `source`, which has this signature.
