@@ -15,7 +15,7 @@ pub(crate) struct Bench {
     /// The engines to measure [default: auto].
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) engine: Vec<Engine>,
-    /// Take less time: fewer rounds, shorter samples, fewer steps of leapfrog.
+    /// Take less time: fewer rounds, shorter samples, smaller inputs of some workloads.
     #[arg(long)]
     pub(crate) quick: bool,
     /// The number of rounds; figures are their medians [default: 11, with --quick 5].
