@@ -71,8 +71,17 @@ pub fn attach(
 /// Code for one kind of run.
 struct Attempt {
     code: Code,
+    /// The data of which it may change what the words carry.
+    carried: Vec<Range<usize>>,
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
     limits: bool,
+}
+
+impl Attempt {
+    /// The code of a text that has one mode.
+    fn new(code: Code, source: &c::Source) -> Attempt {
+        Attempt { code, carried: source.carried.first().cloned().unwrap_or_default(), limits: source.limits }
+    }
 }
 
 /// The place of the code for one kind of run.
@@ -155,7 +164,7 @@ impl Shared {
     fn compile(&self, kind: RunKind, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
-        Ok(Attempt { code, limits: source.limits })
+        Ok(Attempt::new(code, source))
     }
 
     /// The C function that makes such runs.
@@ -182,7 +191,7 @@ impl Shared {
         let found = self.write(kind, certify).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
-            Ok(code.map(|code| Attempt { code, limits: source.limits }).ok_or(source))
+            Ok(code.map(|code| Attempt::new(code, &source)).ok_or(source))
         });
         match found {
             Ok(Ok(attempt)) => self.put(kind, certify, Ok(attempt)),
@@ -393,6 +402,10 @@ impl WholeProgram for NativeProgram {
 
     fn carries(&self) -> &[Range<usize>] {
         &self.shared.analysed().carries
+    }
+
+    fn carries_in(&self, kind: RunKind) -> &[Range<usize>] {
+        self.code(kind, true).map_or(self.carries(), |attempt| &attempt.carried)
     }
 
     fn arguments(&self) -> &[Range<usize>] {

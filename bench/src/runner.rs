@@ -1,5 +1,6 @@
 //! Runs a workload's program on the machine, by one of its engines.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
@@ -112,6 +113,7 @@ impl Prepared {
             let mut machine = Machine::new(&self.program, &config)?;
             // By default, programs run long enough for their C code to come.
             machine.allow_whole(matches!(engine, Engine::Auto | Engine::Native));
+            machine.set_independent(Some(&joined(&self.inputs)));
             let mut runner = OnMachine { machine, engine, prepared: self };
             match runner.forward(1) {
                 Ok(()) => {}
@@ -125,6 +127,18 @@ impl Prepared {
             return Ok(Box::new(runner));
         }
     }
+}
+
+/// The ranges of these addresses, which are in order within each input.
+fn joined(at: &[usize]) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for at in at {
+        match out.last_mut() {
+            Some(last) if last.end == *at => last.end += 1,
+            _ => out.push(*at..at + 1),
+        }
+    }
+    out
 }
 
 fn to_end(machine: &mut Machine<'_>) -> anyhow::Result<()> {

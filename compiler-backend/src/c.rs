@@ -1,5 +1,7 @@
 //! Programs as C: the [loop form](crate::loop_form), printed by [`pendula_codegen::c`].
 
+use std::ops::Range;
+
 use pendula_codegen::ops::Kernel;
 
 use crate::ir::Program;
@@ -16,6 +18,8 @@ pub struct Source {
     pub text: String,
     /// The kernels that it calls, in the order in which it wants their addresses.
     pub kernels: Vec<Kernel>,
+    /// For each mode, the data of which it may change what the words carry.
+    pub carried: Vec<Vec<Range<usize>>>,
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten, or where there is no room for what
     /// turns of loops add to results ([`Settings::certify`]).
     pub limits: bool,
@@ -27,5 +31,7 @@ pub struct Source {
 /// What cannot be written in C.
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
     let program = loop_form::build(program, arguments, modes, settings)?;
-    Ok(Source { text: pendula_codegen::c::print(&program), limits: program.limits, kernels: program.kernels })
+    let text = pendula_codegen::c::print(&program);
+    let carried = program.entries.into_iter().map(|entry| entry.carried).collect();
+    Ok(Source { text, carried, limits: program.limits, kernels: program.kernels })
 }

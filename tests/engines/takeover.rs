@@ -44,6 +44,10 @@ impl WholeProgram for Late {
         self.code.carries()
     }
 
+    fn carries_in(&self, kind: RunKind) -> &[Range<usize>] {
+        self.code.carries_in(kind)
+    }
+
     fn arguments(&self) -> &[Range<usize>] {
         self.code.arguments()
     }

@@ -123,7 +123,7 @@ impl Machine<'_> {
     pub fn set_lane_word(&mut self, lane: usize, address: usize, word: u64) {
         let words = self.core.mem.len();
         self.saved.only_data &= address < self.program.module().data.len();
-        self.saved.gradients_confined = false;
+        self.saved.gradients = None;
         self.drop_planned_run();
         if let Some(n) = lane.checked_sub(1) {
             self.core.lanes[n].allocate(words);
@@ -144,7 +144,7 @@ impl Machine<'_> {
     /// Exchanges two lanes (1 to 3).
     pub fn exchange_lanes(&mut self, a: usize, b: usize) {
         self.drop_planned_run();
-        self.saved.gradients_confined = false;
+        self.saved.gradients = None;
         self.core.lanes.swap(a - 1, b - 1);
         self.core.allocate(self.core.ad_mode);
     }

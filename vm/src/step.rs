@@ -40,7 +40,7 @@ impl<'p> Machine<'p> {
 
     /// Invalidates what is known about the state for whole runs.
     pub(crate) fn disturb(&mut self) {
-        (self.saved.only_data, self.saved.gradients_confined) = (false, false);
+        (self.saved.only_data, self.saved.gradients) = (false, None);
     }
 
     pub(crate) fn interpret(&mut self, limit: Option<u64>) -> Outcome {

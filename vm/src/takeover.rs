@@ -205,6 +205,6 @@ impl Machine<'_> {
         (self.position, self.halted, self.begun) = (start.position, start.halted, start.begun);
         (self.counts, self.singles) = (start.counts, start.singles);
         (self.executed, self.engine_counts) = (start.executed, start.engine_counts);
-        (self.saved.only_data, self.saved.gradients_confined) = (true, false);
+        (self.saved.only_data, self.saved.gradients) = (true, None);
     }
 }

@@ -55,6 +55,9 @@ pub trait WholeProgram: Send + Sync {
     /// The data whose lanes a run may change: all data that may carry anything.
     fn carries(&self) -> &[Range<usize>];
 
+    /// The data of which runs of this kind may change what the words carry.
+    fn carries_in(&self, kind: RunKind) -> &[Range<usize>];
+
     /// Where in the data the words of each argument are, as [`ActiveArguments`] counts them.
     fn arguments(&self) -> &[Range<usize>];
 
@@ -91,8 +94,8 @@ pub(crate) struct Saved {
     midpoint: Vec<u64>,
     /// Whether only the data is known to be live.
     pub(crate) only_data: bool,
-    /// Whether all gradient words that whole runs do not change are known to be zero.
-    pub(crate) gradients_confined: bool,
+    /// Where gradient words may not be zero, if that is known.
+    pub(crate) gradients: Option<Vec<Range<usize>>>,
     /// The arguments of which gradient words are wanted; `None` if all are.
     independent: Option<u64>,
     /// What the run under way began with, if it may begin again with code for whole runs.
@@ -158,8 +161,8 @@ impl Machine<'_> {
             if n + 1 != GRADIENT || lane.mem.len() != self.core.mem.len() {
                 *lane = Lane::EMPTY;
                 lane.allocate(if n + 1 == GRADIENT { self.core.mem.len() } else { 0 });
-            } else if self.saved.gradients_confined {
-                whole.carries().iter().for_each(|r| lane.mem[r.clone()].fill(0));
+            } else if let Some(gradients) = &self.saved.gradients {
+                gradients.iter().for_each(|r| lane.mem[r.clone()].fill(0));
             } else {
                 clear(&mut lane.mem[..top]);
             }
@@ -187,7 +190,11 @@ impl Machine<'_> {
                 self.core.forward = false;
                 self.stop_at_end();
                 self.engine_counts.whole += 1;
-                self.saved.gradients_confined = true;
+                let carried = whole.carries_in(kind);
+                match &mut self.saved.gradients {
+                    Some(gradients) if gradients == carried => {}
+                    gradients => *gradients = Some(carried.to_vec()),
+                }
                 return true;
             }
             clear(&mut core.lanes[GRADIENT - 1].mem);

@@ -63,6 +63,8 @@ pub struct Entry {
     pub name: String,
     /// The function that it calls, which has no parameters.
     pub function: FunctionId,
+    /// The data of which it may change what the words carry.
+    pub carried: Vec<Range<usize>>,
 }
 
 /// A function, by its index in the program.

@@ -115,7 +115,7 @@ impl Builder<'_> {
         let program = self.program;
         let entry = program.entry.and_then(|f| program.functions.get(f.0 as usize));
         let inactive = entry.map(|f| self.inactive(f, ActiveParams::Entry)).unwrap_or_default();
-        self.carried_floats = data::carried_floats(program, arguments, &inactive);
+        (self.carried, self.carried_floats) = data::carried(program, arguments, active, &inactive);
     }
 
     /// The words of a function that are not active.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use pendula_isa::Ty;
+use pendula_isa::adjoint::ActiveArguments;
 
 use super::flow::{Location, Locations};
 use crate::ir::Program;
@@ -17,8 +18,8 @@ struct Data {
     /// Whether it is a word that is lent to the entry.
     is_word: bool,
     written: bool,
-    /// The entry's parameter that it is passed to.
-    param: Option<usize>,
+    /// The number of the argument, and that of the entry's parameter that it is passed to.
+    param: Option<(usize, usize)>,
 }
 
 /// What lies in the data segment: what comes before the arguments, and the arguments that have words there.
@@ -35,17 +36,17 @@ fn data<'a>(program: &'a Program, arguments: &'a [Argument]) -> impl Iterator<It
     let stack = usize::try_from(program.stack).unwrap_or(0);
     let before = Data { at: 0..stack, ty: None, is_word: false, written: true, param: None };
     let (mut at, mut param) = (stack, 0);
-    let of = move |argument: &Argument| {
+    let of = move |(n, argument): (usize, &Argument)| {
         let first = at;
         at += argument.words().len();
         match &argument.kind {
             ArgumentKind::Word { ty, .. } => {
-                let to = Some(param);
+                let to = Some((n, param));
                 param += 1;
                 Some(Data { at: first..at, ty: Some(*ty), is_word: true, written: true, param: to })
             }
             ArgumentKind::Array { ty, lens, .. } => {
-                let (written, to) = (writes(param), Some(param));
+                let (written, to) = (writes(param), Some((n, param)));
                 param += 1 + lens.len();
                 Some(Data { at: first..at, ty: Some(*ty), is_word: false, written, param: to })
             }
@@ -55,7 +56,7 @@ fn data<'a>(program: &'a Program, arguments: &'a [Argument]) -> impl Iterator<It
             }
         }
     };
-    std::iter::once(before).chain(arguments.iter().filter_map(of))
+    std::iter::once(before).chain(arguments.iter().enumerate().filter_map(of))
 }
 
 /// Ranges that touch made one.
@@ -96,18 +97,28 @@ pub fn places(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     arguments.iter().map(of).collect()
 }
 
-/// The data of which words carry floating-point numbers, but for words of the entry that are not active.
-pub(super) fn carried_floats(program: &Program, arguments: &[Argument], inactive: &Locations) -> Vec<Range<usize>> {
+/// The data of which a run may change what words carry, and those of them that are floating-point numbers: dependent variables, and all that
+/// is active.
+pub(super) fn carried(
+    program: &Program,
+    arguments: &[Argument],
+    active: ActiveArguments,
+    inactive: &Locations,
+) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let entry = program.entry.and_then(|f| program.functions.get(f.0 as usize));
-    let is_inactive = |d: &Data| {
-        let param = d.param.and_then(|n| entry?.params.get(n).map(|p| p.var));
+    let is_carried = |d: &Data| {
+        let param = d.param.and_then(|(_, n)| entry?.params.get(n).map(|p| p.var));
         let at = param.and_then(|var| match entry?.points(var) {
             Some(region) => Some(Location::Region(region)),
             None => Some(Location::Var(var)),
         });
-        at.is_some_and(|at| inactive.contains(&at))
+        let carries = d.ty.is_none_or(|ty| ty.gradient().is_some());
+        let is_dependent = d.param.is_some_and(|(n, _)| active.is_dependent(n));
+        carries && (is_dependent || !at.is_some_and(|at| inactive.contains(&at)))
     };
-    joined(data(program, arguments).filter(|d| d.ty == Some(Ty::F) && !is_inactive(d)).map(|d| d.at))
+    let all: Vec<Data> = data(program, arguments).filter(is_carried).collect();
+    let of = |d: &Data| d.at.clone();
+    (joined(all.iter().map(of)), joined(all.iter().filter(|d| d.ty == Some(Ty::F)).map(of)))
 }
 
 /// The data that a run may write: arrays, and words that are lent to the entry.

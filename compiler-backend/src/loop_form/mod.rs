@@ -164,6 +164,8 @@ struct Builder<'a> {
     carried_late: bool,
     /// The data of which words carry floating-point numbers that matter.
     carried_floats: Vec<Range<usize>>,
+    /// The data of which words carry anything that matters.
+    carried: Vec<Range<usize>>,
     /// Which parameters of the entry are independent and dependent variables.
     entry_activity: Option<[u64; 2]>,
     switches: Switches,
@@ -216,6 +218,7 @@ pub fn build(
         // Nothing says what a program's own stack holds.
         carried_late: !settings.fast && program.stack == 0,
         carried_floats: Vec::new(),
+        carried: Vec::new(),
         entry_activity: None,
         switches: settings.switches,
         kernels: Vec::new(),
@@ -236,7 +239,7 @@ pub fn build(
         w.set_active(arguments, active);
         let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
         let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params));
-        entries.push(form::Entry { name: mode.name(), function });
+        entries.push(form::Entry { name: mode.name(), function, carried: w.carried.clone() });
         while let Some((variant, id)) = w.waiting.pop() {
             let built = function::build(&mut w, variant)?;
             functions.resize_with(w.variants.len(), || None);
