@@ -3,7 +3,7 @@
 use crate::cases::{Case, Seed};
 use crate::inputs::Data;
 use crate::measure::Instructions;
-use crate::objective::{Contraction, Kind, Objective};
+use crate::objective::{Array, Contraction, Kind, Objective};
 use crate::reference::{self, Check};
 use crate::runner::Runner;
 
@@ -12,9 +12,11 @@ fn numbers(arrays: &[Vec<u64>], which: impl IntoIterator<Item = usize>) -> Vec<f
 }
 
 /// The results of a function in C, and its gradient, which is empty if it is an objective.
-fn call(case: &Case, function: &Objective, mut arrays: Vec<Vec<u64>>) -> (Vec<f64>, Vec<f64>) {
+fn call(case: &Case, function: &Objective, arrays: &[Vec<u64>]) -> (Vec<f64>, Vec<f64>) {
     let count = case.arrays().len();
+    let mut arrays: Vec<Array> = arrays.iter().map(|a| Array::new(a)).collect();
     function.run(&mut arrays, 1);
+    let arrays: Vec<Vec<u64>> = arrays.iter().map(|a| a.words().to_vec()).collect();
     let of_results = case.workload.result_arrays;
     match function.kind {
         Kind::Objective => (numbers(&arrays, of_results.iter().copied()), Vec::new()),
@@ -54,13 +56,13 @@ fn evaluate(case: &Case, objective: &Objective) -> Expected {
         for ((a, i), (x, d)) in words.zip(inputs.iter().zip(&direction)) {
             arrays[a][i] = (x + by * d).to_bits();
         }
-        let (out, _) = call(case, objective, arrays);
+        let (out, _) = call(case, objective, &arrays);
         let weights = case.seed.weights(out.len());
         out.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>()
     };
     let h = case.step;
     let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
-    let (results, gradient) = call(case, objective, start);
+    let (results, gradient) = call(case, objective, &start);
     Expected { results, gradient, direction, slope }
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn check_c(case: &Case, functions: &[Objective], checks: &mut Vec<Che
     for function in functions {
         let what =
             |part: &str| format!("{} ({}, {}): {part}", function.name, function.compiler, function.contraction.name());
-        let (found, gradient) = call(case, function, function.arrays(case));
+        let (found, gradient) = call(case, function, &function.arrays(case));
         published(checks, &what("value"), &case.published.value, &found);
         checks.push(Check::all(what("value, C"), &found, &expected.results, agreement(case, true)));
         if function.kind == Kind::Gradient {
@@ -80,7 +82,7 @@ pub(crate) fn check_c(case: &Case, functions: &[Objective], checks: &mut Vec<Che
         }
     }
     if let Some(gradient) = strict(Kind::Gradient) {
-        expected.gradient = call(case, gradient, gradient.arrays(case)).1;
+        expected.gradient = call(case, gradient, &gradient.arrays(case)).1;
     }
     Some(expected)
 }

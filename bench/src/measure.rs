@@ -5,7 +5,7 @@ use pendula_vm::Engine;
 
 use crate::cases::Case;
 use crate::check::{check, check_c, jacobian_weights};
-use crate::objective::{Contraction, Kind, Objective};
+use crate::objective::{Array, Contraction, Kind, Objective};
 use crate::reference::Check;
 use crate::runner::{MakeWhole, Prepared, Runner};
 
@@ -142,14 +142,14 @@ fn median(samples: &mut [f64]) -> f64 {
 struct TimedFunction<'a> {
     function: &'a Objective,
     start: Vec<Vec<u64>>,
-    arrays: Vec<Vec<u64>>,
+    arrays: Vec<Array>,
     times: u64,
     samples: Vec<f64>,
 }
 
 impl TimedFunction<'_> {
     fn sample(&mut self, times: u64) -> f64 {
-        self.arrays.clone_from_slice(&self.start);
+        self.arrays.iter_mut().zip(&self.start).for_each(|(array, start)| array.set(start));
         let start = clock();
         self.function.run(&mut self.arrays, times);
         clock() - start
@@ -304,7 +304,8 @@ impl<'a> TimedCase<'a> {
         let mut functions = Vec::new();
         for function in &ready.functions {
             let start = function.arrays(case);
-            let mut timed = TimedFunction { function, arrays: start.clone(), start, times: 1, samples: Vec::new() };
+            let arrays = start.iter().map(|a| Array::new(a)).collect();
+            let mut timed = TimedFunction { function, arrays, start, times: 1, samples: Vec::new() };
             timed.times = repetitions(least, |n| Ok(timed.sample(n)))?;
             functions.push(timed);
         }

@@ -71,6 +71,33 @@ pub fn compilers() -> Result<Vec<Compiler>, CcError> {
     Ok(all)
 }
 
+/// Words that begin at a multiple of 64 bytes, so that the speed of vector loops does not depend on where an allocation
+/// happens to be.
+pub(crate) struct Array {
+    words: Vec<u64>,
+    from: usize,
+    len: usize,
+}
+
+impl Array {
+    pub(crate) fn new(words: &[u64]) -> Array {
+        let room = vec![0_u64; words.len() + 7];
+        let from = room.as_ptr().align_offset(64).min(7);
+        let mut array = Array { words: room, from, len: words.len() };
+        array.set(words);
+        array
+    }
+
+    /// Copies the words of an array of the same length.
+    pub(crate) fn set(&mut self, words: &[u64]) {
+        self.words[self.from..self.from + self.len].copy_from_slice(words);
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words[self.from..self.from + self.len]
+    }
+}
+
 type Call = unsafe extern "C" fn(*const *mut u64, *const i64, i64);
 
 /// A function that can be called.
@@ -157,9 +184,9 @@ impl Objective {
     }
 
     /// Calls it `times` times. `arrays` are those of [`Objective::arrays`], for the case for which it was compiled.
-    pub(crate) fn run(&self, arrays: &mut [Vec<u64>], times: u64) {
-        let lengths: Vec<i64> = arrays.iter().map(|a| a.len() as i64).collect();
-        let pointers: Vec<*mut u64> = arrays.iter_mut().map(Vec::as_mut_ptr).collect();
+    pub(crate) fn run(&self, arrays: &mut [Array], times: u64) {
+        let lengths: Vec<i64> = arrays.iter().map(|a| a.len as i64).collect();
+        let pointers: Vec<*mut u64> = arrays.iter_mut().map(|a| a.words[a.from..].as_mut_ptr()).collect();
         // SAFETY: the sources in `benches/workloads` read and write these arrays only within the given lengths, from
         // which the inputs are made, and keep no pointers. The library stays loaded as long as `self` lives.
         unsafe { (self.call)(pointers.as_ptr(), lengths.as_ptr(), times.cast_signed()) }
