@@ -22,7 +22,8 @@ mod rotation;
 use crate::calculus::{Calculus, Dual, argument_type, pull, push_one, some, value_type};
 use crate::domain::Domain;
 use crate::kernels::{fixed, int};
-use crate::table::{self, ARITY, Adjoint, Function, Instruction, Variant, accumulate};
+use crate::fault::Fault;
+use crate::table::{self, ARITY, Adjoint, Function, Instruction, TableFn, Variant, accumulate};
 use crate::types::{Acc, Ty};
 
 /// The value's own lane.
@@ -154,6 +155,23 @@ pub trait Carrier: Domain {
     fn derive(&mut self, on: bool) {
         let _ = on;
     }
+    /// Whether words carry more than the lanes of an AD mode with tangents hold: the coefficients of jets, or all second derivatives. Then
+    /// the methods below do what the rules for tangents do otherwise.
+    fn has_orders(&self) -> bool {
+        false
+    }
+    /// Further lanes, which move as the tangent does: the coefficients of jets from the second on.
+    fn more_lanes(&self) -> std::ops::Range<usize> {
+        0..0
+    }
+    /// The effect of an accumulate on these, given the arguments and the function's value.
+    fn carry_function(&mut self, _: TableFn, _: bool, _: [Self::V; ARITY], _: Self::V) -> Result<(), Self::Stop> {
+        Err(self.missing(Fault::GradientLevel))
+    }
+    /// Runs a row that does not only move words, with its effect on these; with `back`, its inverse.
+    fn carry_row<I: Instruction>(&mut self, _back: bool, _: Variant) -> Result<(), Self::Stop> {
+        Err(self.missing(Fault::GradientLevel))
+    }
 }
 
 /// Runs an accumulate instruction with its effects on the lanes.
@@ -165,6 +183,7 @@ pub fn run_accumulate<D: Carrier, F: Function>(
     inverse: bool,
 ) -> Result<(), D::Stop> {
     run_and_carry::<D, F>(d, ad_mode != AdMode::Plain, acc, inverse, |d, x, f| match ad_mode {
+        _ if ad_mode.has_tangents() && d.has_orders() => d.carry_function(F::INFO.func, inverse, x, f),
         AdMode::Plain => Ok(()),
         AdMode::Gradient => gradient::<D, F>(d, inverse, x, f),
         AdMode::Tangent => {
@@ -327,6 +346,7 @@ fn second_order<D: Carrier, F: Function>(
 #[inline(always)]
 pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
     let body = |d: &mut D| if back { I::undo(d, v) } else { I::run(d, v) };
+    let has_orders = ad_mode.has_tangents() && d.has_orders();
     match I::INFO.adjoint {
         Adjoint::Discrete => body(d),
         Adjoint::Moves => {
@@ -335,7 +355,15 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
             for &lane in ad_mode.lanes() {
                 d.run_lane::<I>(lane, back, v, sp)?;
             }
+            if has_orders {
+                for lane in d.more_lanes() {
+                    d.run_lane::<I>(lane, back, v, sp)?;
+                }
+            }
             Ok(())
+        }
+        Adjoint::Negates | Adjoint::Rotates | Adjoint::Scales | Adjoint::Drops if has_orders => {
+            d.carry_row::<I>(back, v)
         }
         Adjoint::Negates => {
             let mut new = [d.operand(0)?; LANES];

@@ -245,8 +245,19 @@ pub(crate) fn push_one<D: Domain, F: Function>(
 /// The contribution of the gradient word `g` of a function's value to the gradient word of argument `n`: the partial derivative times `g`.
 #[inline(always)]
 pub(crate) fn pull<D: Domain, F: Function>(d: &mut D, n: usize, partial: D::V, g: D::V) -> Result<D::V, D::Stop> {
-    let calculus = F::INFO.calculus();
-    let g = convert(d, value_type::<F>(), calculus, g)?;
+    share(d, F::INFO.calculus(), (value_type::<F>(), g), (argument_type::<F>(n), partial))
+}
+
+/// The product of a partial derivative, which is of the type `calculus`, and a gradient word, as a gradient word of the argument. The
+/// types are those of the value's and of the argument's gradient word.
+#[inline(always)]
+pub fn share<D: Domain>(
+    d: &mut D,
+    calculus: Ty,
+    (value, g): (Ty, D::V),
+    (argument, partial): (Ty, D::V),
+) -> Result<D::V, D::Stop> {
+    let g = convert(d, value, calculus, g)?;
     let term = product(d, calculus, partial, g)?;
-    convert(d, calculus, argument_type::<F>(n), term)
+    convert(d, calculus, argument, term)
 }

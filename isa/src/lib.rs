@@ -25,6 +25,7 @@ pub mod operand;
 #[cfg(feature = "sample")]
 pub mod sample;
 pub mod scalar;
+pub mod series;
 pub mod table;
 pub mod text;
 pub mod types;

@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use pendula_isa::adjoint::{Carrier, GRADIENT, VALUE};
+use pendula_isa::adjoint::{self, AdMode, Carrier, GRADIENT, LANES, VALUE};
 use pendula_isa::arith::Arith;
 use pendula_isa::domain::Domain;
 use pendula_isa::num::Word;
 use pendula_isa::operand::Slot;
-use pendula_isa::table::{Instruction, Variant};
+use pendula_isa::table::{ARITY, Instruction, TableFn, Variant};
 use pendula_isa::types::{Reg, Ty};
 use pendula_isa::{Env, Fault};
 
@@ -15,6 +15,7 @@ use crate::core::Core;
 use crate::decode::Op;
 use crate::event::Event;
 use crate::lanes::Dropped;
+use crate::orders::{Change, Place, Work};
 
 /// The location of a handler's operands.
 pub(crate) trait Operands: 'static {
@@ -74,7 +75,7 @@ impl<'a, O: Operands> Ctx<'a, O> {
     #[inline(always)]
     fn lane_of(&self, lane: usize, slot: Slot) -> u64 {
         match slot {
-            Slot::Reg(f) | Slot::Target(f) => self.core.lanes[lane - 1].regs[self.number(f)],
+            Slot::Reg(f) | Slot::Target(f) => self.core.lane(lane).regs[self.number(f)],
             slot => self.core.lane_load(lane, self.address(slot)),
         }
     }
@@ -84,7 +85,7 @@ impl<'a, O: Operands> Ctx<'a, O> {
         match slot {
             Slot::Reg(f) | Slot::Target(f) => {
                 let number = self.number(f);
-                let regs = &mut self.core.lanes[lane - 1].regs;
+                let regs = &mut self.core.lane_mut(lane).regs;
                 regs[number] = v;
                 regs[0] = 0;
             }
@@ -93,6 +94,19 @@ impl<'a, O: Operands> Ctx<'a, O> {
                 self.core.lane_store(lane, address, v);
             }
         }
+    }
+
+    /// Where the operands are.
+    fn places(&self) -> [Place; 4] {
+        [0, 1, 2, 3].map(|n| match O::slot(self.op, n) {
+            Slot::Reg(f) | Slot::Target(f) => Place::Register(self.number(f) as u8),
+            slot @ (Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_)) => {
+                Place::Word(self.address(slot))
+            }
+            Slot::None | Slot::Imm | Slot::Small | Slot::FactorNum | Slot::FactorDen | Slot::Label | Slot::Text => {
+                Place::Nowhere
+            }
+        })
     }
 
     #[inline(always)]
@@ -250,7 +264,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
         }
         // The value has been emitted.
         let at = core.output.len() - 1;
-        let tape = &mut core.lanes[self.lane - 1].output;
+        let tape = &mut core.lane_mut(self.lane).output;
         if tape.len() <= at {
             tape.resize(at + 1, 0);
         }
@@ -262,7 +276,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
             self.core.output.last().copied().ok_or(Fault::NoOutput)
         } else {
             // The value has been taken back.
-            Ok(self.core.lanes[self.lane - 1].output.get(self.core.output.len()).copied().unwrap_or(0))
+            Ok(self.core.lane(self.lane).output.get(self.core.output.len()).copied().unwrap_or(0))
         }
     }
 
@@ -271,7 +285,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
             self.core.output.pop();
         } else {
             let at = self.core.output.len();
-            let tape = &mut self.core.lanes[self.lane - 1].output;
+            let tape = &mut self.core.lane_mut(self.lane).output;
             if tape.len() <= at && v != 0 {
                 tape.resize(at + 1, 0);
             }
@@ -361,6 +375,34 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
     #[inline(always)]
     fn derive(&mut self, on: bool) {
         self.derived = on;
+    }
+
+    #[inline(always)]
+    fn has_orders(&self) -> bool {
+        self.core.orders.is_some()
+    }
+
+    #[inline(always)]
+    fn more_lanes(&self) -> std::ops::Range<usize> {
+        LANES..LANES + self.core.more.len()
+    }
+
+    fn carry_function(&mut self, func: TableFn, inverse: bool, x: [u64; ARITY], f: u64) -> Result<(), Fault> {
+        let places = self.places();
+        Work { core: self.core, op: self.op, places }.function(func, inverse, x, f)
+    }
+
+    fn carry_row<I: Instruction>(&mut self, back: bool, v: Variant) -> Result<(), Fault> {
+        let (places, op) = (self.places(), self.op);
+        let change = Change { adjoint: I::INFO.adjoint, ty: v.ty, back };
+        Work { core: self.core, op, places }.row(change, &mut |core, gradients| {
+            let mut ctx = Ctx::<O>::new(core, op);
+            match (gradients, back) {
+                (true, _) => adjoint::run_row::<_, I>(&mut ctx, AdMode::Gradient, back, v),
+                (false, true) => I::undo(&mut ctx, v),
+                (false, false) => I::run(&mut ctx, v),
+            }
+        })
     }
 
     fn drop_lanes(&mut self, n: usize) {

@@ -9,6 +9,7 @@ use crate::cells::Cells;
 use crate::decode::Op;
 use crate::event::{Flags, Listener, RoundingResidues};
 use crate::lanes::{Dropped, Lane};
+use crate::orders::Orders;
 
 /// Registers, memory, tapes.
 pub(crate) struct Core {
@@ -16,6 +17,10 @@ pub(crate) struct Core {
     pub(crate) mem: Vec<u64>,
     /// Lanes 1 to 3.
     pub(crate) lanes: [Lane; LANES - 1],
+    /// Lanes 4 and on: the coefficients of jets from the second on. Empty unless words carry jets.
+    pub(crate) more: Vec<Lane>,
+    /// What words carry beside tangents, if anything.
+    pub(crate) orders: Option<Box<Orders>>,
     pub(crate) ad_mode: AdMode,
     pub(crate) dropped: Dropped,
     pub(crate) env: Env,
@@ -94,15 +99,26 @@ impl Core {
         }
     }
 
+    /// A lane other than the value's.
+    #[inline(always)]
+    pub(crate) fn lane(&self, lane: usize) -> &Lane {
+        if lane < LANES { &self.lanes[lane - 1] } else { &self.more[lane - LANES] }
+    }
+
+    #[inline(always)]
+    pub(crate) fn lane_mut(&mut self, lane: usize) -> &mut Lane {
+        if lane < LANES { &mut self.lanes[lane - 1] } else { &mut self.more[lane - LANES] }
+    }
+
     /// The word at an address in a lane other than the value's; zero if the lane has none.
     #[inline(always)]
     pub(crate) fn lane_load(&self, lane: usize, address: u64) -> u64 {
-        usize::try_from(address).ok().and_then(|a| self.lanes[lane - 1].mem.get(a)).copied().unwrap_or(0)
+        usize::try_from(address).ok().and_then(|a| self.lane(lane).mem.get(a)).copied().unwrap_or(0)
     }
 
     #[inline(always)]
     pub(crate) fn lane_store(&mut self, lane: usize, address: u64, word: u64) {
-        if let Some(w) = usize::try_from(address).ok().and_then(|a| self.lanes[lane - 1].mem.get_mut(a)) {
+        if let Some(w) = usize::try_from(address).ok().and_then(|a| self.lane_mut(lane).mem.get_mut(a)) {
             *w = word;
         }
     }
@@ -112,6 +128,7 @@ impl Core {
         for &lane in ad_mode.lanes() {
             self.lanes[lane - 1].allocate(self.mem.len());
         }
+        self.more.iter_mut().for_each(|lane| lane.allocate(self.mem.len()));
     }
 
     /// The address of the instruction with the noted offset `op`.

@@ -26,6 +26,8 @@ use pendula_isa::types::{Reg, Ty};
 use pendula_isa::verify::{target, verify};
 
 use crate::machine::Machine;
+pub use crate::orders::jet_lane;
+pub use pendula_isa::series::MAX_ORDER;
 
 /// A word of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +68,7 @@ impl Machine<'_> {
         for lane in [GRADIENT, SECOND, MIXED] {
             self.clear_lane(lane);
         }
+        self.carry_nothing_more();
     }
 }
 
@@ -232,6 +235,42 @@ pub fn hessian_row<E>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     tangent(m, of, run)?;
+    leg(m, AdMode::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
+}
+
+/// Runs forward from the start with jets: `direction` has the first coefficients of the inputs' jets, whose other coefficients are zero.
+/// Afterwards lane [`jet_lane`]`(k)` holds coefficient k of every cell's jet, as a number of the cell's gradient type; for a logarithmic
+/// number, that of the logarithm of its magnitude.
+pub fn jets<E>(
+    m: &mut Machine<'_>,
+    direction: &[(Cell, u64)],
+    order: usize,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    m.clear_lanes();
+    m.carry_jets(order);
+    m.set_ad_mode(AdMode::Tangent);
+    direction.iter().for_each(|(cell, word)| m.put(SECOND, *cell, *word));
+    m.begin(Direction::Forward);
+    run(m)
+}
+
+/// Runs backward from the end of [`jets`], which undoes the effect on the jets, too.
+pub fn jets_back<E>(m: &mut Machine<'_>, run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<(), E> {
+    leg(m, AdMode::Tangent, Direction::Backward, None, run)
+}
+
+/// Computes all second derivatives in one run back: forward, then backward with gradients, where every instruction that is undone
+/// pushes the second derivatives of the loss on to its arguments. Afterwards [`Machine::second_derivatives`] has them, and lane
+/// [`GRADIENT`] the gradient.
+pub fn hessian_sweep<E>(
+    m: &mut Machine<'_>,
+    loss: Variable,
+    seed: u64,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    forward(m, run)?;
+    m.carry_second_derivatives();
     leg(m, AdMode::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 

@@ -94,11 +94,11 @@ impl Machine<'_> {
         self.core.ad_mode
     }
 
-    /// The word of a register in a lane (0 to 3, see [`pendula_isa::adjoint`]); lane 0 is the value.
+    /// The word of a register in a lane (0 to 3, see [`pendula_isa::adjoint`]; from 4 on, coefficients of jets); lane 0 is the value.
     pub fn lane_register(&self, lane: usize, reg: Reg) -> u64 {
         match lane.checked_sub(1) {
             None => self.core.regs[reg.index()],
-            Some(n) => self.core.lanes[n].regs[reg.index()],
+            Some(_) => self.core.lane(lane).regs[reg.index()],
         }
     }
 
@@ -109,13 +109,13 @@ impl Machine<'_> {
         match lane.checked_sub(1) {
             _ if reg == Reg::ZERO => {}
             None => self.core.regs[reg.index()] = word,
-            Some(n) => self.core.lanes[n].regs[reg.index()] = word,
+            Some(_) => self.core.lane_mut(lane).regs[reg.index()] = word,
         }
     }
 
     /// The word at an address in a lane; lane 0 is the memory itself. 0 if the lane is not allocated.
     pub fn lane_word(&self, lane: usize, address: usize) -> u64 {
-        let mem = if lane == VALUE { &self.core.mem } else { &self.core.lanes[lane - 1].mem };
+        let mem = if lane == VALUE { &self.core.mem } else { &self.core.lane(lane).mem };
         mem.get(address).copied().unwrap_or(0)
     }
 
@@ -125,10 +125,10 @@ impl Machine<'_> {
         self.saved.only_data &= address < self.program.module().data.len();
         self.saved.gradients = None;
         self.drop_planned_run();
-        if let Some(n) = lane.checked_sub(1) {
-            self.core.lanes[n].allocate(words);
+        if lane != VALUE {
+            self.core.lane_mut(lane).allocate(words);
         }
-        let mem = if lane == VALUE { &mut self.core.mem } else { &mut self.core.lanes[lane - 1].mem };
+        let mem = if lane == VALUE { &mut self.core.mem } else { &mut self.core.lane_mut(lane).mem };
         if let Some(w) = mem.get_mut(address) {
             *w = word;
         }

@@ -9,6 +9,7 @@ mod cells;
 mod config;
 mod context;
 mod core;
+mod curvature;
 mod decode;
 mod dispatch;
 #[cfg(any(feature = "jit", feature = "native"))]
@@ -17,6 +18,7 @@ mod event;
 pub mod gradient;
 mod lanes;
 mod machine;
+mod orders;
 mod program;
 mod run;
 mod snapshot;

@@ -125,6 +125,8 @@ impl<'p> Machine<'p> {
             regs,
             mem: memory,
             lanes: [Lane::EMPTY; LANES - 1],
+            more: Vec::new(),
+            orders: None,
             ad_mode: AdMode::Plain,
             dropped: Dropped::Discarded,
             env: Env { format: module.flags.format, ieee: config.ieee },
@@ -353,7 +355,7 @@ impl<'p> Machine<'p> {
         for (at, word) in self.core.cells.nonzero() {
             hash.update(&[u64::from(at), word].map(u64::to_le_bytes).concat());
         }
-        for (n, lane) in self.core.lanes.iter().enumerate().filter(|(_, l)| !l.is_clear()) {
+        for (n, lane) in self.core.lanes.iter().chain(&self.core.more).enumerate().filter(|(_, l)| !l.is_clear()) {
             hash.update(&(n as u64).to_le_bytes());
             // Lanes grow when needed, so trailing zeros must not matter.
             for part in [&lane.regs[..], &lane.mem, &lane.output] {

@@ -102,6 +102,8 @@ impl Machine<'_> {
         self.restore_state(start);
         let core = &mut self.core;
         core.lanes.fill_with(|| Lane::EMPTY);
+        core.more.clear();
+        core.orders = None;
         core.dropped = Dropped::Discarded;
         core.overflow_op = 0;
         core.carried_op = 0;

@@ -13,7 +13,7 @@ impl<'p> Machine<'p> {
     /// Without a limit, and if the machine allows whole runs, the program's code for these runs it if there is any, or as soon as there
     /// is. Within [`crate::gradient::run_forward_and_back`], the run may then stop before its end.
     pub fn run(&mut self, limit: Option<u64>) -> Outcome {
-        if limit.is_none() && self.allows_whole() && self.program.whole().is_some() {
+        if limit.is_none() && self.allows_whole() && self.program.whole().is_some() && self.core.orders.is_none() {
             return self.run_or_begin_again(None);
         }
         self.run_by_engine(limit)
@@ -30,7 +30,7 @@ impl<'p> Machine<'p> {
         match self.engine {
             #[cfg(any(feature = "jit", feature = "native"))]
             crate::Engine::Jit | crate::Engine::Native
-                if self.program.module().flags.profile == pendula_isa::Profile::Native =>
+                if self.program.module().flags.profile == pendula_isa::Profile::Native && self.core.orders.is_none() =>
             {
                 self.run_compiled(limit)
             }

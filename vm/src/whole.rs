@@ -111,7 +111,7 @@ impl Machine<'_> {
 
     /// Whether code for whole runs is allowed.
     pub fn allows_whole(&self) -> bool {
-        self.whole
+        self.whole && self.core.orders.is_none()
     }
 
     /// Which gradient words [`Machine::run_forward_and_back`] makes: those of words in these ranges of the data. Others may be zero
