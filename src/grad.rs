@@ -43,6 +43,7 @@ use crate::state::compiled::CompiledSource;
 use crate::state::values::{self, Location, Place, ValueError};
 
 mod driver;
+pub mod taylor;
 
 use driver::Driver;
 
@@ -65,6 +66,8 @@ pub struct Options {
     pub seed: Option<String>,
     /// Also compute second derivatives.
     pub hessian: bool,
+    /// Compute them all in one run back, and report those that are not zero, in [`Report::sweep`].
+    pub sweep: bool,
     /// Compute the gradient of every element of the loss.
     pub jacobian: bool,
     /// Compare the derivatives with those of forward mode and of finite differences, and the second derivatives with
@@ -130,6 +133,9 @@ pub enum GradError<E> {
     /// The report holds the results all the same; [`Report::wrong`] says where the overflow was.
     #[error("{} overflowed and wrapped: the derivatives are wrong", .0.what_is_wrong())]
     Overflow(Box<Report>),
+    /// The direction of a Taylor series is not given, or does not fit.
+    #[error("the direction {0}")]
+    Direction(String),
     /// A name is empty.
     #[error("a name of {0} is empty")]
     NoName(&'static str),
@@ -213,9 +219,11 @@ pub struct Report {
     /// Second derivatives of the loss times the seed, with respect to all input words in their order; `None` at a
     /// logarithmic zero.
     pub hessian: Option<Vec<Vec<Option<f64>>>>,
+    /// The second derivatives that are not zero, with [`Options::sweep`].
+    pub sweep: Option<SparseHessian>,
     /// The comparisons, if requested.
     pub checks: Option<Vec<Check>>,
-    /// The largest difference between the Hessian's elements computed in the two ways, if a check was requested; for
+    /// The largest difference between the Hessian's elements computed in two ways, if a check was requested; for
     /// logarithmic inputs, with respect to their logarithms.
     pub hessian_difference: Option<f64>,
     /// True if that difference is small enough.
@@ -236,6 +244,10 @@ pub struct Report {
     pub wrong: Option<(u32, AdMode)>,
 }
 
+/// Second derivatives, where they are not zero: the numbers of two input words, the first of which is not the greater, and the
+/// derivative; `None` at a logarithmic zero.
+pub type SparseHessian = Vec<(usize, usize, Option<f64>)>;
+
 impl Report {
     /// True if all requested checks agree, and no gradient word or second derivative overflowed.
     pub fn agrees(&self) -> bool {
@@ -248,6 +260,18 @@ impl Report {
             Some((_, AdMode::SecondGradient | AdMode::GradientTangent)) => "a second derivative",
             Some((_, AdMode::Plain | AdMode::Gradient | AdMode::Tangent)) | None => "a gradient word",
         }
+    }
+
+    /// All second derivatives, those that are zero included, however they were computed.
+    pub fn dense_hessian(&self) -> Option<Vec<Vec<Option<f64>>>> {
+        let Some(sweep) = &self.sweep else { return self.hessian.clone() };
+        let count = self.input_words().len();
+        let mut rows = vec![vec![Some(0.0); count]; count];
+        for &(i, j, x) in sweep {
+            rows[i][j] = x;
+            rows[j][i] = x;
+        }
+        Some(rows)
     }
 
     /// The names of all input words, in the order of the Hessian's rows.
@@ -386,7 +410,7 @@ fn room<E>(options: &Options, loss: &Place, inputs: &[Place]) -> Result<(), Grad
     if options.jacobian {
         refuse("Jacobian", len(loss) * words)?;
     }
-    if options.hessian {
+    if options.hessian && !options.sweep {
         refuse("Hessian", len(loss) * words * words)?;
     }
     Ok(())
@@ -463,6 +487,7 @@ fn gradients<E>(
     let mut report = Report {
         losses: Vec::new(),
         hessian: None,
+        sweep: None,
         checks: None,
         hessian_difference: None,
         hessian_agrees: true,
@@ -491,7 +516,12 @@ fn gradients<E>(
     // Computations that only compare come last: their runs may overflow where the others do not.
     if options.hessian {
         for n in 0..report.losses.len() {
-            driver.hessian(n, options.check, &mut report).map_err(GradError::Stopped)?;
+            let done = if options.sweep {
+                driver.sweep(n, options.check, &mut report)
+            } else {
+                driver.hessian(n, options.check, &mut report)
+            };
+            done.map_err(GradError::Stopped)?;
         }
     }
     if options.check {
@@ -499,6 +529,7 @@ fn gradients<E>(
     }
     (report.overflow, report.wrong) = (driver.overflow, driver.wrong);
     driver.machine.restore(&driver.start);
+    driver.machine.carry_nothing_more();
     driver.machine.set_ad_mode(AdMode::Plain);
     if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
 }

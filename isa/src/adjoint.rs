@@ -21,8 +21,8 @@ mod rotation;
 
 use crate::calculus::{Calculus, Dual, argument_type, pull, push_one, some, value_type};
 use crate::domain::Domain;
-use crate::kernels::{fixed, int};
 use crate::fault::Fault;
+use crate::kernels::{fixed, int};
 use crate::table::{self, ARITY, Adjoint, Function, Instruction, TableFn, Variant, accumulate};
 use crate::types::{Acc, Ty};
 

@@ -9,6 +9,8 @@ use pendula_isa::types::Ty;
 use pendula_vm::gradient::{self, Cell, Variable, gradient_to_f64};
 use pendula_vm::{AdMode, Machine, Snapshot};
 
+mod sweep;
+
 use super::{CHECKED, Check, Gradient, Loss, Report, variables};
 use crate::state::values::Place;
 
@@ -297,9 +299,9 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 row.iter_mut().zip(&gradient).for_each(|(h, b)| *h += a * b);
             }
         }
-        let rows: Vec<Vec<Option<f64>>> = (0..words.len())
-            .map(|i| (0..words.len()).map(|j| self.second(&words, &rows, &gradient, times, (i, j))).collect())
-            .collect();
+        let one = |i: usize, j: usize| self.second(&words, rows[i][j], &gradient, times, (i, j));
+        let rows: Vec<Vec<Option<f64>>> =
+            (0..words.len()).map(|i| (0..words.len()).map(|j| one(i, j)).collect()).collect();
         report.hessian.get_or_insert_default().extend(rows);
         Ok(())
     }
@@ -313,7 +315,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     fn second(
         &self,
         words: &[Variable],
-        rows: &[Vec<f64>],
+        derivative: f64,
         gradient: &[f64],
         times: f64,
         (i, j): (usize, usize),
@@ -324,8 +326,8 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         };
         let own = if i == j && words[i].ty == Ty::L { gradient[i] } else { 0.0 };
         let (x, y) = (scale(words[i])?, scale(words[j])?);
-        let all = times * (rows[i][j] - own);
-        Some(if (x * y).is_normal() && all.is_normal() { all / (x * y) } else { (rows[i][j] - own) / x * times / y })
+        let all = times * (derivative - own);
+        Some(if (x * y).is_normal() && all.is_normal() { all / (x * y) } else { (derivative - own) / x * times / y })
     }
 }
 

@@ -238,21 +238,28 @@ pub fn hessian_row<E>(
     leg(m, AdMode::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
-/// Runs forward from the start with jets: `direction` has the first coefficients of the inputs' jets, whose other coefficients are zero.
+/// Runs forward from the start with jets: `direction` has coefficients of the inputs' jets, from the first on; all others are zero.
 /// Afterwards lane [`jet_lane`]`(k)` holds coefficient k of every cell's jet, as a number of the cell's gradient type; for a logarithmic
 /// number, that of the logarithm of its magnitude.
 pub fn jets<E>(
     m: &mut Machine<'_>,
-    direction: &[(Cell, u64)],
+    direction: &[(Cell, Vec<u64>)],
     order: usize,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     m.clear_lanes();
     m.carry_jets(order);
     m.set_ad_mode(AdMode::Tangent);
-    direction.iter().for_each(|(cell, word)| m.put(SECOND, *cell, *word));
+    put_jets(m, direction, order);
     m.begin(Direction::Forward);
     run(m)
+}
+
+/// Writes the jets with which [`jets`] begins.
+pub fn put_jets(m: &mut Machine<'_>, direction: &[(Cell, Vec<u64>)], order: usize) {
+    for (cell, jet) in direction {
+        jet.iter().take(order).zip(1..).for_each(|(word, k)| m.put(jet_lane(k), *cell, *word));
+    }
 }
 
 /// Runs backward from the end of [`jets`], which undoes the effect on the jets, too.

@@ -124,13 +124,7 @@ impl Work<'_> {
     }
 
     /// The effect of an accumulate, given the arguments and the function's value.
-    pub(crate) fn function(
-        &mut self,
-        func: TableFn,
-        inverse: bool,
-        x: [u64; ARITY],
-        f: u64,
-    ) -> Result<(), Fault> {
+    pub(crate) fn function(&mut self, func: TableFn, inverse: bool, x: [u64; ARITY], f: u64) -> Result<(), Fault> {
         self.with(|work, orders| match orders {
             Orders::Jets(series) => work.jets_of_function(series, func, inverse, (x, f)),
             Orders::Sweep(series, curvature) => work.push_function((series, curvature), func, inverse, (x, f)),
@@ -326,7 +320,8 @@ impl Work<'_> {
 
     /// The values of the first three operands; the third may be a constant.
     fn point(&self) -> [u64; 3] {
-        [0, 1, 2].map(|n| if self.places[n] == Place::Nowhere { self.op.imm.cast_unsigned() } else { self.get(VALUE, n) })
+        [0, 1, 2]
+            .map(|n| if self.places[n] == Place::Nowhere { self.op.imm.cast_unsigned() } else { self.get(VALUE, n) })
     }
 
     /// The effect of a row on second derivatives, after it has run. `after` are the operands before that: what the instruction that is
@@ -357,9 +352,11 @@ impl Work<'_> {
         let (by_a, by_b) = (turn * (cos * gb - sin * ga), turn * (-cos * ga - sin * gb));
         let second = [[0.0, 0.0, by_a], [0.0, 0.0, by_b], [by_a, by_b, -a * ga - b * gb]];
         let any = ga != 0.0 || gb != 0.0;
-        let ids = [0, 1, 2].map(|n| if self.carries(n) && any { self.row_of(curvature, n) } else { self.get(SECOND, n) });
+        let ids =
+            [0, 1, 2].map(|n| if self.carries(n) && any { self.row_of(curvature, n) } else { self.get(SECOND, n) });
         if ids.iter().any(|id| *id != 0) {
-            let ids = [0, 1, 2].map(|n| if self.carries(n) && ids[n] == 0 { self.row_of(curvature, n) } else { ids[n] });
+            let ids =
+                [0, 1, 2].map(|n| if self.carries(n) && ids[n] == 0 { self.row_of(curvature, n) } else { ids[n] });
             curvature.transform(ids, &jacobian, &second);
         }
     }

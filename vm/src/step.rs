@@ -30,7 +30,8 @@ impl<'p> Machine<'p> {
         match self.engine {
             #[cfg(any(feature = "jit", feature = "native"))]
             crate::Engine::Jit | crate::Engine::Native
-                if self.program.module().flags.profile == pendula_isa::Profile::Native && self.core.orders.is_none() =>
+                if self.program.module().flags.profile == pendula_isa::Profile::Native
+                    && self.core.orders.is_none() =>
             {
                 self.run_compiled(limit)
             }

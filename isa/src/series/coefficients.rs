@@ -41,7 +41,9 @@ impl Series {
                 let product = match (self.is_constant(node.args[0]), self.is_constant(node.args[1])) {
                     (true, _) => double(a[0]) * double(b[k]),
                     (_, true) => double(a[k]) * double(b[0]),
-                    (false, false) => a[..=k].iter().zip(b[..=k].iter().rev()).map(|(a, b)| double(*a) * double(*b)).sum(),
+                    (false, false) => {
+                        a[..=k].iter().zip(b[..=k].iter().rev()).map(|(a, b)| double(*a) * double(*b)).sum()
+                    }
                 };
                 product + if plus { double(c[k]) } else { 0.0 }
             }

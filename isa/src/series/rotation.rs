@@ -73,7 +73,8 @@ impl Turn {
         for j in 1..=k {
             let (c, s) = (cos[j - 1], sin[j - 1]);
             let (a, b) = (self.a[k - j], self.b[k - j]);
-            let shares = [(product(d, ty, c, a)?, product(d, ty, s, b)?), (product(d, ty, s, a)?, product(d, ty, c, b)?)];
+            let shares =
+                [(product(d, ty, c, a)?, product(d, ty, s, b)?), (product(d, ty, s, a)?, product(d, ty, c, b)?)];
             self.a[k] = accumulate(d, Acc::Add, minus, ty, self.a[k], shares[0].0)?;
             self.a[k] = accumulate(d, Acc::Add, !minus, ty, self.a[k], shares[0].1)?;
             self.b[k] = accumulate(d, Acc::Add, minus, ty, self.b[k], shares[1].0)?;

@@ -6,6 +6,7 @@ mod circuit;
 mod conditions;
 mod energy;
 mod examples;
+mod grad;
 mod level;
 mod numbers;
 mod source;
@@ -22,6 +23,7 @@ pub(crate) use circuit::{
 };
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
+pub(crate) use grad::{Grad, Hessian};
 pub(crate) use level::Level;
 pub(crate) use source::{
     Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
@@ -88,7 +90,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Differentiate a program: run it forward, then backward with gradients.
     #[command(after_help = examples::GRAD)]
-    Grad(Grad),
+    Grad(Box<Grad>),
     /// Run a program and estimate its energy cost.
     #[command(after_help = examples::ENERGY)]
     Energy(Box<Energy>),
@@ -241,64 +243,6 @@ pub(crate) enum Trace {
     Source,
     /// Instructions, also of a program in Nil or Janus.
     Asm,
-}
-
-/// Options of `grad`.
-#[derive(Args, Debug)]
-pub(crate) struct Grad {
-    /// The inputs to differentiate with respect to: `a,b[2],r3.f` [default: all imported numbers].
-    #[arg(long, value_name = "NAMES")]
-    pub(crate) wrt: Vec<String>,
-    /// The number to differentiate [default: the only exported number].
-    ///
-    /// It is a data symbol, an element (`y[2]`), or a register with its type (`r3.q`).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) loss: Option<String>,
-    /// Compare with dual numbers and finite differences; fail if they disagree.
-    ///
-    /// Second derivatives are compared with those of reverse mode over reverse mode. A gradient word that overflows is a failure, too.
-    #[arg(long)]
-    pub(crate) check: bool,
-    /// Compute second derivatives, too.
-    #[arg(long)]
-    pub(crate) hessian: bool,
-    /// Compute the gradient of every element of the loss, which may then be an array.
-    #[arg(long, conflicts_with = "hessian")]
-    pub(crate) jacobian: bool,
-    /// Multiply all derivatives by this number, which has the type of the loss [default: 1].
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
-    pub(crate) seed: Option<String>,
-    /// Print how many instructions and cycles the runs took, and how many bits they lost.
-    #[arg(long)]
-    pub(crate) stats: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print values and gradient words as raw words in hexadecimal.
-    #[arg(long)]
-    pub(crate) hex: bool,
-    /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
-    pub(crate) input: Option<String>,
-    /// Report which words the run forward and back changed, and by how much.
-    ///
-    /// This also adds up the rounding errors that `zero.f` cleared.
-    #[arg(long)]
-    pub(crate) drift: bool,
-    /// Keep the gradient words that `zero` drops, and fail unless a run forward restores everything.
-    ///
-    /// The program is run forward again with gradients. In a program that computes with floating-point numbers, rounding errors may remain and are no failure.
-    #[arg(long)]
-    pub(crate) keep_dropped: bool,
-    /// The conditions of the run.
-    #[command(flatten)]
-    pub(crate) given: Conditions,
-    /// Many inputs.
-    #[command(flatten)]
-    pub(crate) many: Batch,
-    /// The program.
-    #[command(flatten)]
-    pub(crate) source: SourceOf<OfNumbers>,
 }
 
 /// Options of `import`.

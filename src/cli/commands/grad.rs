@@ -1,6 +1,7 @@
 //! `pendula grad`.
 
 mod output;
+mod taylor;
 
 use anyhow::bail;
 use pendula::asm::check::{Rule, Subject, check};
@@ -22,7 +23,7 @@ use pendula::vm::gradient::{Cell, reached};
 use pendula::vm::{AdMode, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use crate::cli::args::Grad;
+use crate::cli::args::{Grad, Hessian};
 use crate::cli::commands::batch::save::{Files, SaveOptions, Writers, gradient_results, gradient_words};
 use crate::cli::commands::{self, RunConditions, load};
 use crate::cli::interrupt::InterruptGuard;
@@ -77,7 +78,8 @@ pub(super) fn options(args: &Grad, loaded: &Program) -> anyhow::Result<Options> 
         loss,
         wrt,
         seed: args.seed.clone(),
-        hessian: args.hessian,
+        hessian: args.hessian.is_some(),
+        sweep: args.hessian == Some(Hessian::Sweep),
         jacobian: args.jacobian,
         check: args.check,
         keep_dropped: args.keep_dropped,
@@ -92,6 +94,9 @@ pub(super) enum Stop {
 }
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
+    if let Some(order) = args.taylor {
+        return taylor::run(args, usize::from(order), reporter);
+    }
     let given = &args.given;
     let run = RunConditions { given, input: args.input.as_deref() };
     let source = args.source.in_full();
@@ -326,6 +331,7 @@ pub(super) fn stopped(
         | GradError::NoLoss(_)
         | GradError::NoInputs
         | GradError::NoName(_)
+        | GradError::Direction(_)
         | GradError::Seed { .. }
         | GradError::TooGreat { .. }
         | GradError::Overflow(_)
@@ -349,6 +355,7 @@ pub(super) fn message(error: GradError<Stop>) -> String {
             format!("{option} name is empty; give data symbols, or registers with their types (`r3.q`)")
         }
         GradError::Seed { text, why } => format!("--seed: `{text}` {why}"),
+        GradError::Direction(why) => format!("--direction: the direction {why}"),
         GradError::TooGreat { text, loss } => format!("--seed: `{text}` times the loss `{loss}` is more than 1.79e308"),
         error @ GradError::TooMany { .. } => format!("{error}; name fewer with `--wrt`"),
         error @ GradError::Overflow(_) => error.to_string(),

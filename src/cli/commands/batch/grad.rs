@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     };
     let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, results)?;
-    let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
+    let blocks = args.hessian.is_some() || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
     let count = inputs.count;
     let compiled = loaded.compiled.is_some();

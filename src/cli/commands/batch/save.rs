@@ -419,7 +419,8 @@ pub(crate) fn gradient_words(found: &Report, raw: bool) -> Words {
         });
         out.push(each.collect());
     }
-    let second = found.hessian.as_ref().map(|rows| rows.iter().flatten().map(|x| x.map_or(nothing, f64::to_bits)));
+    let second = found.dense_hessian();
+    let second = second.as_ref().map(|rows| rows.iter().flatten().map(|x| x.map_or(nothing, f64::to_bits)));
     out.extend(second.map(Iterator::collect));
     out
 }

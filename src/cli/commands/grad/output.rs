@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pendula::grad::{Check, Gradient, Report};
+use pendula::grad::{Check, Gradient, Report, SparseHessian};
 use pendula::isa::num::convert::f_to_q;
 use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
@@ -57,6 +57,9 @@ pub(crate) fn text(found: &Report, format: Format, hex: bool, limit: usize, show
     if let Some(hessian) = found.hessian.as_ref().filter(|_| shown(1 + inputs)) {
         out.push_str(&hessian_text(hessian, &found.input_words(), &formats(found, format)));
     }
+    if let Some(entries) = found.sweep.as_ref().filter(|_| shown(1 + inputs)) {
+        out.push_str(&sweep_text(entries, &found.input_words(), &formats(found, format)));
+    }
     if let Some(checks) = &found.checks {
         out.push_str(&checks_text(checks, found));
     }
@@ -85,7 +88,7 @@ fn second_text(x: f64, format: Option<Format>) -> String {
 }
 
 /// A readable double: with an exponent if it is large or small.
-fn double_text(x: f64) -> String {
+pub(super) fn double_text(x: f64) -> String {
     if x == 0.0 || !x.is_finite() || (1e-6..1e6).contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
 }
 
@@ -120,6 +123,28 @@ fn hessian_text(hessian: &[Vec<Option<f64>>], names: &[String], formats: &[Optio
     out
 }
 
+/// Second derivatives that are not zero, one in a line; those of each pair of inputs once.
+fn sweep_text(entries: &SparseHessian, names: &[String], formats: &[Option<Format>]) -> String {
+    let line = |&(i, j, x): &(usize, usize, Option<f64>)| {
+        let name =
+            if i == j { format!("∂²/∂{}²", names[i]) } else { format!("∂²/∂{}∂{}", names[i], names[j]) };
+        let format = formats[i].and(formats[j]);
+        (name, x.map_or_else(|| "undefined".to_string(), |x| second_text(x, format)))
+    };
+    let lines: Vec<(String, String)> = entries.iter().map(line).collect();
+    let width = lines.iter().map(|(name, _)| length(name)).max().unwrap_or(0);
+    let count = u128::try_from(names.len()).unwrap_or_default();
+    let pairs = count * (count + 1) / 2;
+    let mut out = String::new();
+    for (name, value) in lines {
+        let _ = writeln!(out, "{} = {value}", left(&name, width));
+    }
+    if entries.len() as u128 != pairs {
+        let _ = writeln!(out, "{} of {pairs} second derivatives are not zero", entries.len());
+    }
+    out
+}
+
 fn checks_text(checks: &[Check], found: &Report) -> String {
     let mut out = String::from("\nby the run backward, by dual numbers, by finite differences:\n");
     let input = |c: &Check| if c.logarithmic { format!("ln|{}|", c.input) } else { c.input.clone() };
@@ -141,8 +166,12 @@ fn checks_text(checks: &[Check], found: &Report) -> String {
     }
     if let Some(d) = found.hessian_difference {
         let verdict = if found.hessian_agrees { "" } else { "   DISAGREE" };
-        let _ =
-            writeln!(out, "second derivatives by dual numbers and by reversing twice differ by at most {d:e}{verdict}");
+        let ways = if found.sweep.is_some() {
+            "by one sweep and by dual numbers"
+        } else {
+            "by dual numbers and by reversing twice"
+        };
+        let _ = writeln!(out, "second derivatives {ways} differ by at most {d:e}{verdict}");
     }
     out
 }
@@ -158,6 +187,13 @@ pub(crate) fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, bro
         };
         let _ = writeln!(out, "dropped gradient words kept: {words}; run forward again with gradients: {what}");
     }
+    out.push_str(&state_line(drift, asked, broken));
+    out
+}
+
+/// What the run there and back changed, if that was asked for or is an error.
+pub(super) fn state_line(drift: Option<&Drift>, asked: bool, broken: bool) -> String {
+    let mut out = String::new();
     match drift {
         None if asked => out.push_str("drift: none, every bit is as it was\n"),
         Some(drift) if asked || broken => out.push_str(&drift.text),
@@ -170,7 +206,7 @@ pub(crate) fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, bro
 }
 
 /// A number as JSON: doubles as numbers, the others as decimal strings, which are exact.
-fn value_json(word: u64, ty: Ty, format: Format) -> Value {
+pub(super) fn value_json(word: u64, ty: Ty, format: Format) -> Value {
     match ty {
         Ty::F => double_json(f64::from_bits(word)),
         Ty::Q | Ty::L | Ty::Int => json!(number(word, ty, format)),
@@ -178,7 +214,7 @@ fn value_json(word: u64, ty: Ty, format: Format) -> Value {
 }
 
 /// A double as JSON, which has no numbers for those that are not finite.
-fn double_json(x: f64) -> Value {
+pub(super) fn double_json(x: f64) -> Value {
     match x {
         x if x.is_nan() => json!("nan"),
         f64::INFINITY => json!("inf"),
@@ -233,6 +269,11 @@ pub(crate) fn to_object(found: &Report, format: Format, layouts: &Layouts, hex: 
     if let Some(hessian) = &found.hessian {
         let rows: Vec<Value> = hessian.iter().map(|row| row.iter().map(|x| some_json(*x)).collect()).collect();
         object.insert("hessian".into(), json!({ "words": found.input_words(), "rows": rows }));
+    }
+    if let Some(entries) = &found.sweep {
+        let entries: Vec<Value> =
+            entries.iter().map(|(i, j, x)| json!({ "row": i, "column": j, "value": some_json(*x) })).collect();
+        object.insert("hessian".into(), json!({ "words": found.input_words(), "entries": entries }));
     }
     if let Some(checks) = &found.checks {
         let checks: Vec<Value> = checks
