@@ -4,6 +4,7 @@
 
 mod derivatives;
 mod encoding;
+mod series;
 
 use pendula_isa::encode::{Pool, encode, from_opcode, opcode};
 use pendula_isa::inst::{Inst, Kind};

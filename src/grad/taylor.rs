@@ -129,7 +129,9 @@ fn default_direction<E>(module: &Module, env: Env, options: &Options) -> Result<
         }
         _ => {
             let names: Vec<&str> = inputs.iter().map(|place| place.name.as_str()).collect();
-            Err(GradError::Direction(format!("is not given, and there are several input words: {}", names.join(", "))))
+            let names = names.join(", ");
+            let why = format!("is not given, and the inputs have several words ({names}): say how they move, as `x=1`");
+            Err(GradError::Direction(why))
         }
     }
 }
