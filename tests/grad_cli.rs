@@ -3,6 +3,7 @@
 mod checks;
 mod errors;
 mod numbers;
+mod orders;
 mod output;
 
 use crate::common::command;

@@ -5,6 +5,7 @@
 mod losses;
 mod nested;
 mod number_systems;
+mod orders;
 mod random;
 mod values;
 
@@ -296,6 +297,8 @@ impl Case {
                 "twice",
             );
         }
+        m.restore(&start);
+        self.check_orders(&mut m, (loss, &inputs), (&gradient, &hessian));
         self.check_steps(&program, loss, &inputs);
     }
 

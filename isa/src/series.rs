@@ -34,7 +34,7 @@ pub use rotation::Turn;
 pub const MAX_ORDER: usize = 64;
 
 /// A node: the series of one number that a function or its derivatives need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id(u16);
 
 /// How the coefficients of a node follow from those of others.
@@ -78,6 +78,8 @@ pub struct Series {
     /// The node whose partial derivatives are being recorded.
     expanding: Option<Id>,
     overflowed: bool,
+    /// The node of the function itself.
+    root: Id,
 }
 
 impl Series {
@@ -163,7 +165,13 @@ impl Series {
         for k in 1..=self.order {
             self.step(k)?;
         }
-        Ok(&self.jet(root)[1..])
+        self.root = root;
+        Ok(self.result())
+    }
+
+    /// What [`Series::run`] has computed.
+    pub fn result(&self) -> &[u64] {
+        &self.jet(self.root)[1..]
     }
 
     /// The partial derivatives of the function and their derivatives, as numbers: `first[i]` is ∂f/∂x_i, and `second[i][j]` is

@@ -227,12 +227,8 @@ pub fn taylor<E>(
         let parts = options.direction.iter().map(|text| rates(module, env, text));
         parts.collect::<Result<Vec<_>, _>>()?.concat()
     };
-    if let Some((n, rate)) = direction
-        .iter()
-        .enumerate()
-        .find(|(n, r)| direction[..*n].iter().any(|other| other.variable.cell == r.variable.cell))
-    {
-        let _ = n;
+    let is_again = |(n, r): &(usize, &Rate)| direction[..*n].iter().any(|o| o.variable.cell == r.variable.cell);
+    if let Some((_, rate)) = direction.iter().enumerate().find(is_again) {
         return Err(GradError::Direction(format!("names `{}` twice", rate.name)));
     }
     let start = machine.snapshot();

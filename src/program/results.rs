@@ -126,7 +126,7 @@ impl Gradients {
     /// The second derivatives, if requested, with respect to all input words in their order. Those that do not exist
     /// are NaN.
     pub fn hessian(&self) -> Option<Vec<Vec<f64>>> {
-        let rows = self.report.as_ref()?.hessian.as_ref()?;
+        let rows = self.report.as_ref()?.dense_hessian()?;
         Some(rows.iter().map(|row| row.iter().map(|x| x.unwrap_or(f64::NAN)).collect()).collect())
     }
 

@@ -55,7 +55,7 @@ fn random_programs_come_back_with_their_lanes() {
 
 /// A random program on doubles: bounded functions, exchanges, turns, the stack, loops and procedures, on registers 1 to 8 and the
 /// words `a[0]` to `a[7]`.
-fn floating(s: &mut Source) -> String {
+pub(super) fn floating(s: &mut Source) -> String {
     fn statement(s: &mut Source, out: &mut String, depth: u64, labels: &mut u64) {
         let mut taken = Vec::new();
         let mut reg = |s: &mut Source| loop {

@@ -159,6 +159,8 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["run", "examples/factorial.rasm", "--batch", "x=TRAPS"], 1, "finished"),
     (&["grad", "examples/bessel.rasm", "--hessian", "--check", "--keep-dropped", "--drift", "--stats"], 0, "finished"),
     (&["grad", "examples/bessel.nil", "--args", "0.0,2,1.0"], 0, "finished"),
+    (&["grad", "examples/bessel.rasm", "--hessian=sweep", "--check"], 0, "finished"),
+    (&["grad", "examples/bessel.rasm", "--taylor", "3", "--drift", "--stats"], 0, "finished"),
     (&["grad", "examples/norm.rasm", "--max-steps", "150"], 1, "limit"),
     (&["grad", "examples/bessel.rasm", "--loss", "nothing"], 2, "failed"),
     (&["grad", "examples/fib.ja"], 2, "failed"),

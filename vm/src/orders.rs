@@ -112,7 +112,18 @@ impl Work<'_> {
     }
 
     fn jet(&self, n: usize, out: &mut [u64]) {
-        out.iter_mut().zip(1..).for_each(|(out, k)| *out = self.get(jet_lane(k), n));
+        let lanes = std::iter::once(&self.core.lanes[SECOND - 1]).chain(&self.core.more);
+        match self.places[n] {
+            Place::Nowhere => out.fill(0),
+            Place::Register(r) => {
+                let r = usize::from(r & 31);
+                out.iter_mut().zip(lanes).for_each(|(out, lane)| *out = lane.regs[r]);
+            }
+            Place::Word(a) => {
+                let at = usize::try_from(a).unwrap_or(usize::MAX);
+                out.iter_mut().zip(lanes).for_each(|(out, lane)| *out = lane.mem.get(at).copied().unwrap_or(0));
+            }
+        }
     }
 
     /// Runs `f` with what words carry.
@@ -159,12 +170,13 @@ impl Work<'_> {
             return Ok(());
         }
         let ty = info.ty.gradient().unwrap_or(Ty::Q);
-        jet.copy_from_slice(series.run(func, f)?);
+        self.jet(0, jet);
+        series.run(func, f)?;
+        let overflowed = u64::from(series.overflowed());
         let mut d = self.arithmetic();
-        d.overflow(u64::from(series.overflowed()))?;
-        for (word, k) in jet.iter_mut().zip(1..) {
-            let old = self.get(jet_lane(k), 0);
-            *word = accumulate(&mut self.arithmetic(), Acc::Add, inverse, ty, old, *word)?;
+        d.overflow(overflowed)?;
+        for (word, change) in jet.iter_mut().zip(series.result()) {
+            *word = accumulate(&mut d, Acc::Add, inverse, ty, *word, *change)?;
         }
         jet.iter().zip(1..).for_each(|(word, k)| self.put(jet_lane(k), 0, *word));
         Ok(())

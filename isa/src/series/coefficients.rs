@@ -68,14 +68,23 @@ impl Series {
         let (mut direct, mut weighted) = (0.0, 0.0);
         for (arg, p) in node.args.into_iter().zip(node.partials) {
             let Some(p) = p else { continue };
-            let floats = self.node(arg).ty == Ty::F;
             let (x, series) = (self.jet(arg), self.jet(p));
+            let floats = self.node(arg).ty == Ty::F;
             let number = |word: u64| if floats { double(word) } else { convert::to_f64(self.env, Ty::Q, word) };
             if self.is_constant(p) {
                 direct += number(x[k]) * double(series[0]);
+                continue;
+            }
+            let mut weight = 0.0;
+            if floats {
+                for (x, p) in x[1..=k].iter().zip(series[..k].iter().rev()) {
+                    weight += 1.0;
+                    weighted += weight * double(*x) * double(*p);
+                }
             } else {
-                for j in 1..=k {
-                    weighted += j as f64 * number(x[j]) * double(series[k - j]);
+                for (x, p) in x[1..=k].iter().zip(series[..k].iter().rev()) {
+                    weight += 1.0;
+                    weighted += weight * number(*x) * double(*p);
                 }
             }
         }
