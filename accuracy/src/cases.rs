@@ -6,7 +6,7 @@ use pendula_isa::num::elementary::Fixed;
 use pendula_isa::num::gauss::{Logarithmic, Number};
 use pendula_isa::num::{Env, Format, Word, convert};
 
-use crate::functions::{FUNCTIONS, Function, HUGE, Kernels, LOG_FUNCTIONS, LogKernels, POWER, TRIPLES};
+use crate::functions::{DOUBLES, FUNCTIONS, Function, Kernels, LOG_FUNCTIONS, LogKernels, TRIPLES};
 use crate::measure::{Bound, Case, Words};
 use crate::pairs::{self, Kind};
 use crate::points;
@@ -50,11 +50,9 @@ pub fn sections() -> Vec<Section> {
         Section { title: "Logarithmic numbers of few bits", text: "All pairs of words.", cases: small_logarithmic() },
         Section {
             title: "Doubles",
-            text: "A unit is the last place of a double as great as the true value. `inv`, `sqrt` and `muladd` are rounded as IEEE 754 demands; \
-                   the other functions are those of the crate `libm`, and their bounds are what was measured, rounded up. `libm` knows the \
-                   logarithm of a base within 2^−20 of 1 to 53 bits when the exponent exceeds 2^31, which costs such powers up to ten bits. A rotation is not \
+            text: "A unit is the last place of a double as great as the true value. `inv`, `sqrt` and `muladd` are rounded as IEEE 754 demands. A rotation is not \
                    listed: where its two products cancel, the error has no bound in units of what is left.",
-            cases: functions().flat_map(f).collect(),
+            cases: functions().chain(DOUBLES).filter_map(f).collect(),
         },
         Section { title: "Conversions", text: "A unit is that of the result.", cases: conversions() },
     ]
@@ -76,40 +74,19 @@ fn q(function: &Function, shape: Shape) -> Case {
         Kernels::One(_, kernel, _) => Machine::One(kernel),
         Kernels::Two(_, kernel, _) => Machine::Two(kernel),
         Kernels::Three(_, kernel, _) => Machine::Three(kernel),
+        Kernels::Double(_) | Kernels::DoubleAndInt(_) => unreachable!("functions of `.f` only are listed apart"),
     };
     machine(function, kernels, shape, 0)
 }
 
-/// A function of `.f`; powers with huge exponents apart.
-fn f(function: &Function) -> Vec<Case> {
+/// A function of `.f`.
+fn f(function: &Function) -> Option<Case> {
     let kernels = match function.kernels {
-        Kernels::One(_, _, kernel) => Machine::One(kernel),
-        Kernels::Two(_, _, kernel) => Machine::Two(kernel),
-        Kernels::Three(_, _, Some(kernel)) => Machine::Three(kernel),
-        Kernels::Three(_, _, None) => return Vec::new(),
+        Kernels::One(_, _, kernel) | Kernels::Double(kernel) => Machine::One(kernel),
+        Kernels::Two(_, _, kernel) | Kernels::DoubleAndInt(kernel) => Machine::Two(kernel),
+        Kernels::Three(_, _, kernel) => Machine::Three(kernel?),
     };
-    let case = || machine(function, kernels, Shape::Double, 1);
-    if function.kind != Kind::Power {
-        return vec![case()];
-    }
-    let second = function.second.unwrap_or(Shape::Double);
-    [false, true]
-        .map(|huge| {
-            let case = case();
-            let points = case.points;
-            let exponent = move |word| second.value(word).map_or(0.0, |n| n.abs().to_f64());
-            Case {
-                note: if huge { ", exponent beyond 2^31" } else { ", exponent to 2^31" },
-                bound: if huge { case.bound } else { POWER },
-                points: Box::new(move || {
-                    let mut points = points();
-                    points.retain(|words| (exponent(words[1]) > HUGE) == huge);
-                    points
-                }),
-                ..case
-            }
-        })
-        .into()
+    Some(machine(function, kernels, Shape::Double, 1))
 }
 
 /// A kernel on machine words.
@@ -165,6 +142,7 @@ fn small(function: &Function) -> Vec<Case> {
         // All widths are below 2^58.
         Kernels::Three(..) if function.kind == Kind::Turn => &[],
         Kernels::Three(..) => &[(8, 3), (9, 6)],
+        Kernels::Double(_) | Kernels::DoubleAndInt(_) => &[],
     };
     let case = |&(width, frac): &(u32, u32)| {
         let (format, shape) = (Fixed { width, frac }, Shape::Fixed { width, frac });
@@ -191,6 +169,7 @@ fn small(function: &Function) -> Vec<Case> {
                 Box::new(move |[x, y, z]| word(kernel(format, x as i64, y as i64, z as i64))),
                 Box::new(move || pairs::triples(shape, kind)),
             ),
+            Kernels::Double(_) | Kernels::DoubleAndInt(_) => unreachable!("they have no formats"),
         };
         Case {
             function: function.name.into(),

@@ -9,7 +9,7 @@ use pendula_isa::num::{Env, Word};
 use rug::Float;
 use rug::ops::Pow;
 
-use crate::measure::Bound::{Exactly, Within};
+use crate::measure::Bound::{Exactly, Near, Within};
 use crate::measure::{Bound, Oracle};
 use crate::pairs::Kind;
 use crate::shape::Rounding::{Floor, Nearest, Zero};
@@ -20,12 +20,8 @@ const SERIES: f64 = 0.5 + 1.0 / 1024.0;
 /// That of `powi.q`.
 const POWI: f64 = 0.5 + 1.0 / 64.0;
 
-/// That of `pow.f` and `powi.f` where the exponent exceeds [`HUGE`].
-const HUGE_POWER: f64 = 720.0;
-/// That where it does not.
-pub const POWER: Bound = Within(1.0);
-/// From here on, `libm` knows the logarithm of a base near 1 to 53 bits only.
-pub const HUGE: f64 = 2147483648.0;
+/// That of the elementary functions of `.f`.
+const ULP: f64 = 1.0;
 
 /// A kernel of one argument on machine words.
 pub type One = fn(Env, u64) -> Word;
@@ -42,6 +38,10 @@ pub enum Kernels {
     One(fn(Fixed, i64) -> Small, One, One),
     /// Two.
     Two(fn(Fixed, i64, i64) -> Small, Two, Two),
+    /// One, of `.f` only.
+    Double(One),
+    /// A double and an integer, of `.f` only.
+    DoubleAndInt(Two),
     /// Three. `.f` may have none.
     Three(fn(Fixed, i64, i64, i64) -> Small, Three, Option<Three>),
 }
@@ -98,6 +98,66 @@ macro_rules! functions {
                 [oracle, functions!(@double oracle $($double)?)]
             },
         }, )+];
+    };
+}
+
+macro_rules! doubles {
+    ($( $name:ident $Kernel:ident($x:ident $(, $n:ident)?) $(on $kind:ident)? $bound:expr => $value:expr; )+) => {
+        /// Functions of `.f` only.
+        pub const DOUBLES: &[Function] = &[$( Function {
+            name: stringify!($name),
+            kernels: doubles!(@kernels $Kernel $($n)?),
+            kind: [$(Kind::$kind,)? Kind::Plain][0],
+            second: doubles!(@second $($n)?),
+            bounds: [$bound; 2],
+            oracles: {
+                fn oracle(values: &[Float]) -> Result<Float, Fault> {
+                    let mut values = values.iter().cloned();
+                    let $x = values.next().expect("an argument");
+                    $( let $n = values.next().expect("an argument"); )?
+                    $value
+                }
+                [oracle; 2]
+            },
+        }, )+];
+    };
+    (@kernels $Kernel:ident) => { Kernels::Double(|env, x| word::<float::$Kernel>(env, [x; 4])) };
+    (@kernels $Kernel:ident $n:ident) => { Kernels::DoubleAndInt(|env, x, n| word::<float::$Kernel>(env, [x, n, n, n])) };
+    (@second) => { None };
+    (@second $n:ident) => { Some(Shape::Int) };
+}
+
+/// Whether the gamma function has a pole.
+fn is_pole(x: &Float) -> bool {
+    *x <= 0 && x.is_integer()
+}
+
+doubles! {
+    exp2 Exp2(x) Within(ULP) => Ok(x.exp2());
+    expm1 Expm1(x) Within(ULP) => Ok(x.exp_m1());
+    log1p Log1p(x) Within(ULP) => {
+        require(x > -1, Fault::Domain)?;
+        Ok(x.ln_1p())
+    };
+    asinh Asinh(x) Within(ULP) => Ok(x.asinh());
+    acosh Acosh(x) Within(ULP) => {
+        require(x >= 1, Fault::Domain)?;
+        Ok(x.acosh())
+    };
+    atanh Atanh(x) Within(ULP) => {
+        require(x.clone().abs() < 1, Fault::Domain)?;
+        Ok(x.atanh())
+    };
+    cbrt Cbrt(x) Within(ULP) => Ok(x.cbrt());
+    erf Erf(x) Within(ULP) => Ok(x.erf());
+    erfc Erfc(x) Within(ULP) => Ok(x.erfc());
+    lgamma Lgamma(x) Near(ULP, 1e-15) => {
+        require(!is_pole(&x), Fault::Domain)?;
+        Ok(x.ln_abs_gamma().0)
+    };
+    digamma Digamma(x) Near(ULP, 1e-15) => {
+        require(!is_pole(&x), Fault::Domain)?;
+        Ok(x.digamma())
     };
 }
 
@@ -163,12 +223,12 @@ functions! {
         require(!x.is_zero(), Fault::DivideByZero)?;
         Ok(x.recip())
     };
-    exp Exp(x) q Within(SERIES), f Within(1.0) => Ok(x.exp());
-    log Log(x) q Within(SERIES), f Within(1.0) => {
+    exp Exp(x) q Within(SERIES), f Within(ULP) => Ok(x.exp());
+    log Log(x) q Within(SERIES), f Within(ULP) => {
         require(x > 0, Fault::Domain)?;
         Ok(x.ln())
     };
-    log2 Log2(x) q Within(SERIES), f Within(1.0) => {
+    log2 Log2(x) q Within(SERIES), f Within(ULP) => {
         require(x > 0, Fault::Domain)?;
         Ok(x.log2())
     };
@@ -176,21 +236,21 @@ functions! {
         require(x >= 0, Fault::Domain)?;
         Ok(x.sqrt())
     };
-    sin Sin(x) q Within(SERIES), f Within(1.0) => Ok(x.sin());
-    cos Cos(x) q Within(SERIES), f Within(1.0) => Ok(x.cos());
-    tan Tan(x) q Within(SERIES), f Within(1.0) => Ok(x.tan());
-    asin Asin(x) q Within(SERIES), f Within(1.0) => {
+    sin Sin(x) q Within(SERIES), f Within(ULP) => Ok(x.sin());
+    cos Cos(x) q Within(SERIES), f Within(ULP) => Ok(x.cos());
+    tan Tan(x) q Within(SERIES), f Within(ULP) => Ok(x.tan());
+    asin Asin(x) q Within(SERIES), f Within(ULP) => {
         require(x.clone().abs() <= 1, Fault::Domain)?;
         Ok(x.asin())
     };
-    acos Acos(x) q Within(SERIES), f Within(1.0) => {
+    acos Acos(x) q Within(SERIES), f Within(ULP) => {
         require(x.clone().abs() <= 1, Fault::Domain)?;
         Ok(x.acos())
     };
-    atan Atan(x) q Within(SERIES), f Within(1.0) => Ok(x.atan());
-    sinh Sinh(x) q Within(SERIES), f Within(2.0) => Ok(x.sinh());
-    cosh Cosh(x) q Within(SERIES), f Within(1.5) => Ok(x.cosh());
-    tanh Tanh(x) q Within(SERIES), f Within(2.5) => Ok(x.tanh());
+    atan Atan(x) q Within(SERIES), f Within(ULP) => Ok(x.atan());
+    sinh Sinh(x) q Within(SERIES), f Within(ULP) => Ok(x.sinh());
+    cosh Cosh(x) q Within(SERIES), f Within(ULP) => Ok(x.cosh());
+    tanh Tanh(x) q Within(SERIES), f Within(ULP) => Ok(x.tanh());
     abs Abs(x) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.abs());
     sign Sign(x) q Exactly(Nearest), f Exactly(Nearest) => {
         Ok(if x.is_zero() { x.abs() } else { x.signum() })
@@ -199,17 +259,17 @@ functions! {
         Ok(if x > 0 { x } else { Float::new(PRECISION) })
     };
     floor Floor(x) q Exactly(Floor), f Exactly(Floor) => Ok(x.floor());
-    pow Pow(x, y) on Power q Within(SERIES), f Within(HUGE_POWER) => {
+    pow Pow(x, y) on Power q Within(SERIES), f Within(ULP) => {
         require(!x.is_zero() || y >= 0, Fault::DivideByZero)?;
         require(x >= 0 || y.is_integer(), Fault::Domain)?;
         Ok(x.pow(y))
     };
-    powi Powi(x, n) on Power of Int q Within(POWI), f Within(HUGE_POWER), as power_of_double => {
+    powi Powi(x, n) on Power of Int q Within(POWI), f Within(ULP), as power_of_double => {
         require(!x.is_zero() || n >= 0, Fault::DivideByZero)?;
         Ok(x.pow(n))
     };
-    atan2 Atan2(y, x) on Angle q Within(SERIES), f Within(1.6) => Ok(y.atan2(&x));
-    hypot Hypot(x, y) on Distance q Exactly(Nearest), f Within(1.1) => Ok(x.hypot(&y));
+    atan2 Atan2(y, x) on Angle q Within(SERIES), f Within(ULP) => Ok(y.atan2(&x));
+    hypot Hypot(x, y) on Distance q Exactly(Nearest), f Within(ULP) => Ok(x.hypot(&y));
     min Min(x, y) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.min(&y));
     max Max(x, y) q Exactly(Nearest), f Exactly(Nearest) => Ok(x.max(&y));
 }

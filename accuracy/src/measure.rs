@@ -22,6 +22,8 @@ pub enum Bound {
     /// An error of at most so many units in the last place. A fault for want of range, too, only
     /// where a result within the bound may lie outside.
     Within(f64),
+    /// The same, or so near in absolute terms: for functions that cross zero where no double is.
+    Near(f64, f64),
 }
 
 /// A function in a format.
@@ -129,15 +131,23 @@ impl Case {
         let right = match (self.bound, got) {
             (Bound::Exactly(rounding), _) => got == expected(rounding),
             (Bound::Within(bound), Ok(_)) => error.is_ok_and(|error| error <= bound),
+            (Bound::Near(bound, absolute), Ok(word)) => {
+                let near = || self.result.value(word).is_ok_and(|y| (y - &x).abs() <= absolute);
+                match error {
+                    Ok(error) if error <= bound => true,
+                    _ if near() => return Ok(None),
+                    _ => false,
+                }
+            }
             // The nearest lies outside from half a unit on.
-            (Bound::Within(bound), Err(fault)) => fault == self.outside && self.result.beyond(&x) >= 1.0 - bound,
+            (Bound::Within(bound) | Bound::Near(bound, _), Err(fault)) => fault == self.outside && self.result.beyond(&x) >= 1.0 - bound,
         };
         if right {
             Ok(error.ok())
         } else {
             let rounding = match self.bound {
                 Bound::Exactly(rounding) => rounding,
-                Bound::Within(_) => Rounding::Nearest,
+                Bound::Within(_) | Bound::Near(..) => Rounding::Nearest,
             };
             complain(error.unwrap_or(f64::INFINITY), shown(expected(rounding)))
         }

@@ -62,7 +62,7 @@ pub fn table(section: &Section, reports: &[Report]) -> String {
     table.push_str("|---|---|---|---|---|---|---|\n");
     let (exact, inexact): (Vec<&Report>, Vec<&Report>) = reports.iter().partition(|report| report.worst == 0.0);
     for report in inexact {
-        let to_nearest = matches!(report.bound, Bound::Within(_) | Bound::Exactly(Rounding::Nearest));
+        let to_nearest = matches!(report.bound, Bound::Within(_) | Bound::Near(..) | Bound::Exactly(Rounding::Nearest));
         let not_nearest = if to_nearest { report.not_nearest.to_string() } else { String::new() };
         writeln!(
             table,
@@ -93,6 +93,7 @@ fn bound(bound: Bound) -> String {
         Bound::Exactly(Rounding::Zero) => "toward zero".into(),
         Bound::Within(bound) if bound - 0.5 < 1e-12 => "0.5".into(),
         Bound::Within(bound) => units(bound),
+        Bound::Near(bound, absolute) => format!("{}, or {absolute:e}", units(bound)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! | `.text`, `.rodata` | instructions and the constant pool, 64-bit little-endian words |
 //! | `.data`, `.bss` | the data segment; zeros at its end are only counted |
 //! | `.symtab` | procedures (`FUNC`), labels (`NOTYPE`) and data (`OBJECT`), in bytes from their section's beginning; `st_other` holds a data object's number type (bits 4–5), import (6) and export (7) marks |
-//! | `.pendula.flags` | version, fixed-point format, irreversible, memory size |
+//! | `.pendula.flags` | version, version of the elementary functions, fixed-point format, irreversible, memory size |
 //! | `.pendula.texts` | what `print` shows |
 //! | `.pendula.lines` | source files and the line table |
 //! | `.pendula.spans` | routine spans |

@@ -136,7 +136,7 @@ fn limit() -> Result<Duration, CcError> {
 }
 
 /// The options for every library. Strict aliasing is off because words are read both as integers and as doubles.
-const OPTIONS: &[&str] = &[
+pub(crate) const OPTIONS: &[&str] = &[
     "-std=c11",
     "-O3",
     "-fPIC",
@@ -147,11 +147,14 @@ const OPTIONS: &[&str] = &[
     "-fwrapv",
 ];
 
-fn rounding_options(rounding: Rounding) -> &'static [&'static str] {
+pub(crate) fn rounding_options(rounding: Rounding) -> &'static [&'static str] {
     match rounding {
         Rounding::Strict => &["-ffp-contract=off"],
-        Rounding::Contract => &["-ffp-contract=fast"],
-        Rounding::Fast => &["-ffp-contract=fast", "-fassociative-math", "-fno-signed-zeros", "-freciprocal-math"],
+        // `LOOSE` tells the elementary functions, of which every bit counts even so.
+        Rounding::Contract => &["-ffp-contract=fast", "-DLOOSE"],
+        Rounding::Fast => {
+            &["-ffp-contract=fast", "-DLOOSE", "-fassociative-math", "-fno-signed-zeros", "-freciprocal-math"]
+        }
     }
 }
 
@@ -300,7 +303,8 @@ impl Compiler {
 
     /// The cache key: everything that the library depends on.
     fn key(&self, source: &str, options: &[&str]) -> String {
-        let mut key = format!("{}\n", self.identity);
+        // Elementary functions that are called have no text in the source.
+        let mut key = format!("{}\nnumerics {}\n", self.identity, pendula_isa::num::raw::VERSION);
         // One per line, so that an option with a space is not taken for two.
         for option in
             self.command.iter().skip(1).map(|o| o.to_string_lossy()).chain(options.iter().map(|o| (*o).into()))

@@ -24,6 +24,13 @@ impl Constant {
     /// log2 e.
     pub const LOG2_E: Constant = Constant(0x1_7154_7652_b82f_e177);
 
+    /// ln 2.
+    pub const LN_2: Constant = Constant(0xb172_17f7_d1cf_79ac);
+    /// 2/√π.
+    pub const TWO_OVER_ROOT_PI: Constant = Constant(0x1_20dd_7504_29b6_d11b);
+    /// −2/√π.
+    pub const MINUS_TWO_OVER_ROOT_PI: Constant = Constant(-0x1_20dd_7504_29b6_d11b);
+
     /// The constant as a word of a type, rounded to the nearest; as an integer, rounded down.
     pub fn word(self, env: Env, ty: Ty) -> u64 {
         match ty {

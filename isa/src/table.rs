@@ -665,6 +665,52 @@ table! {
             17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1::<convert::FixedToFloat>(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// A logarithmic number as a floating-point number, rounded to the nearest.
             18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1::<convert::LogToFloat>(a) } partials |c, y| [{ Ok(y) }]
+            /// The exponential, less 1: exact where `a` is small, too.
+            35 Expm1 "expm1" (a) class FloatElementary |d| { d.kernel1::<float::Expm1>(a) } partials |c, y| [{ c.of1::<Exp>(a) }]
+            /// The natural logarithm of 1 + `a`, exact where `a` is small, too. Traps unless `a` > -1.
+            36 Log1p "log1p" (a) class FloatElementary |d| { d.kernel1::<float::Log1p>(a) }
+                partials |c, y| [{ let one = c.constant(T, Constant::ONE); let sum = c.of2::<Plus>(one, a)?; c.of1::<Inv>(sum) }]
+            /// The power of 2.
+            37 Exp2 "exp2" (a) class FloatElementary |d| { d.kernel1::<float::Exp2>(a) }
+                partials |c, y| [{ c.times::<Mul>(T, Constant::LN_2, y) }]
+            /// The inverse of the hyperbolic sine.
+            38 Asinh "asinh" (a) class FloatElementary |d| { d.kernel1::<float::Asinh>(a) }
+                partials |c, y| [{ let one = c.constant(T, Constant::ONE); let h = c.of2::<Hypot>(a, one)?; c.of1::<Inv>(h) }]
+            /// The inverse of the hyperbolic cosine, from 0 on. Traps unless `a` ≥ 1.
+            39 Acosh "acosh" (a) class FloatElementary |d| { d.kernel1::<float::Acosh>(a) }
+                partials |c, y| [{
+                    // 1/√(a² − 1), without the square.
+                    let one = c.constant(T, Constant::ONE);
+                    let (less, more) = (c.of2::<Minus>(a, one)?, c.of2::<Plus>(a, one)?);
+                    let (less, more) = (c.of1::<Sqrt>(less)?, c.of1::<Sqrt>(more)?);
+                    let i = c.of1::<Inv>(less)?;
+                    c.of2::<Div>(i, more)
+                }]
+            /// The inverse of the hyperbolic tangent. Traps unless -1 < `a` < 1.
+            40 Atanh "atanh" (a) class FloatElementary |d| { d.kernel1::<float::Atanh>(a) }
+                partials |c, y| [{ let less = one_less_square::<C, Mul, Muladd>(c, T, a)?; c.of1::<Inv>(less) }]
+            /// The cube root, of the sign of `a`. It has no derivative at 0, which traps.
+            41 Cbrt "cbrt" (a) class FloatElementary |d| { d.kernel1::<float::Cbrt>(a) }
+                partials |c, y| [{
+                    let square = c.of2::<Mul>(y, y)?;
+                    let twice = c.of2::<Plus>(square, square)?;
+                    let sum = c.of2::<Plus>(twice, square)?;
+                    c.of1::<Inv>(sum)
+                }]
+            /// The error function, 2/√π times the integral of exp(-t²) from 0 to `a`.
+            42 Erf "erf" (a) class FloatElementary |d| { d.kernel1::<float::Erf>(a) }
+                partials |c, y| [{ bell::<C, Mul, Exp>(c, T, Constant::TWO_OVER_ROOT_PI, a) }]
+            /// 1 less the error function, exact where that is close to 1, too.
+            43 Erfc "erfc" (a) class FloatElementary |d| { d.kernel1::<float::Erfc>(a) }
+                partials |c, y| [{ bell::<C, Mul, Exp>(c, T, Constant::MINUS_TWO_OVER_ROOT_PI, a) }]
+            /// The natural logarithm of the magnitude of the gamma function. Traps at 0 and at negative whole numbers.
+            44 Lgamma "lgamma" (a) class FloatElementary |d| { d.kernel1::<float::Lgamma>(a) } partials |c, y| [{ c.of1::<Digamma>(a) }]
+            /// The digamma function, the derivative of `lgamma`. Traps at 0 and at negative whole numbers.
+            45 Digamma "digamma" (a) class FloatElementary |d| { d.kernel1::<float::Digamma>(a) }
+                partials |c, y| [{ let one = c.constant(Ty::Int, Constant::ONE); c.of2::<Polygamma>(a, one) }]
+            /// The derivative of `digamma`, `n` times; for `n` = 0 `digamma` itself. Traps where that does, and unless `n` is from 0 to 120.
+            46 Polygamma "polygamma" (a, n: Int) class FloatElementary |d| { d.kernel2::<float::Polygamma>(a, n) }
+                partials |c, y| [{ let more = c.offset(n, 1); c.of2::<Polygamma>(a, more) }]
         }
     }
     real {
@@ -1054,6 +1100,20 @@ fn one_less_square<C: Calculus, Mul: Function, Muladd: Function>(c: &mut C, ty: 
     let less = c.of3::<Muladd>(minus, a, one)?;
     let more = c.of3::<Muladd>(one, a, one)?;
     c.of2::<Mul>(less, more)
+}
+
+/// A constant times exp(−a²).
+#[inline(always)]
+fn bell<C: Calculus, Mul: Function, Exp: Function>(
+    c: &mut C,
+    ty: Ty,
+    factor: Constant,
+    a: C::V,
+) -> Result<C::V, C::Stop> {
+    let minus = c.times::<Mul>(ty, Constant::MINUS_ONE, a)?;
+    let square = c.of2::<Mul>(minus, a)?;
+    let power = c.of1::<Exp>(square)?;
+    c.times::<Mul>(ty, factor, power)
 }
 
 /// 1/√(1 − a²), as 1/√(1 − a)/√(1 + a): near ±1 the product of the factors would have few digits left in fixed point, and its root no more.

@@ -23,6 +23,16 @@ pub enum ObjectError {
         /// The version that is supported.
         known: u8,
     },
+    /// Made for other elementary functions.
+    #[error(
+        "the object was made for version {found} of the elementary functions, and this program has version {known}; constants in it may differ in their last bits from what the machine computes: make it again from its source"
+    )]
+    Numerics {
+        /// The version found.
+        found: u64,
+        /// The version that is supported.
+        known: u32,
+    },
     /// A section is missing, doubled or of the wrong kind.
     #[error("section `{section}` {problem}")]
     Section {
@@ -172,7 +182,7 @@ impl ObjectError {
         CODES[match self {
             ObjectError::NotObject(_) => 0,
             ObjectError::Elf(_) => 1,
-            ObjectError::Version { .. } => 2,
+            ObjectError::Version { .. } | ObjectError::Numerics { .. } => 2,
             // An error that a budget is exceeded has the code of that budget.
             ObjectError::Section { .. } | ObjectError::TooLarge(_) => 3,
             ObjectError::Malformed { .. } => 4,

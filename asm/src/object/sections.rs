@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pendula_isa::Format;
 use pendula_isa::module::{Flags, Loc, Reason, Span, Variable};
+use pendula_isa::num::raw;
 use pendula_isa::types::Profile;
 
 use super::ObjectError;
@@ -20,7 +21,7 @@ pub(super) const VARIABLES: &str = ".pendula.variables";
 pub(super) const SYMBOLS: &str = ".pendula.symbols";
 
 /// The version of the object format.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 const IRREVERSIBLE: u8 = 1;
 const MEM: u8 = 2;
@@ -134,7 +135,9 @@ pub(super) fn write_flags(flags: &Flags) -> Vec<u8> {
     let pisa = flags.profile == Profile::Pisa;
     let bits = [(flags.irreversible, IRREVERSIBLE), (flags.mem.is_some(), MEM), (pisa, PISA), (flags.loose, LANDS)];
     let bits = bits.into_iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit);
-    let mut out = vec![VERSION, flags.format.frac() as u8, bits];
+    let mut out = vec![VERSION];
+    put(&mut out, raw::VERSION.into());
+    out.extend([flags.format.frac() as u8, bits]);
     if let Some(mem) = flags.mem {
         put(&mut out, mem);
     }
@@ -149,6 +152,10 @@ pub(super) fn read_flags(bytes: &[u8]) -> Result<Flags, ObjectError> {
     let found = cursor.byte()?;
     if found != VERSION {
         return Err(ObjectError::Version { found, known: VERSION });
+    }
+    let numerics = cursor.number()?;
+    if numerics != u64::from(raw::VERSION) {
+        return Err(ObjectError::Numerics { found: numerics, known: raw::VERSION });
     }
     let frac = u32::from(cursor.byte()?);
     let format = Format::ALL.into_iter().find(|f| f.frac() == frac);

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::PRELUDE;
+use super::elementary;
 use super::expr::{Expr, Kind, Prec};
 use super::function::FunctionPrinter;
 use super::text::{WORDS, word};
@@ -151,13 +152,7 @@ impl BlockPrinter<'_, '_, '_> {
     /// Gives a value a name.
     fn name(&mut self, v: ValueId, ex: &Expr) {
         let name = self.temporary();
-        if self.depth > 0 {
-            self.declared_ahead.push((name.clone(), ex.is_double()));
-            self.line(&format!("{name} = {};", ex.text));
-        } else {
-            let ty = if ex.is_double() { "double" } else { "int64_t" };
-            self.line(&format!("const {ty} {name} = {};", ex.text));
-        }
+        self.define(&name, ex);
         self.done[v.0 as usize] = Some(Expr::atom(name, ex.kind));
     }
 
@@ -214,6 +209,50 @@ impl BlockPrinter<'_, '_, '_> {
         let (a, b) = (self.int(a), self.int(b));
         self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
         self.done[v.0 as usize] = Some(Expr::atom(name, Kind::Word));
+    }
+
+    /// The text of an argument that is read more than once.
+    fn argument(&mut self, v: ValueId, double: bool) -> Expr {
+        let ex = if double { self.real(v) } else { self.int(v) };
+        if ex.prec >= Prec::Literal && ex.size == 0 {
+            return ex;
+        }
+        let name = self.temporary();
+        self.define(&name, &ex);
+        Expr::atom(name, ex.kind)
+    }
+
+    /// Declares a name for an expression.
+    fn define(&mut self, name: &str, ex: &Expr) {
+        if self.depth > 0 {
+            self.declared_ahead.push((name.into(), ex.is_double()));
+            self.line(&format!("{name} = {};", ex.text));
+        } else {
+            let ty = if ex.is_double() { "double" } else { "int64_t" };
+            self.line(&format!("const {ty} {name} = {};", ex.text));
+        }
+    }
+
+    /// An elementary function in C, with the checks that the machine's have.
+    fn elementary(&mut self, v: ValueId, kernel: &str, args: [ValueId; 4]) {
+        let Some([_, double]) = elementary::inline(kernel, "", "").map(|i| i.doubles) else { return };
+        let binary = elementary::arity(kernel) == 2;
+        let a = self.argument(args[0], true);
+        let b = if binary { self.argument(args[1], double) } else { a.clone() };
+        let Some(inline) = elementary::inline(kernel, &a.text, &b.text) else { return };
+        for n in inline.check {
+            self.line(&format!("CHECK({});", [&a, &b][*n].text));
+        }
+        if let Some(condition) = &inline.condition {
+            self.line(&format!("bad |= !({condition});"));
+        }
+        let arguments = if binary { vec![&a, &b] } else { vec![&a] };
+        let result = self.temporary();
+        self.define(&result, &Expr::call(&format!("inline_{kernel}"), &arguments, Kind::Double));
+        if inline.overflows {
+            self.line(&format!("CHECK({result});"));
+        }
+        self.done[v.0 as usize] = Some(Expr::atom(result, Kind::Double));
     }
 
     fn choose(&mut self, v: ValueId, c: &Expr, a: ValueId, b: ValueId) {
@@ -304,6 +343,10 @@ impl Emit for BlockPrinter<'_, '_, '_> {
             }
             let ex = Expr::call(&inline, &[&a, &b], Kind::Word);
             self.name(v, &ex);
+            return;
+        }
+        if elementary::name(kernel).is_some() {
+            self.elementary(v, kernel, args);
             return;
         }
         let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });

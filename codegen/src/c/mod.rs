@@ -13,6 +13,7 @@
 mod block;
 mod call;
 mod count;
+mod elementary;
 pub mod expr;
 mod function;
 mod names;
@@ -53,8 +54,9 @@ pub fn print(program: &Program) -> String {
     };
     let kernels = program.kernels.iter().map(kernel_name).collect();
     let shared = Shared { program, functions, kernels, taken };
-    let mut text = prelude(&shared);
     let printed: Vec<(String, String)> = program.order.iter().map(|id| function::print(&shared, *id)).collect();
+    let bodies: String = printed.iter().map(|(_, body)| body.as_str()).collect();
+    let mut text = prelude(&shared, &bodies);
     for (head, _) in &printed {
         let _ = writeln!(text, "{head};");
     }
@@ -86,7 +88,7 @@ fn entries(shared: &Shared<'_>) -> String {
     text.out
 }
 
-fn prelude(shared: &Shared<'_>) -> String {
+fn prelude(shared: &Shared<'_>, bodies: &str) -> String {
     let program = shared.program;
     let from = program.file.as_ref().map_or(String::new(), |f| format!(" from {}", names::in_comment(f)));
     let mut out = format!(
@@ -98,7 +100,11 @@ fn prelude(shared: &Shared<'_>) -> String {
         "\n/* The fixed-point format, for functions of the machine. */\n#define ENV {}\n",
         pack(program.env)
     );
-    let kernels = || program.kernels.iter().zip(&shared.kernels);
+    out.push_str(&elementary::functions(program.kernels.iter().map(|k| k.name), bodies));
+    // The others are the machine's. Their numbers are those of the program.
+    let numbered = || program.kernels.iter().zip(&shared.kernels).enumerate();
+    let called = || numbered().filter(|(_, (k, _))| elementary::name(k.name).is_none());
+    let kernels = || called().map(|(_, kernel)| kernel);
     if kernels().any(|(k, _)| k.result.is_some()) {
         out.push_str("/* Functions of the machine: they give a word and, above it, 0 if they have any. */\n");
         for (kernel, name) in kernels().filter(|(k, _)| k.result.is_some()) {
@@ -115,7 +121,7 @@ fn prelude(shared: &Shared<'_>) -> String {
     }
     let _ = writeln!(out, "void {KERNELS}(void *const *functions)\n{{");
     out.push_str("    (void)functions;\n");
-    for (n, (kernel, name)) in kernels().enumerate() {
+    for (n, (kernel, name)) in called() {
         let args = ", word".repeat(kernel.arity);
         let cast = match kernel.result {
             Some(_) => format!("pure_{}", kernel.arity),

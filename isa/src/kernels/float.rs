@@ -77,6 +77,42 @@ kernels! {
     /// The hyperbolic tangent.
     Tanh "float_tanh" (a) value |env| float::tanh(env, a) =>
         [FLOAT_EXP, FLOAT_DIVIDE, FLOAT_ADD];
+    /// The exponential, less 1.
+    Expm1 "float_expm1" (a) value |env| float::expm1(env, a) =>
+        [FLOAT_EXP, FLOAT_ADD];
+    /// The natural logarithm of 1 + `a`.
+    Log1p "float_log1p" (a) value |env| float::log1p(env, a) =>
+        [FLOAT_ADD, FLOAT_LOG];
+    /// The power of 2.
+    Exp2 "float_exp2" (a) value |env| float::exp2(env, a) =>
+        [FLOAT_MULTIPLY, FLOAT_EXP];
+    /// The inverse of the hyperbolic sine.
+    Asinh "float_asinh" (a) value |env| float::asinh(env, a) =>
+        [FLOAT_MULTIPLY_ADD, FLOAT_SQRT, FLOAT_ADD, FLOAT_LOG];
+    /// The inverse of the hyperbolic cosine.
+    Acosh "float_acosh" (a) value |env| float::acosh(env, a) =>
+        [FLOAT_MULTIPLY_ADD, FLOAT_SQRT, FLOAT_ADD, FLOAT_LOG];
+    /// The inverse of the hyperbolic tangent.
+    Atanh "float_atanh" (a) value |env| float::atanh(env, a) =>
+        [FLOAT_ADD, FLOAT_DIVIDE, FLOAT_LOG];
+    /// The cube root.
+    Cbrt "float_cbrt" (a) value |env| float::cbrt(env, a) =>
+        [FLOAT_LOG, FLOAT_DIVIDE, FLOAT_EXP];
+    /// The error function.
+    Erf "float_erf" (a) value |env| float::erf(env, a) =>
+        [FLOAT_MULTIPLY_ADD, FLOAT_EXP, FLOAT_DIVIDE];
+    /// 1 less the error function.
+    Erfc "float_erfc" (a) value |env| float::erfc(env, a) =>
+        [FLOAT_MULTIPLY_ADD, FLOAT_EXP, FLOAT_DIVIDE];
+    /// The logarithm of the magnitude of the gamma function.
+    Lgamma "float_lgamma" (a) value |env| float::lgamma(env, a) =>
+        [FLOAT_LOG, FLOAT_DIVIDE, FLOAT_MULTIPLY_ADD];
+    /// Its derivative.
+    Digamma "float_digamma" (a) value |env| float::digamma(env, a) =>
+        [FLOAT_LOG, FLOAT_DIVIDE, FLOAT_MULTIPLY_ADD];
+    /// The derivative of that, `n` times.
+    Polygamma "float_polygamma" (a, n) value |env| float::polygamma(env, a, n) =>
+        [FLOAT_DIVIDE, FLOAT_MULTIPLY, FLOAT_MULTIPLY_ADD];
     /// 1 if |`a`| ≤ `tolerance`, else 0; a NaN on either side gives 0.
     Within "float_within" (a, tolerance) value |env| float::within(env, a, tolerance) =>
         (|b, _f, x| compare::within(b, &x[0], &x[1]));

@@ -16,8 +16,8 @@ use crate::fault::Fault;
 mod elementary;
 
 pub use elementary::{
-    abs, acos, asin, atan, atan2, cos, cosh, exp, floor, hypot, log, log2, max, min, muladd, pow, powi, relu, sign,
-    sin, sinh, sqrt, tan, tanh,
+    abs, acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, digamma, erf, erfc, exp, exp2, expm1, floor,
+    hypot, lgamma, log, log1p, log2, max, min, muladd, polygamma, pow, powi, relu, sign, sin, sinh, sqrt, tan, tanh,
 };
 
 /// The one NaN that operations make: positive, quiet, without payload.

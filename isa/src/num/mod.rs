@@ -15,6 +15,7 @@ pub mod float;
 pub mod gauss;
 pub mod int;
 pub mod log;
+pub mod raw;
 mod wide;
 
 /// The fixed-point format of a module: how many of the 64 bits are fraction.

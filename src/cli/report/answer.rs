@@ -31,6 +31,11 @@ pub(crate) fn schema(reporter: &Reporter) -> Value {
     })
 }
 
+/// The version of the elementary functions of `.f`, on which the last bits of results depend.
+pub(crate) fn numerics() -> Value {
+    json!(pendula_isa::num::raw::VERSION)
+}
+
 /// The outcome of a command that succeeded.
 pub(crate) fn finished() -> Value {
     json!({ "kind": "finished" })
@@ -53,6 +58,7 @@ pub(crate) fn object(reporter: &Reporter, ok: bool, outcome: Value, rest: Map<St
     object.insert("diagnostics".into(), json!([]));
     object.extend(rest);
     object.insert("schema".into(), schema(reporter));
+    object.insert("numerics".into(), numerics());
     object.insert("ok".into(), json!(ok));
     object.insert("outcome".into(), outcome);
     object

@@ -27,6 +27,12 @@ pub(super) fn point(func: TableFn, s: &mut Source) -> [f64; 3] {
         (_, "div") => [x[0], signed(s, 0.25, 4.0), 0.0],
         (_, "powi") => [signed(s, 0.25, 3.0), s.between(-5, 5) as f64, 0.0],
         (_, "log" | "log2" | "sqrt") => [uniform(s, 0.25, 16.0), 0.0, 0.0],
+        (_, "log1p" | "asinh") => [signed(s, 0.0, 0.9), 0.0, 0.0],
+        (_, "acosh") => [uniform(s, 1.25, 8.0), 0.0, 0.0],
+        (_, "atanh") => [x[0] * 0.2375, 0.0, 0.0],
+        (_, "cbrt") => [signed(s, 0.25, 4.0), 0.0, 0.0],
+        (_, "lgamma" | "digamma") => [uniform(s, 0.5, 8.0), 0.0, 0.0],
+        (_, "polygamma") => [uniform(s, 0.5, 8.0), s.between(0, 4) as f64, 0.0],
         (_, "tan") => [x[0] * 0.35, 0.0, 0.0],
         (_, "asin" | "acos") => [x[0] * 0.2375, 0.0, 0.0],
         (_, "hypot" | "atan2") => [signed(s, 0.25, 4.0), signed(s, 0.25, 4.0), 0.0],
@@ -64,6 +70,18 @@ pub(super) fn closed(func: TableFn, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
         (_, _, "exp") => one(a.exp()),
         (_, _, "log") => one(1.0 / a),
         (_, _, "log2") => one(1.0 / (a * std::f64::consts::LN_2)),
+        (_, _, "expm1") => one(a.exp()),
+        (_, _, "log1p") => one(1.0 / (1.0 + a)),
+        (_, _, "exp2") => one(a.exp2() * std::f64::consts::LN_2),
+        (_, _, "asinh") => one(1.0 / (a * a + 1.0).sqrt()),
+        (_, _, "acosh") => one(1.0 / (a * a - 1.0).sqrt()),
+        (_, _, "atanh") => one(1.0 / (1.0 - a * a)),
+        (_, _, "cbrt") => one(a.abs().powf(-2.0 / 3.0) / 3.0),
+        (_, _, "erf") => one(2.0 / std::f64::consts::PI.sqrt() * (-a * a).exp()),
+        (_, _, "erfc") => one(-2.0 / std::f64::consts::PI.sqrt() * (-a * a).exp()),
+        (_, _, "lgamma") => one(polygamma(0, a)),
+        (_, _, "digamma") => one(polygamma(1, a)),
+        (_, _, "polygamma") => one(polygamma(b as i32 + 1, a)),
         (_, _, "sqrt") => one(0.5 / a.sqrt()),
         (_, _, "sin") => one(a.cos()),
         (_, _, "cos") => one(-a.sin()),
@@ -82,6 +100,18 @@ pub(super) fn closed(func: TableFn, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
         (_, _, "hypot") => [a / (a * a + b * b).sqrt(), b / (a * a + b * b).sqrt(), 0.0],
         (ty, _, name) => panic!("no closed form of the derivative of {name}{}", ty.suffix()),
     }
+}
+
+/// The n-th derivative of the digamma function by its series Σ 1/(x + k)ⁿ⁺¹, and the Euler–Maclaurin formula for the rest of it.
+fn polygamma(n: i32, x: f64) -> f64 {
+    const FAR: i32 = 2000;
+    let factorial: f64 = (1..=n).map(f64::from).product();
+    let y = x + f64::from(FAR);
+    let sum: f64 = (0..FAR).rev().map(|k| (x + f64::from(k)).powi(-n - 1)).sum();
+    let m = f64::from(n);
+    let integral = if n == 0 { -y.ln() } else { y.powi(-n) / m };
+    let all = sum + integral + y.powi(-n - 1) / 2.0 + (m + 1.0) * y.powi(-n - 2) / 12.0;
+    if n % 2 == 0 { -factorial * all } else { factorial * all }
 }
 
 /// How far a partial derivative computed in fixed point may be from its closed form, in units of 2^-frac.

@@ -56,10 +56,24 @@ impl Body<'_, '_> {
                     self.arithmetic(Binary::Add, product, c, span)?
                 }
             }
+            ("exp2", [x]) if self.is_double(x) => self.table_function("exp2", args, span)?,
             ("exp2", [_]) => self.arithmetic(Binary::Pow, real("2.0"), args.remove(0), span)?,
             ("exp10", [_]) => self.arithmetic(Binary::Pow, real("10.0"), args.remove(0), span)?,
             ("log10", [Value::Num(..) | Value::Bool(_)]) => self.log10(args, span)?,
-            ("cbrt", [Value::Num(..) | Value::Bool(_)]) => self.cbrt(args.remove(0), span)?,
+            ("cbrt", [Value::Num(..) | Value::Bool(_)]) => {
+                let x = self.number_as(args.remove(0), Ty::F, span)?;
+                Value::Num(self.named("cbrt", Ty::F, vec![x], span)?.0, Some(Ty::F))
+            }
+            // As in Julia: the order comes first.
+            ("polygamma", [_, _]) => {
+                let x = self.number_as(args.pop().ok_or(Stop)?, Ty::F, span)?;
+                let n = self.integer(args.remove(0), span)?;
+                Value::Num(self.named("polygamma", Ty::F, vec![x, n], span)?.0, Some(Ty::F))
+            }
+            ("trigamma", [_]) => {
+                let x = self.number_as(args.remove(0), Ty::F, span)?;
+                Value::Num(self.named("polygamma", Ty::F, vec![x, ScalarExpr::Const(1)], span)?.0, Some(Ty::F))
+            }
             ("floor" | "ceil" | "trunc" | "round", [Value::Type(Type::Num(Ty::Int)), _]) => {
                 let rounded = self.apply(name, args.split_off(1), span)?;
                 self.construct_of(Type::Num(Ty::Int), vec![rounded], span)?
@@ -120,27 +134,14 @@ impl Body<'_, '_> {
         self.arithmetic(Binary::Add, product, rest, span)
     }
 
-    /// The cube root of a `Float64`: a power, and one step of Newton's method.
-    fn cbrt(&mut self, a: Value, span: &Span) -> Done<Value> {
-        let x = self.number_as(a, Ty::F, span)?;
-        let x = ScalarExpr::from(self.put(Ty::F, x)?);
-        let num = |x: ScalarExpr| Value::Num(x, Some(Ty::F));
-        let literal = |n: i128| Value::Num(ScalarExpr::Lit(Literal::Int(n)), None);
-        let size = self.named("abs", Ty::F, vec![x.clone()], span)?.0;
-        let size = num(ScalarExpr::from(self.put(Ty::F, size)?));
-        let third = Value::Num(ScalarExpr::Lit(Literal::Float(1.0 / 3.0)), None);
-        let root = self.arithmetic(Binary::Pow, size.clone(), third, span)?;
-        let root = self.shared(root)?;
-        // t − (t − a/t²)/3
-        let square = self.arithmetic(Binary::Mul, root.clone(), root.clone(), span)?;
-        let other = self.arithmetic(Binary::Div, size, square, span)?;
-        let off = self.arithmetic(Binary::Sub, root.clone(), other, span)?;
-        let off = self.arithmetic(Binary::Div, off, literal(3), span)?;
-        let better = self.arithmetic(Binary::Sub, root, off, span)?;
-        let zero = |cond| ScalarExpr::cmp(cond, Ty::F, x.clone(), ScalarExpr::Const(0));
-        let minus = self.negate(better.clone(), span)?;
-        let signed = self.choice(zero(Cond::Lt), minus, better, span)?;
-        self.choice(zero(Cond::Eq), num(x.clone()), signed, span)
+    /// Whether a function of this number is to be one of `Float64`.
+    fn is_double(&self, x: &Value) -> bool {
+        match x {
+            Value::Num(_, Some(Ty::Q | Ty::L)) => false,
+            Value::Num(_, Some(Ty::F)) => true,
+            Value::Num(..) | Value::Bool(_) => !matches!(self.expected_type, Some(Ty::Q | Ty::L)),
+            _ => false,
+        }
     }
 
     /// The nearest integer; of two, the even one.

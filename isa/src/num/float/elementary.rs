@@ -1,12 +1,13 @@
-//! Elementary functions of doubles, by the crate `libm`.
+//! Elementary functions of doubles: those of [`raw`], and what the machine demands of operands and results.
 //!
 //! The standard library calls the system's functions, whose results differ between
 //! machines. So it is used only for operations that IEEE 754 defines to the bit
-//! (`sqrt`, `floor`, `abs`). Functions that call `libm` are not inlined: otherwise
+//! (`sqrt`, `floor`, `abs`, `mul_add`). Others are not inlined: otherwise
 //! each of the interpreter's thousands of handlers would have a copy.
 
 use super::{Env, Word, finite, is_finite, operands};
 use crate::fault::Fault;
+use crate::num::raw;
 
 /// The operand, if the environment allows it.
 #[inline]
@@ -29,7 +30,7 @@ macro_rules! total {
         /// [`Fault::NotFinite`] when the operand or the result is not finite, unless `env.ieee`.
         #[inline(never)]
         pub fn $name(env: Env, a: u64) -> Word {
-            finite(env, libm::$name(operand(env, a)?))
+            finite(env, raw::call::$name(operand(env, a)?))
         }
     )* };
 }
@@ -51,6 +52,18 @@ total! {
     cosh;
     /// The hyperbolic tangent of a.
     tanh;
+    /// 2^a.
+    exp2;
+    /// e^a − 1, without cancellation.
+    expm1;
+    /// The inverse of the hyperbolic sine.
+    asinh;
+    /// The cube root of a.
+    cbrt;
+    /// The error function of a.
+    erf;
+    /// 1 − erf a, without cancellation.
+    erfc;
 }
 
 /// Functions of one number that have a value only where a condition holds.
@@ -65,7 +78,7 @@ macro_rules! partial {
         pub fn $name(env: Env, a: u64) -> Word {
             let $x = operand(env, a)?;
             require(env, $condition, Fault::Domain)?;
-            finite(env, libm::$name($x))
+            finite(env, raw::call::$name($x))
         }
     )* };
 }
@@ -79,6 +92,16 @@ partial! {
     asin if |x| x.abs() <= 1.0;
     /// The arc cosine of a, −1 ≤ a ≤ 1, from 0 to π.
     acos if |x| x.abs() <= 1.0;
+    /// ln(1 + a), a > −1, without cancellation.
+    log1p if |x| x > -1.0;
+    /// The inverse of the hyperbolic cosine, a ≥ 1, not negative.
+    acosh if |x| x >= 1.0;
+    /// The inverse of the hyperbolic tangent, −1 < a < 1.
+    atanh if |x| x.abs() < 1.0;
+    /// The natural logarithm of |Γ(a)|. There is none where Γ has poles, at zero and negative whole numbers.
+    lgamma if |x| !raw::is_pole(x);
+    /// The derivative of the logarithm of the gamma function. There is none at zero and negative whole numbers.
+    digamma if |x| !raw::is_pole(x);
 }
 
 /// The square root of a ≥ 0, rounded to nearest; that of −0 is −0.
@@ -167,7 +190,7 @@ pub fn pow(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
     require(env, x != 0.0 || y >= 0.0, Fault::DivideByZero)?;
     require(env, x >= 0.0 || y.floor() == y, Fault::Domain)?;
-    finite(env, libm::pow(x, y))
+    finite(env, raw::call::pow(x, y))
 }
 
 /// a^n for a whole n, a 64-bit signed integer. 0^0 is 1.
@@ -183,9 +206,20 @@ pub fn powi(env: Env, a: u64, n: u64) -> Word {
     let x = operand(env, a)?;
     let n = n as i64;
     require(env, x != 0.0 || n >= 0, Fault::DivideByZero)?;
-    let magnitude = libm::pow(x.abs(), n as f64);
-    // libm cannot decide this: as a double, n loses its lowest bit.
-    finite(env, if x.is_sign_negative() && n & 1 == 1 { -magnitude } else { magnitude })
+    finite(env, raw::powi(x, n))
+}
+
+/// The n-th derivative of the digamma function at a, n a 64-bit signed integer; for n = 0, the function itself.
+///
+/// # Errors
+/// Unless `env.ieee`: [`Fault::NotFinite`] when the operand or the result is not finite;
+/// [`Fault::Domain`] at zero and negative whole numbers, and for n below 0 or above [`raw::GREATEST_ORDER`].
+#[inline(never)]
+pub fn polygamma(env: Env, a: u64, n: u64) -> Word {
+    let x = operand(env, a)?;
+    let n = n as i64;
+    require(env, !raw::is_pole(x) && (0..=raw::GREATEST_ORDER).contains(&n), Fault::Domain)?;
+    finite(env, raw::polygamma(x, n))
 }
 
 /// The angle of the point (b, a), from −π to π: the arc tangent of a/b, in its quadrant.
@@ -196,7 +230,7 @@ pub fn powi(env: Env, a: u64, n: u64) -> Word {
 #[inline(never)]
 pub fn atan2(env: Env, a: u64, b: u64) -> Word {
     let (y, x) = operands(env, a, b)?;
-    finite(env, libm::atan2(y, x))
+    finite(env, raw::call::atan2(y, x))
 }
 
 /// √(a² + b²), without intermediate overflow.
@@ -206,7 +240,7 @@ pub fn atan2(env: Env, a: u64, b: u64) -> Word {
 #[inline(never)]
 pub fn hypot(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    finite(env, libm::hypot(x, y))
+    finite(env, raw::call::hypot(x, y))
 }
 
 /// a · b + c, rounded once.
@@ -216,7 +250,7 @@ pub fn hypot(env: Env, a: u64, b: u64) -> Word {
 #[inline(never)]
 pub fn muladd(env: Env, a: u64, b: u64, c: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    finite(env, libm::fma(x, y, operand(env, c)?))
+    finite(env, raw::call::fma(x, y, operand(env, c)?))
 }
 
 #[cfg(test)]

@@ -110,7 +110,11 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let count = inputs.count;
     let compiled = loaded.compiled.is_some();
     let common = Common { args, options, request, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
-    let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
+    let first = [
+        ("schema", answer::schema(reporter)),
+        ("numerics", answer::numerics()),
+        ("diagnostics", as_json(&warnings, &loaded.sources)),
+    ];
     let mut output = Output {
         common: &common,
         alone: ItemRerun::new(&loaded, &program, given),

@@ -122,7 +122,11 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         texts,
         totals: Mutex::default(),
     };
-    let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
+    let first = [
+        ("schema", answer::schema(reporter)),
+        ("numerics", answer::numerics()),
+        ("diagnostics", as_json(&warnings, &loaded.sources)),
+    ];
     let mut output = Output {
         common: &common,
         alone: ItemRerun::new(&loaded, &program, given),
