@@ -1,6 +1,6 @@
 """Writes isa/src/num/raw/coefficients.rs: the polynomials of the elementary functions of doubles.
 
-    python3 accuracy/coefficients.py > isa/src/num/raw/coefficients.rs
+    python3 accuracy/coefficients.py > isa/src/num/raw/coefficients.rs && cargo fmt
 
 Each is the Chebyshev interpolation of a function that is analytic on the interval, computed with 60 digits and rounded to doubles. That is within a small
 factor of the best polynomial. The degree is the least whose error, as `weight` takes it, is below the limit. Needs mpmath.

@@ -1,6 +1,6 @@
 //! Elementary functions of fixed-point words beside `libm`'s of doubles and the
-//! crate `cordic`'s of fixed-point numbers, on the same arguments in the same
-//! run. `cargo bench --bench elementary`.
+//! crate `cordic`'s of fixed-point numbers, and those of doubles beside the crate
+//! `libm`'s, on the same arguments in the same run. `cargo bench --bench elementary`.
 //!
 //! Nanoseconds per call are those of independent calls, as a loop over an array
 //! makes them. `cordic` works in the format's own bits, too, but with errors of
@@ -16,7 +16,7 @@ use arguments::arguments;
 use common::{Subject, medians};
 use fixed::FixedI64;
 use fixed::types::extra::{U32, U43, U48};
-use pendula::isa::num::{Env, Format, fixed as q};
+use pendula::isa::num::{Env, Format, fixed as q, raw};
 
 /// Arguments per pass, and passes per round: the first is small enough for the cache.
 const ARGUMENTS: usize = 1024;
@@ -79,12 +79,52 @@ macro_rules! lines {
     )+};
 }
 
+/// One line of the table of doubles: ours, called as the interpreter calls them, and the crate `libm`'s.
+fn double(name: &str, ours: fn(f64) -> f64, theirs: fn(f64) -> f64, [from, to]: [f64; 2]) {
+    let words = arguments(ARGUMENTS, 0.0, 1.0, Format::Q16_48);
+    let doubles: Vec<f64> = words.iter().map(|&w| from + (to - from) * (w as f64 / 2f64.powi(48))).collect();
+    assert!(doubles.iter().all(|&x| (ours(x) - theirs(x)).abs() <= theirs(x).abs() * 1e-14));
+    let mut subjects = vec![subject(doubles.clone(), ours, f64::to_bits), subject(doubles, theirs, f64::to_bits)];
+    let t = medians(&mut subjects, 31);
+    println!("{name:<8} {:<8} {:>8.2} {:>9.2}", ".f", t[0] * 1e9, t[0] / t[1]);
+}
+
+macro_rules! doubles {
+    ($($name:ident $from:literal $to:literal;)+) => {
+        $( double(stringify!($name), raw::call::$name, libm::$name, [$from, $to]); )+
+    };
+}
+
 fn main() {
     println!("{:<8} {:<8} {:>8} {:>9} {:>11}", "function", "format", "ns/call", "to libm", "to cordic");
     lines! {
         Format::Q32_32, U32;
         Format::Q21_43, U43;
         Format::Q16_48, U48;
+    }
+    doubles! {
+        exp -8.0 8.0;
+        exp2 -8.0 8.0;
+        expm1 -2.0 2.0;
+        log 0.001 100.0;
+        log2 0.001 100.0;
+        log1p -0.9 10.0;
+        sin -8.0 8.0;
+        cos -8.0 8.0;
+        tan -8.0 8.0;
+        asin -1.0 1.0;
+        acos -1.0 1.0;
+        atan -8.0 8.0;
+        sinh -4.0 4.0;
+        cosh -4.0 4.0;
+        tanh -4.0 4.0;
+        asinh -4.0 4.0;
+        acosh 1.0 8.0;
+        atanh -0.9 0.9;
+        cbrt -8.0 8.0;
+        erf -3.0 3.0;
+        erfc -3.0 6.0;
+        lgamma 0.1 20.0;
     }
     println!("\nto libm, to cordic: our time over theirs (target: at most 10 times libm's for exp, log, sin, sqrt).");
 }

@@ -18,7 +18,7 @@ use pendula_vm::{Machine, Outcome, Program, StepOutcome};
 /// States per family in which the instruction must have run.
 const STATES: usize = 10_000;
 /// States tried at most.
-const TRIES: usize = 80_000;
+const TRIES: usize = 120_000;
 /// States per instruction.
 const PER_PROGRAM: usize = 40;
 /// Words of memory.

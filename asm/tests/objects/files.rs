@@ -122,8 +122,8 @@ fn damaged_objects_are_refused_with_their_places() {
     };
     assert!(matches!(damaged(".text", 8 * 3 + 7, 1), ObjectError::Word { address: 3, .. }));
     assert!(matches!(damaged(".text", 8 * 6 + 5, 0x10), ObjectError::Structure { address: 6, .. }));
-    assert!(matches!(damaged(".pendula.flags", 0, 2), ObjectError::Version { found: 0, known: 3 }));
-    assert!(matches!(damaged(".pendula.flags", 1, 1), ObjectError::Numerics { found: 1, known: 2 }));
+    assert!(matches!(damaged(".pendula.flags", 0, 3), ObjectError::Version { found: 0, known: 3 }));
+    assert!(matches!(damaged(".pendula.flags", 1, 1), ObjectError::Numerics { found: 3, known: 2 }));
     assert!(matches!(damaged(".pendula.flags", 3, 0x80), ObjectError::Malformed { section: ".pendula.flags", .. }));
     assert!(matches!(damaged(".pendula.texts", 0, 0x40), ObjectError::Malformed { section: ".pendula.texts", .. }));
     assert!(matches!(damaged(".pendula.spans", 1, 0x80), ObjectError::Malformed { section: ".pendula.spans", .. }));

@@ -13,6 +13,10 @@ pub(crate) enum Oracle {
     Log(bool, f64),
     /// A number of the type, within 2^-40 of its size and half a unit in the last place.
     Near(f64),
+    /// A double, within 2^-40 of this size: what it was summed from.
+    Around(f64, f64),
+    /// Any value: it would take too long to compute.
+    Anything,
 }
 
 pub(crate) fn checked<T: TryFrom<i128>>(x: i128, word: impl Fn(T) -> u64) -> Oracle {
@@ -33,6 +37,10 @@ impl Oracle {
                 let (s, x) = log_of(w);
                 s == sign && (x as f64 * 2f64.powi(-52) - log).abs() < 2f64.powi(-40)
             }),
+            Oracle::Anything => true,
+            Oracle::Around(x, size) => {
+                got.is_ok_and(|w| (f64::from_bits(w) - x).abs() <= size * 2f64.powi(-40) + f64::MIN_POSITIVE)
+            }
             Oracle::Near(x) if ty == Ty::F => got.is_ok_and(|w| {
                 let y = f64::from_bits(w);
                 // If the oracle overflows, it stands for the largest double.

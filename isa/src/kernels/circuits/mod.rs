@@ -4,9 +4,9 @@
 //! for rounding; where the kernel has no value, a bit says so. Where a correctly rounded result can be had with fewer gates (roots, by the digit
 //! recurrence instead of Newton's method), the circuit takes that way: the words do not show it.
 //!
-//! What the machine gets from the crate `libm`, the elementary functions of doubles, is the exception. The circuits of exponential,
+//! The elementary functions of doubles are the exception. The circuits of exponential,
 //! logarithm, sine and cosine go through fixed point with guard bits, as a circuit's designer would have it; they are within 0.54 ulp of the true
-//! value and within one of `libm`'s. Functions without a circuit of their own stand for a few others.
+//! value and within one of the machine's. Functions without a circuit of their own stand for a few others.
 
 use crate::circuit::{Bit, Builder, Word};
 use crate::num::elementary::Fixed;

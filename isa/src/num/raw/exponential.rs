@@ -142,10 +142,10 @@ fn powers<D: Double>(n: D::Bits, far: D::Truth) -> (Pair<D>, Pair<D>) {
     (Pair::quick(up, down), Pair::quick(up, -down))
 }
 
-/// The hyperbolic sine.
+/// The hyperbolic sine. It overflows from 710.48 on; the powers of two, from 710.8 on.
 #[inline(always)]
 pub(super) fn sinh<D: Double>(x: D) -> D {
-    let a = clamp(x.abs(), 0.0, 711.0);
+    let a = clamp(x.abs(), 0.0, 710.6);
     let Reduced { n, r } = reduce(a);
     let (plus, minus) = powers(n, D::of(60.0).lt(a));
     let (even, odd) = hyperbolic_of_small(r);
@@ -156,7 +156,7 @@ pub(super) fn sinh<D: Double>(x: D) -> D {
 /// The hyperbolic cosine.
 #[inline(always)]
 pub(super) fn cosh<D: Double>(x: D) -> D {
-    let a = clamp(x.abs(), 0.0, 711.0);
+    let a = clamp(x.abs(), 0.0, 710.6);
     let Reduced { n, r } = reduce(a);
     let (plus, minus) = powers(n, D::of(60.0).lt(a));
     let (even, odd) = hyperbolic_of_small(r);

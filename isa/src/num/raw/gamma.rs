@@ -158,15 +158,19 @@ fn power(x: Number, n: u32) -> Number {
     value.times_pair(square)
 }
 
-/// a/x^n; x > 0.
+/// a/x^n; x > 0. Half of the power at a time: the whole may overflow where the quotient does not.
 fn over_power(a: Number, x: Number, n: u32) -> Number {
-    let power = power(x, n);
-    match power.high {
-        // What has overflowed, and its square, which is not even infinite.
-        high if !high.is_finite() || !power.low.is_finite() => single(0.0),
-        high if high < 1e-290 => single(a.high / high),
-        _ => a.over(power),
+    let mut value = a;
+    for n in [n / 2, n - n / 2].into_iter().filter(|n| *n > 0) {
+        let power = power(x, n);
+        value = match power.high {
+            // What has overflowed is infinite, or not even that.
+            high if !high.is_finite() || !power.low.is_finite() => single(0.0),
+            high if high < 1e-290 || !value.high.is_finite() => single(value.high / high),
+            _ => value.over(power),
+        };
     }
+    value
 }
 
 /// The magnitude of the n-th derivative of ψ at x > 0, n ≥ 1.
@@ -227,7 +231,8 @@ pub(super) fn polygamma(x: f64, n: i64) -> f64 {
         return f64::INFINITY;
     }
     if x > 0.0 {
-        return sign * polygamma_of_positive(single(x), n).rounded();
+        let value = polygamma_of_positive(single(x), n);
+        return sign * if value.high.is_finite() { value.rounded() } else { f64::INFINITY };
     }
     // ψ(x) = ψ(1 − x) − π·cot πx, n times differentiated.
     let right = polygamma_of_positive(Pair::sum(1.0, -x), n);

@@ -261,3 +261,6 @@ pub fn body<D: Double>(kernel: &str, x: [D; 2]) -> Option<D> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;
