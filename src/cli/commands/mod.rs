@@ -347,6 +347,7 @@ pub(crate) fn each(
         object.insert("file".into(), name.into());
         // The enclosing object has the schema.
         object.remove("schema");
+        object.remove("numerics");
         files.push(Value::Object(object));
     }
     if json {

@@ -43,8 +43,13 @@ fn beside_libm() {
         assert!(units <= 5, "{name} {x:?} {y:?}: {units}");
     };
     for (name, ours, theirs) in ONE {
-        // For negative arguments its ln Γ is near zeros only in absolute terms.
-        let arguments = arguments.iter().filter(|x| *name != "lgamma" || x[0] > 2.1);
+        // Its ln Γ is off near zeros, and its acosh has values where there are none.
+        let least = |name: &str| match name {
+            "lgamma" => 2.1,
+            "acosh" => 1.0,
+            _ => f64::NEG_INFINITY,
+        };
+        let arguments = arguments.iter().filter(|x| x[0] >= least(name));
         let worst = arguments.map(|&[x, _]| (units(ours(x), theirs(x)), x, 0.0)).max_by_key(|w| w.0);
         report(name, worst.unwrap());
     }
