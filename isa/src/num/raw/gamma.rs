@@ -195,7 +195,7 @@ fn polygamma_of_positive(x: Number, n: u32) -> Number {
         term *= (twice + m - 2.0) * inverse / (twice - 1.0) * ((twice + m - 1.0) * inverse / twice);
         series += b * term;
     }
-    let first = single(m).over(y.scaled(2.0));
+    let first = single(0.5 * m).over(y);
     let factor = single(1.0).plus(first).plus(single(series));
     sum.plus(over_power(less.times_pair(factor), y, n))
 }
