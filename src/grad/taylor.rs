@@ -244,8 +244,10 @@ pub fn taylor<E>(
     let (mut overflow, mut wrong) = (None, None);
     let mut observed = |m: &mut Machine<'_>| {
         let outcome = run(m);
-        overflow = overflow.or_else(|| m.flags().overflow.map(|at| (at, AdMode::Tangent)));
-        wrong = wrong.or(m.flags().carried);
+        let flags = m.flags();
+        let ad_mode = if flags.overflow == flags.carried { AdMode::Tangent } else { AdMode::Plain };
+        overflow = overflow.or_else(|| flags.overflow.map(|at| (at, ad_mode)));
+        wrong = wrong.or(flags.carried);
         outcome
     };
     gradient::jets(machine, &jets, order, &mut observed).map_err(GradError::Stopped)?;

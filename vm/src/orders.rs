@@ -322,11 +322,15 @@ impl Work<'_> {
         }
     }
 
-    /// The factors of a row that scales, as it scales values: the immediate has both.
+    /// The factors of a row that scales, as it scales values: both in the immediate, or in registers.
     fn ratio(&self, back: bool) -> (u64, u64) {
         const FACTOR: u64 = pendula_isa::inst::FACTOR_MAX.cast_unsigned();
         let imm = self.op.imm.cast_unsigned();
-        let (num, den) = (imm & FACTOR, (imm >> 14) & FACTOR);
+        let factor = |n: usize, constant: u64| match self.places[n] {
+            Place::Nowhere => constant & FACTOR,
+            Place::Register(_) | Place::Word(_) => self.get(VALUE, n),
+        };
+        let (num, den) = (factor(2, imm), factor(3, imm >> 14));
         if back { (den, num) } else { (num, den) }
     }
 

@@ -16,7 +16,6 @@ Examples:
 pub(super) const GRAD: &str = "\
 Examples:
   pendula grad examples/bessel.rasm --set z=2.5 --hessian
-  pendula grad examples/bessel.rasm --taylor 8
   pendula grad examples/power.nil --args 0.0,1.02,1000 --loss out! --check";
 
 /// The examples of `energy`.

@@ -8,7 +8,7 @@ use pendula::asm::check::{Rule, Subject, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::nil::sema::own_name;
 use pendula::diagnosis;
-use pendula::grad::{GradError, Options, Report, grad, places, with_defaults};
+use pendula::grad::{GradError, MOST, Options, Report, grad, places, with_defaults};
 use pendula::hw_model::Technology;
 use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
@@ -19,6 +19,7 @@ use pendula::layout::Layouts;
 use pendula::load::display_name;
 use pendula::report::{Reporter, print};
 use pendula::trap_report;
+use pendula::values::Place;
 use pendula::vm::gradient::{Cell, reached};
 use pendula::vm::{AdMode, Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -204,9 +205,17 @@ fn saving(
         return Ok(Ok(None));
     }
     let (loss, wrt) = places(module, options)?;
+    file_room(options, &wrt)?;
     let results = gradient_results(&loss, &wrt, options, layouts);
     let asked = SaveOptions::of_grad(args, module, std::slice::from_ref(&args.source.file), None);
     Ok(Files::new(&asked, results).map(Some))
+}
+
+/// Refuses Hessians whose files, which have the zeros, too, would be too large.
+pub(super) fn file_room(options: &Options, inputs: &[Place]) -> Result<(), GradError<Stop>> {
+    let words: u128 = inputs.iter().map(|place| u128::from(place.count())).sum();
+    let count = words * words;
+    if options.sweep && count > u128::from(MOST) { Err(GradError::TooMany { what: "Hessian", count }) } else { Ok(()) }
 }
 
 /// Writes the files unless derivatives are wrong, and returns those written.

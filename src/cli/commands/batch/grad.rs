@@ -23,8 +23,8 @@ use super::{Progress, Steps, Totals, ended};
 use crate::cli::args::Grad;
 use crate::cli::commands::RunConditions;
 use crate::cli::commands::grad::{
-    ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
-    to_object, uses_floats,
+    ELEMENTS, Seen, Stop, blocked, ended_json, file_room, gradient_text, message, options, seen_flags, state_text,
+    stopped, text, to_object, uses_floats,
 };
 use crate::cli::interrupt::{self, InterruptGuard};
 use crate::cli::output::as_json;
@@ -95,7 +95,10 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let options = options(args, &loaded)?;
     let layouts = Layouts::of(loaded.compiled.as_ref());
     let results = match places(module, &options) {
-        Ok((loss, wrt)) => gradient_results(&loss, &wrt, &options, &layouts),
+        Ok((loss, wrt)) => match file_room(&options, &wrt) {
+            Err(error) if !args.many.save.is_empty() => return refused(error),
+            Ok(()) | Err(_) => gradient_results(&loss, &wrt, &options, &layouts),
+        },
         Err(error) => return refused(error),
     };
     let env = Env { format: module.flags.format, ieee: given.ieee };

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use pendula::asm::diagnostic::Diagnostic;
+use pendula::diagnosis;
 use pendula::grad::GradError;
 use pendula::grad::taylor::{Jet, Options, Report, taylor};
 use pendula::hw_model::Technology;
@@ -21,7 +23,7 @@ use crate::cli::interrupt::InterruptGuard;
 use crate::cli::output::as_json;
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::report::drift::drift;
-use crate::cli::report::outcome::{noticed, ran_by, rests, wrong};
+use crate::cli::report::outcome::{noticed, ran_by, rests};
 use crate::cli::report::stats::{stats_json, stats_text};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
@@ -50,7 +52,8 @@ pub(super) fn run(args: &Grad, order: usize, reporter: &Reporter) -> anyhow::Res
             session.turned(m);
         }
         let outcome = session.go(m).map_err(Stop::Trouble)?;
-        seen.ended(outcome, AdMode::Tangent, m)
+        let ad_mode = if m.flags().carried.is_some() { AdMode::Tangent } else { AdMode::Plain };
+        seen.ended(outcome, ad_mode, m)
     });
     drop(guard);
     let found = match outcome {
@@ -67,7 +70,11 @@ pub(super) fn run(args: &Grad, order: usize, reporter: &Reporter) -> anyhow::Res
     let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !floats);
     let ok = !broken && (found.jets_restored || floats) && found.wrong.is_none();
     let technology = Technology::default_technology();
-    let overflow = found.wrong.map(|at| wrong(module, &loaded.sources, (at, AdMode::Tangent)));
+    let overflow = found.wrong.map(|at| {
+        let d = Diagnostic::error("P0131", "a coefficient overflowed and wrapped: the series are wrong");
+        let help = "choose a `.format` with more integer bits, or a smaller `--direction`";
+        diagnosis::placed(d.help(help), module, &loaded.sources, at)
+    });
     if args.json {
         let mut object = to_object(&found, order, module.flags.format);
         object.insert("flags".into(), seen_flags(&machine, found.overflow));
