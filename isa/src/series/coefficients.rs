@@ -52,7 +52,7 @@ impl Series {
                 let known: f64 = b[1..=k].iter().zip(y[..k].iter().rev()).map(|(b, y)| double(*b) * double(*y)).sum();
                 (double(a[k]) - known) / double(b[0])
             }
-            Rule::Derivative => self.from_derivatives(node, k),
+            Rule::Derivative => self.by_derivatives(node, k),
         };
         if !sum.is_finite() && !self.env.ieee {
             return Err(Fault::NotFinite);
@@ -64,7 +64,7 @@ impl Series {
     }
 
     /// Σ p·x of constant partial derivatives, and (Σ j·x_j·p_{k−j})/k of the others.
-    fn from_derivatives(&self, node: &Node, k: usize) -> f64 {
+    fn by_derivatives(&self, node: &Node, k: usize) -> f64 {
         let (mut direct, mut weighted) = (0.0, 0.0);
         for (arg, p) in node.args.into_iter().zip(node.partials) {
             let Some(p) = p else { continue };
