@@ -302,7 +302,7 @@ fn auto_is_never_worse_over_examples() {
     let all = examples();
     for name in ["bessel.nil", "exp.nil"] {
         let (file, args) = all.iter().find(|(file, _)| file.ends_with(name)).expect("README has it");
-        compare(file, &args[1], &technologies[..if name == "exp.nil" { 8 } else { 3 }]);
+        compare(file, &args[1], &technologies[..if name == "exp.nil" { 8 } else { 1 }]);
     }
 }
 

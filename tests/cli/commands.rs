@@ -114,7 +114,7 @@ fn several_files_are_checked_priced_and_measured() {
             first.as_object_mut().expect("an object").remove(key);
         }
         let mut alone = alone;
-        for key in ["file", "ok", "schema"] {
+        for key in ["file", "ok", "schema", "numerics"] {
             alone.as_object_mut().expect("an object").remove(key);
         }
         assert_eq!(first, alone, "{command}");

@@ -89,9 +89,10 @@ fn examples_in_nil() {
     let (mut seen, mut finished) = (0, 0);
     for (name, source, calls) in example_calls() {
         for (n, call) in calls.iter().enumerate() {
-            for level in [0, 2] {
+            // Further calls differ in their arguments.
+            for level in if n == 0 { &[0, 2][..] } else { &[2] } {
                 let what = format!("{name}, call {n}, -O{level}");
-                let module = call.module(&what, &source, level);
+                let module = call.module(&what, &source, *level);
                 let ad_modes = if n == 0 { &AdMode::ALL[..] } else { &[AdMode::Plain, AdMode::Gradient] };
                 finished += lockstep(&what, module, ad_modes);
             }

@@ -106,6 +106,7 @@ fn the_json_object() {
             &json!({
                 "schema": "pendula.grad/1",
                 "ok": true,
+                "numerics": pendula::isa::num::raw::VERSION,
                 "outcome": { "kind": "finished" },
                 "losses": [{ "name": "y", "value": 0.25, "gradient": { "x": -0.25 } }],
                 "ran_by": ["interpreter"],

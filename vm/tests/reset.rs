@@ -85,7 +85,7 @@ fn start(program: &Program, config: &Config, s: &mut Source) -> Snapshot {
 #[test]
 fn a_machine_that_is_reset_is_a_new_one() {
     let (mut ended, mut trapped, mut lost, mut noticed) = (0, 0, 0, 0);
-    for seed in 0..240 {
+    for seed in 0..96 {
         let s = &mut Source::seeded(seed);
         let program = Program::new(RandomProgram::new(s, 4 + seed as usize % 60).module().unwrap(), true).unwrap();
         // To compile takes most of the time.
@@ -119,7 +119,7 @@ fn a_machine_that_is_reset_is_a_new_one() {
             }
         }
     }
-    assert!(ended > 400 && trapped > 100 && lost > 1_000 && noticed > 20, "{ended} {trapped} {lost} {noticed}");
+    assert!(ended > 150 && trapped > 40 && lost > 400 && noticed > 5, "{ended} {trapped} {lost} {noticed}");
 }
 
 #[test]

@@ -270,6 +270,8 @@ fn functions_agree_with_another_way_of_computing_them() {
             }
             ran += usize::from(value.is_ok());
         }
-        assert!(ran > 1_000, "{name}: {ran}");
+        // Few random words are orders that it has.
+        let least = if name == "polygamma.f" { 500 } else { 1_000 };
+        assert!(ran > least, "{name}: {ran}");
     }
 }
