@@ -185,18 +185,17 @@ pub fn run_forward_and_back<E>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
     let Cell::Word(at) = loss.cell else { return run_both(m, loss, seed, run) };
-    if m.run_forward_and_back(&[(at, seed)]) {
-        return Ok(m.midpoint_word(at));
+    loop {
+        if m.run_forward_and_back(&[(at, seed)]) {
+            return Ok(m.midpoint_word(at));
+        }
+        // Code that gives up may be followed by other code.
+        m.plan_forward_and_back(at);
+        let value = run_both(m, loss, seed, run);
+        if !m.begins_again() {
+            return value;
+        }
     }
-    m.plan_forward_and_back(at);
-    let value = run_both(m, loss, seed, run);
-    if !m.begins_again() {
-        return value;
-    }
-    if m.run_forward_and_back(&[(at, seed)]) {
-        return Ok(m.midpoint_word(at));
-    }
-    run_both(m, loss, seed, run)
 }
 
 /// Runs [`forward`] and [`gradient`], unless code comes that does both at once ([`Machine::run`]).

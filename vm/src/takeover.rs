@@ -83,6 +83,8 @@ impl Machine<'_> {
                 if self.run_as_whole() {
                     return Outcome::Finished;
                 }
+                // It gave up, and other code may follow.
+                self.plan_run();
                 continue;
             }
             if !whole.may_come(kind) {

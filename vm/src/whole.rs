@@ -207,7 +207,7 @@ impl Machine<'_> {
                 continue;
             }
             attempt += 1;
-            if attempt >= whole.attempts(kind) {
+            if tell_failure(attempt, whole.attempts(kind)) {
                 break;
             }
         }
@@ -261,7 +261,7 @@ impl Machine<'_> {
                 clear(&mut mem[top..]);
             }
             attempt += 1;
-            if attempt >= whole.attempts(kind) {
+            if tell_failure(attempt, whole.attempts(kind)) {
                 return false;
             }
         }
@@ -307,6 +307,14 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
     let has = |at: &Range<usize>| words.iter().any(|r| r.start < at.end && at.start < r.end);
     let bits = arguments.iter().enumerate().filter(|(_, at)| has(at)).map(|(n, _)| ActiveArguments::bit(n));
     bits.fold(0, |a, b| a | b)
+}
+
+/// Logs that code for a whole run gave up so many times. Returns whether all its ways have been tried.
+fn tell_failure(attempt: usize, attempts: usize) -> bool {
+    let last = attempt >= attempts;
+    let next = if last { "other code runs the program" } else { "the run is made again, with all sums undone" };
+    tracing::info!("code for the whole run gave up, because a check failed or partial sums are large: {next}");
+    last
 }
 
 /// A span for a listener, if there is one: short runs take less than a microsecond.

@@ -12,7 +12,7 @@ type Number = Pair<f64>;
 /// What rounding took from the first of [`BERNOULLI`], 1/6: 1/3 of a unit in the last place, of 2^-55.
 const BERNOULLI_LOW: f64 = 9.25185853854297e-18;
 
-/// The greatest order of [`polygamma`].
+/// The greatest order of `polygamma`.
 pub const GREATEST_ORDER: i64 = 120;
 
 /// Whether the gamma function has a pole: at 0, and at negative whole numbers.

@@ -3,7 +3,7 @@
 use super::coefficients::{COS, HALF_PI, SIN, TWO_OVER_PI};
 use super::double::{Bits, Double, Pair, SIGN, nearest, polynomial};
 
-/// Up to this magnitude, [`reduce`] is exact enough. The functions over [`Double`] hold up to it.
+/// Up to this magnitude, `reduce` is exact enough. The functions over [`Double`] hold up to it.
 pub const LIMIT: f64 = 1_099_511_627_776.0;
 
 /// x = n·π/2 + r, |r| at most π/4 and a little.
