@@ -342,10 +342,10 @@ fn run_forward_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool
 fn random_programs() {
     for (n, profile) in [Profile::ALL, Profile::EXACT, Profile::SMOOTH, Profile::RISKY].into_iter().enumerate() {
         let from = 1000 * n as u64;
-        let tally = check(profile, from..from + 16, false, Switches::default());
+        let tally = check(profile, from..from + 10, false, Switches::default());
         let Tally { ended, gradients, turned, .. } = tally;
         assert!(
-            ended >= 8 && gradients >= 1 && turned >= 1,
+            ended >= 5 && gradients >= 1 && turned >= 1,
             "{ended} ended, {gradients} with gradients, {turned} turned"
         );
     }
@@ -356,8 +356,8 @@ fn random_programs() {
 fn random_programs_without_regard_to_rounding() {
     for (n, profile) in [Profile::ALL, Profile::EXACT, Profile::SMOOTH].into_iter().enumerate() {
         let from = 5000 + 1000 * n as u64;
-        let tally = check(profile, from..from + 24, true, Switches::default());
-        assert!(tally.turned >= 4, "{} came back", tally.turned);
+        let tally = check(profile, from..from + 14, true, Switches::default());
+        assert!(tally.turned >= 3, "{} came back", tally.turned);
     }
 }
 
@@ -368,10 +368,10 @@ fn passes_of_c() {
     let alone = passes.iter().map(|p| Switches::NONE.with(*p));
     let without = passes.iter().map(|p| Switches::default().without(*p));
     for (n, switches) in alone.chain(without).chain([Switches::NONE]).enumerate() {
-        for fast in [false, true] {
+        let turned = [false, true].map(|fast| {
             let from = 9000 + 100 * n as u64;
-            let tally = check(Profile::ALL, from..from + 4, fast, switches);
-            assert!(tally.turned >= 1, "{switches:?}");
-        }
+            check(Profile::ALL, from..from + 2, fast, switches).turned
+        });
+        assert!(turned.iter().sum::<usize>() >= 1, "{switches:?}");
     }
 }
