@@ -65,7 +65,7 @@ fn moments_are_told_in_the_order_of_the_source() {
         let path = format!("tests/filetests/janus/programs/{name}.ja");
         let args = ["run", path.as_str(), "-O2", "--round-trip"];
         let all = steps(&args);
-        for first in [all / 7, all / 3, all / 2 - 12, all - 24] {
+        for first in [all / 3, all - 24] {
             let unknown = in_order(&args, first..first + 12);
             assert_eq!(unknown, 0, "{args:?} from {first}: not known");
         }

@@ -12,6 +12,7 @@ use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
 use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
 use pendula_isa::kernels::Faults;
+use pendula_isa::num::raw::{Facts, facts};
 use pendula_isa::types::Cond;
 
 /// Prints one block.
@@ -234,22 +235,20 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     /// An elementary function in C, with the checks that the machine's have.
-    fn elementary(&mut self, v: ValueId, kernel: &str, args: [ValueId; 4]) {
-        let Some([_, double]) = elementary::inline(kernel, "", "").map(|i| i.doubles) else { return };
-        let binary = elementary::arity(kernel) == 2;
-        let a = self.argument(args[0], true);
-        let b = if binary { self.argument(args[1], double) } else { a.clone() };
-        let Some(inline) = elementary::inline(kernel, &a.text, &b.text) else { return };
-        for n in inline.check {
-            self.line(&format!("CHECK({});", [&a, &b][*n].text));
+    fn elementary(&mut self, v: ValueId, kernel: &str, args: &[ValueId], facts: Facts) {
+        let number = |n: usize| n == 0 || !facts.integer;
+        let arguments: Vec<Expr> = args.iter().enumerate().map(|(n, v)| self.argument(*v, number(n))).collect();
+        let arguments: Vec<&Expr> = arguments.iter().collect();
+        for argument in &arguments[..facts.finite] {
+            self.line(&format!("CHECK({});", argument.text));
         }
-        if let Some(condition) = &inline.condition {
-            self.line(&format!("bad |= !({condition});"));
+        if let Some(domain) = elementary::domain(kernel) {
+            let holds = Expr::call(&domain, &arguments, Kind::Truth);
+            self.line(&format!("bad |= !{};", holds.text));
         }
-        let arguments = if binary { vec![&a, &b] } else { vec![&a] };
         let result = self.temporary();
         self.define(&result, &Expr::call(&format!("inline_{kernel}"), &arguments, Kind::Double));
-        if inline.overflows {
+        if facts.overflows {
             self.line(&format!("CHECK({result});"));
         }
         self.done[v.0 as usize] = Some(Expr::atom(result, Kind::Double));
@@ -345,8 +344,8 @@ impl Emit for BlockPrinter<'_, '_, '_> {
             self.name(v, &ex);
             return;
         }
-        if elementary::name(kernel).is_some() {
-            self.elementary(v, kernel, args);
+        if let Some(facts) = facts(kernel) {
+            self.elementary(v, kernel, &args[..arity], facts);
             return;
         }
         let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });

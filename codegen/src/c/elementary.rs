@@ -10,8 +10,7 @@ use std::fmt::Write as _;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
 
 use pendula_isa::kernels::float as kernels;
-use pendula_isa::kernels::{Kernel, KernelInfo};
-use pendula_isa::num::raw::{self, Double, LIMIT};
+use pendula_isa::num::raw::{self, Double, facts};
 
 /// What functions need. [`Rounding`](crate::cc::Rounding) decides whether roundings are `LOOSE`.
 const PRELUDE: &str = r#"/* Elementary functions, the same as the machine's to the last bit, whatever liberties the compiler may take. */
@@ -35,64 +34,14 @@ const PRELUDE: &str = r#"/* Elementary functions, the same as the machine's to t
 /// Beyond so many calls, the compiler decides what it inlines: code would grow too much.
 const CALLS: usize = 48;
 
-/// How a kernel is printed.
-pub(super) struct Inline {
-    /// Of the second argument, too, whether it is a double.
-    pub(super) doubles: [bool; 2],
-    /// The arguments that are to be checked for being finite.
-    pub(super) check: &'static [usize],
-    /// What must hold of `a` and `b` for there to be a value, if anything.
-    pub(super) condition: Option<String>,
-    /// Whether the result may be infinite.
-    pub(super) overflows: bool,
-}
-
-/// How a kernel is printed, if its function is recorded.
-pub(super) fn inline(kernel: &str, a: &str, b: &str) -> Option<Inline> {
-    let is = |infos: &[&KernelInfo]| infos.iter().any(|i| i.name == kernel);
-    macro_rules! any {
-        ($($Name:ident)|+) => { is(&[$(&<kernels::$Name as Kernel>::INFO),+]) };
-    }
-    let mut out = Inline { doubles: [true; 2], check: &[0], condition: None, overflows: false };
-    let condition = |text: String| Some(text);
-    if any!(Exp | Exp2 | Expm1 | Sinh | Cosh) {
-        out.overflows = true;
-    } else if any!(Tanh | Asinh | Cbrt | Atan | Erf | Erfc) {
-    } else if any!(Log | Log2) {
-        out.condition = condition(format!("{a} > 0.0"));
-    } else if any!(Log1p) {
-        out.condition = condition(format!("{a} > -1.0"));
-    } else if any!(Acosh) {
-        out.condition = condition(format!("{a} >= 1.0"));
-    } else if any!(Asin | Acos | Atanh | Sin | Cos | Tan) {
-        // None of these is infinite. Beyond the limit of angles the interpreter knows more.
-        out.check = &[];
-        let strictly = if any!(Atanh) { "" } else { "=" };
-        let limit = if any!(Sin | Cos | Tan) { LIMIT } else { 1.0 };
-        out.condition = condition(format!("fabs({a}) <{strictly} {limit:?}"));
-    } else if any!(Atan2) {
-        out.check = &[0, 1];
-    } else if any!(Hypot) {
-        out.check = &[0, 1];
-        out.overflows = true;
-    } else if any!(Pow) {
-        out.check = &[0, 1];
-        out.condition =
-            condition(format!("(({a} != 0.0) | ({b} >= 0.0)) & (({a} >= 0.0) | (__builtin_floor({b}) == {b}))"));
-        out.overflows = true;
-    } else if any!(Powi) {
-        out.doubles[1] = false;
-        out.condition = condition(format!("({a} != 0.0) | ({b} >= 0)"));
-        out.overflows = true;
-    } else {
-        return None;
-    }
-    Some(out)
-}
-
 /// The name of the C function of a kernel, if it is recorded.
 pub(super) fn name(kernel: &str) -> Option<String> {
-    inline(kernel, "", "").map(|_| format!("inline_{kernel}"))
+    facts(kernel).map(|_| format!("inline_{kernel}"))
+}
+
+/// The name of the C function that says whether there is a value for finite arguments, if there is not for all.
+pub(super) fn domain(kernel: &str) -> Option<String> {
+    facts(kernel).filter(|facts| facts.partial).map(|_| format!("in_domain_{kernel}"))
 }
 
 /// The functions that stand in a text.
@@ -114,29 +63,36 @@ pub(super) fn functions<'k>(kernels: impl Iterator<Item = &'k str>, text: &str) 
     out
 }
 
-/// The text of one function.
+/// The text of one function, and of that which tells its domain.
 fn function(kernel: &str, storage: &str) -> String {
-    let binary = inline(kernel, "", "").map(|i| i.doubles);
-    let arity = arity(kernel);
+    let mut out = String::new();
+    if let Some(name) = domain(kernel) {
+        let head = format!("{storage} int {name}");
+        out.push_str(&recorded(kernel, &head, |x| raw::holds::<Real>(kernel, x).map(Condition::text)));
+    }
+    if let Some(name) = name(kernel) {
+        let head = format!("{storage} double {name}");
+        out.push_str(&recorded(kernel, &head, |x| raw::body::<Real>(kernel, x).map(Real::text)));
+    }
+    out
+}
+
+/// A function of a kernel's arguments, which returns what is recorded.
+fn recorded(kernel: &str, head: &str, record: impl FnOnce([Real; 2]) -> Option<String>) -> String {
+    let integer = facts(kernel).is_some_and(|facts| facts.integer);
     LINES.with_borrow_mut(|r| *r = Recording::default());
     let a = Real::record("a".into());
-    let b = match binary {
-        Some([_, false]) => Real::record("real(b)".into()),
-        _ if arity == 2 => Real::record("b".into()),
-        _ => a,
+    let (second, b) = match (arity(kernel), integer) {
+        (2, true) => (", int64_t b", Real::record("real(b)".into())),
+        (2, false) => (", double b", Real::record("b".into())),
+        _ => ("", a),
     };
-    let Some(result) = raw::body::<Real>(kernel, [a, b]) else { return String::new() };
-    let recording = LINES.take();
-    let second = match binary {
-        Some([_, false]) => ", int64_t b",
-        _ if arity == 2 => ", double b",
-        _ => "",
-    };
-    let mut out = format!("{storage} double inline_{kernel}(double a{second})\n{{\n    EXACT\n");
-    for line in &recording.lines {
+    let Some(result) = record([a, b]) else { return String::new() };
+    let mut out = format!("{head}(double a{second})\n{{\n    EXACT\n");
+    for line in LINES.take().lines {
         let _ = writeln!(out, "    {line}");
     }
-    let _ = writeln!(out, "    return {};\n}}", result.text());
+    let _ = writeln!(out, "    return {result};\n}}");
     out
 }
 

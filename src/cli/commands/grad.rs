@@ -24,7 +24,7 @@ use pendula::vm::gradient::{Cell, reached};
 use pendula::vm::{AdMode, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use crate::cli::args::{Grad, Hessian};
+use crate::cli::args::{Grad, Hessian, Source};
 use crate::cli::commands::batch::save::{Files, SaveOptions, Writers, gradient_results, gradient_words};
 use crate::cli::commands::{self, RunConditions, load};
 use crate::cli::interrupt::InterruptGuard;
@@ -94,24 +94,36 @@ pub(super) enum Stop {
     Trouble(anyhow::Error),
 }
 
-pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
-    if let Some(order) = args.taylor {
-        return taylor::run(args, usize::from(order), reporter);
-    }
-    let given = &args.given;
-    let run = RunConditions { given, input: args.input.as_deref() };
-    let source = args.source.in_full();
-    let loaded = load(&source, Some(run), args.json, reporter)?;
+/// The program that is to be differentiated, and the warnings about it, which are printed unless the answer is JSON.
+pub(super) fn read(args: &Grad, source: &Source, reporter: &Reporter) -> anyhow::Result<(Program, Vec<Diagnostic>)> {
+    let run = RunConditions { given: &args.given, input: args.input.as_deref() };
+    let loaded = load(source, Some(run), args.json, reporter)?;
     let mut warnings = loaded.warnings.clone();
     warnings.extend(blocked(&loaded));
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
-    let program = session::program(&loaded, &source, given, true, args.json, reporter)?;
-    let mut machine = session::machine(&program, given, loaded.variables())?;
+    Ok((loaded, warnings))
+}
+
+/// A machine with the program's inputs.
+fn machine<'p>(args: &Grad, program: &'p pendula::vm::Program, loaded: &Program) -> anyhow::Result<Machine<'p>> {
+    let mut machine = session::machine(program, &args.given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }
+    Ok(machine)
+}
+
+pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
+    if let Some(order) = args.taylor {
+        return taylor::run(args, usize::from(order), reporter);
+    }
+    let given = &args.given;
+    let source = args.source.in_full();
+    let (loaded, mut warnings) = read(args, &source, reporter)?;
+    let program = session::program(&loaded, &source, given, true, args.json, reporter)?;
+    let mut machine = machine(args, &program, &loaded)?;
     let options = options(args, &loaded)?;
     let layouts = Layouts::of(loaded.compiled.as_ref());
     let saving = match saving(args, program.module(), &options, &layouts) {

@@ -7,7 +7,7 @@
 
 use super::{Env, Word, finite, is_finite, operands};
 use crate::fault::Fault;
-use crate::num::raw;
+use crate::num::raw::{self, domain};
 
 /// The operand, if the environment allows it.
 #[inline]
@@ -85,19 +85,19 @@ macro_rules! partial {
 
 partial! {
     /// The natural logarithm of a > 0.
-    log if |x| x > 0.0;
+    log if |x| domain::positive(x);
     /// The logarithm of a > 0 to base 2.
-    log2 if |x| x > 0.0;
+    log2 if |x| domain::positive(x);
     /// The arc sine of a, −1 ≤ a ≤ 1, from −π/2 to π/2.
-    asin if |x| x.abs() <= 1.0;
+    asin if |x| domain::within_one(x);
     /// The arc cosine of a, −1 ≤ a ≤ 1, from 0 to π.
-    acos if |x| x.abs() <= 1.0;
+    acos if |x| domain::within_one(x);
     /// ln(1 + a), a > −1, without cancellation.
-    log1p if |x| x > -1.0;
+    log1p if |x| domain::above_minus_one(x);
     /// The inverse of the hyperbolic cosine, a ≥ 1, not negative.
-    acosh if |x| x >= 1.0;
+    acosh if |x| domain::at_least_one(x);
     /// The inverse of the hyperbolic tangent, −1 < a < 1.
-    atanh if |x| x.abs() < 1.0;
+    atanh if |x| domain::inside_one(x);
     /// The natural logarithm of |Γ(a)|. There is none where Γ has poles, at zero and negative whole numbers.
     lgamma if |x| !raw::is_pole(x);
     /// The derivative of the logarithm of the gamma function. There is none at zero and negative whole numbers.
@@ -188,8 +188,8 @@ pub fn max(env: Env, a: u64, b: u64) -> Word {
 #[inline(never)]
 pub fn pow(env: Env, a: u64, b: u64) -> Word {
     let (x, y) = operands(env, a, b)?;
-    require(env, x != 0.0 || y >= 0.0, Fault::DivideByZero)?;
-    require(env, x >= 0.0 || y.floor() == y, Fault::Domain)?;
+    require(env, domain::has_inverse(x, y), Fault::DivideByZero)?;
+    require(env, domain::has_sign(x, y), Fault::Domain)?;
     finite(env, raw::call::pow(x, y))
 }
 
@@ -205,7 +205,7 @@ pub fn pow(env: Env, a: u64, b: u64) -> Word {
 pub fn powi(env: Env, a: u64, n: u64) -> Word {
     let x = operand(env, a)?;
     let n = n as i64;
-    require(env, x != 0.0 || n >= 0, Fault::DivideByZero)?;
+    require(env, domain::has_inverse(x, n as f64), Fault::DivideByZero)?;
     finite(env, raw::powi(x, n))
 }
 

@@ -15,7 +15,9 @@
 #![expect(unsafe_code, reason = "calls of functions compiled for fused multiply-adds, on processors that have them")]
 
 mod arc;
+mod bodies;
 mod coefficients;
+pub mod domain;
 mod double;
 mod error;
 mod exponential;
@@ -24,6 +26,7 @@ mod logarithm;
 mod root;
 mod trigonometric;
 
+pub use bodies::{Facts, body, facts, holds};
 pub use double::{Bits, Double};
 pub use gamma::{GREATEST_ORDER, is_pole};
 pub use trigonometric::LIMIT;
@@ -227,39 +230,6 @@ fn atan2_at_infinity(y: f64, x: f64) -> f64 {
         (false, _) => PI,
     };
     size.copysign(y)
-}
-
-/// The body of the kernel of this name, run on any arithmetic; `None` if it has none.
-pub fn body<D: Double>(kernel: &str, x: [D; 2]) -> Option<D> {
-    let [a, b] = x;
-    Some(match kernel {
-        "float_exp" => exponential::exp(a),
-        "float_exp2" => exponential::exp2(a),
-        "float_expm1" => exponential::expm1(a),
-        "float_sinh" => exponential::sinh(a),
-        "float_cosh" => exponential::cosh(a),
-        "float_tanh" => exponential::tanh(a),
-        "float_log" => logarithm::log(a),
-        "float_log2" => logarithm::log2(a),
-        "float_log1p" => logarithm::log1p(a),
-        "float_asinh" => logarithm::asinh(a),
-        "float_acosh" => logarithm::acosh(a),
-        "float_atanh" => logarithm::atanh(a),
-        "float_sin" => trigonometric::sin(a),
-        "float_cos" => trigonometric::cos(a),
-        "float_tan" => trigonometric::tan(a),
-        "float_asin" => arc::asin(a),
-        "float_acos" => arc::acos(a),
-        "float_atan" => arc::atan(a),
-        "float_atan2" => arc::atan2(a, b),
-        "float_cbrt" => root::cbrt(a),
-        "float_hypot" => root::hypot(a, b),
-        "float_pow" => logarithm::pow(a, b),
-        "float_powi" => logarithm::powi(a, b),
-        "float_erf" => error::erf(a),
-        "float_erfc" => error::erfc(a),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

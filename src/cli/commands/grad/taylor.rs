@@ -16,9 +16,8 @@ use pendula::vm::{AdMode, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::output::{double_text, state_line, value_json};
-use super::{Seen, Stop, blocked, options, seen_flags, stopped, uses_floats};
+use super::{Seen, Stop, machine, options, read, seen_flags, stopped, uses_floats};
 use crate::cli::args::Grad;
-use crate::cli::commands::{RunConditions, load};
 use crate::cli::interrupt::InterruptGuard;
 use crate::cli::output::as_json;
 use crate::cli::report::answer::{answer, finished};
@@ -31,17 +30,9 @@ use crate::cli::status::Status;
 pub(super) fn run(args: &Grad, order: usize, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
     let source = args.source.in_full();
-    let loaded = load(&source, Some(RunConditions { given, input: args.input.as_deref() }), args.json, reporter)?;
-    let mut warnings = loaded.warnings.clone();
-    warnings.extend(blocked(&loaded));
-    if !args.json {
-        reporter.diagnostics(&warnings, &loaded.sources);
-    }
+    let (loaded, mut warnings) = read(args, &source, reporter)?;
     let program = session::program(&loaded, &source, given, true, args.json, reporter)?;
-    let mut machine = session::machine(&program, given, loaded.variables())?;
-    if let Some(tape) = &args.input {
-        session::input(&mut machine, tape, None, false)?;
-    }
+    let mut machine = machine(args, &program, &loaded)?;
     let asked = options(args, &loaded)?;
     let options = Options { order, loss: asked.loss, wrt: asked.wrt, direction: args.direction.clone() };
     let mut session = Session::new(given, false);
