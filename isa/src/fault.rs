@@ -66,7 +66,7 @@ faults! {
         "guard the division with a `jmp.eq` on the divisor";
     /// An argument for which the function has no value.
     Domain "P0114" "the function has no value at this argument"
-        "guard it with a `jmp`: logarithms and roots need positive numbers, arc functions numbers from -1 to 1, negative bases whole exponents";
+        "guard it with a `jmp`: logarithms and roots need positive numbers, log1p numbers above -1, acosh numbers from 1 on, arc functions and atanh numbers from -1 to 1, negative bases whole exponents; the gamma function has poles at 0, -1, -2, and so on";
     /// A result that the number type cannot hold.
     Range "P0115" "the result lies outside the number type's range"
         "scale the values, or use a type with a wider range";

@@ -171,9 +171,19 @@ fn in_json() -> Option<String> {
     given.iter().any(|arg| arg == "--json").then(|| named.unwrap_or_default().to_string())
 }
 
+/// What to write instead, where an option that may stand alone has its value behind a space: that would be the file.
+fn tip(arguments: &[std::ffi::OsString]) -> Option<String> {
+    let value = arguments.windows(2).find(|pair| pair[0] == "--hessian" && (pair[1] == "forward" || pair[1] == "sweep"))?;
+    Some(format!("the value of `--hessian` follows an equals sign: `--hessian={}`", value[1].to_string_lossy()))
+}
+
 /// Prints the output of the command line's parser: an error, or the requested help or version.
 fn print_parser_error(output: &clap::Error) -> ExitCode {
-    let text = output.render().to_string();
+    let mut text = output.render().to_string();
+    let tip = tip(&std::env::args_os().collect::<Vec<_>>()).filter(|_| output.use_stderr());
+    if let Some(tip) = &tip {
+        text = text.replacen("\n\nUsage:", &format!("\n\n  tip: {tip}\n\nUsage:"), 1);
+    }
     if let (true, Some(command)) = (output.use_stderr(), in_json())
         && answer::usage(&Reporter::new(false).of(command, true), &text).is_ok()
     {
@@ -185,6 +195,7 @@ fn print_parser_error(output: &clap::Error) -> ExitCode {
         _ if list.is_some() => print(list.unwrap_or_default()),
         // The message repeats arguments, which may contain control characters.
         Cow::Owned(text) if output.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
+        Cow::Borrowed(text) if tip.is_some() => write!(std::io::stderr().lock(), "{text}"),
         Cow::Owned(_) | Cow::Borrowed(_) => output.print().and_then(|()| std::io::stdout().flush()),
     };
     match written {

@@ -241,3 +241,13 @@ fn sweeps_agree_with_forward_over_reverse_on_examples() {
     }
     assert!(met >= 7, "{met}");
 }
+
+/// With a space, the value would be the file.
+#[test]
+fn a_value_of_hessian_behind_a_space() {
+    for args in [["--hessian", "sweep", "-"], ["-", "--hessian", "sweep"]] {
+        let (code, _, err) = grad(&args, SQUARE);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("tip: the value of `--hessian` follows an equals sign: `--hessian=sweep`"), "{err}");
+    }
+}
