@@ -173,7 +173,8 @@ fn in_json() -> Option<String> {
 
 /// What to write instead, where an option that may stand alone has its value behind a space: that would be the file.
 fn tip(arguments: &[std::ffi::OsString]) -> Option<String> {
-    let value = arguments.windows(2).find(|pair| pair[0] == "--hessian" && (pair[1] == "forward" || pair[1] == "sweep"))?;
+    let value =
+        arguments.windows(2).find(|pair| pair[0] == "--hessian" && (pair[1] == "forward" || pair[1] == "sweep"))?;
     Some(format!("the value of `--hessian` follows an equals sign: `--hessian={}`", value[1].to_string_lossy()))
 }
 

@@ -15,8 +15,9 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Settings of the C compiler, the same for all tests of the process: what users get, kept where the build keeps its files.
+/// Settings of the C compiler, the same for all tests of the process: little effort, unless `PENDULA_TEST_C` says `-O3`, as users get it.
 #[cfg(feature = "native")]
 pub(crate) fn c_compiler() {
-    crate::machine::lockstep::cheap_libraries("-O3");
+    let level = std::env::var("PENDULA_TEST_C");
+    crate::machine::lockstep::cheap_libraries(level.as_deref().unwrap_or("-O1"));
 }
