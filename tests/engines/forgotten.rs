@@ -323,3 +323,125 @@ end
     // The compiler knows what the others multiply by.
     assert!(stopped.contains(&"flows") && stopped.contains(&"array") && stopped.len() >= 3, "{stopped:?}");
 }
+
+/// Steps that keep their states in one array, of which functions are given parts: one to read, one to add to.
+fn steps(turns: &str, to: &str, from: &str, after: &str) -> String {
+    format!(
+        "@i function step!(y!::AbstractVector, x, a)
+    for i = 1:length(x)
+        y![i] += x[i] + a * sin(x[i]) - a * x[i] / 7 + a * cos(2 * x[i]) / 5
+    end
+end
+
+@i function f!(out!, a, b, n::Int)
+    @routine begin
+        us ← zeros(3, n + 2)
+        vs ← zeros(3, 2)
+        # A function with two calls stays one.
+        step!(vs[:, 1], vs[:, 2], a)
+        for i = 1:3
+            us[i, 1] += i * a
+            us[i, n + 2] += i * b
+        end
+        for t = {turns}
+            step!(us[:, {to}], us[:, {from}], b)
+            {after}
+        end
+    end
+    for i = 1:3
+        out! += sin(1e6 * us[i, n + 1]) + us[i, 2] + vs[i, 1]
+    end
+    ~@routine
+end
+"
+    )
+}
+
+/// Layers of networks in time, one upon another: each reads the one before it, and itself a turn ago.
+const LAYERS: &str = "@i function layer!(h!::AbstractVector, x, h, w)
+    for i = 1:length(x)
+        h![i] += tanh(w * x[i] + h[i] / 3) - h[i] / 7 + w * h[i] * x[i] - w * x[i] / 9
+    end
+end
+
+@i function f!(out!, x::AbstractMatrix, w, l::Int)
+    @routine begin
+        h ← zeros(size(x, 1), l, size(x, 2) + 1)
+        g ← zeros(size(x, 1), l, size(x, 2) + 1)
+        for t = 1:size(x, 2)
+            layer!(h[:, 1, t + 1], x[:, t], h[:, 1, t], w)
+            for k = 2:l
+                layer!(h[:, k, t + 1], h[:, k - 1, t + 1], h[:, k, t], w)
+            end
+            layer!(g[:, 1, t + 1], h[:, l, t + 1], g[:, 1, t], w)
+            for k = 2:l
+                layer!(g[:, k, t + 1], g[:, k - 1, t + 1], g[:, k, t], w)
+            end
+        end
+    end
+    for i = 1:size(x, 1)
+        out! += g[i, l, size(x, 2) + 1]
+    end
+    ~@routine
+end
+";
+
+/// The functions of C code for a gradient.
+fn functions(name: &str, source: &str, args: &str) -> Vec<String> {
+    let file = crate::common::folder("forgotten").join(name);
+    std::fs::write(&file, source).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    let (code, text, err) = crate::common::command::run(&["compile", file, "--emit", "c", "--args", args], "");
+    assert_eq!(code, 0, "{err}");
+    let defined = text.lines().filter(|l| l.starts_with("static int64_t ") && l.ends_with(')'));
+    let name = |l: &str| l.split(' ').nth(2).and_then(|l| l.split('(').next()).unwrap_or_default().to_string();
+    defined.map(name).collect()
+}
+
+/// What a turn reads may lie in the array that it adds to, if no later turn adds to it.
+#[test]
+fn states_of_steps_are_forgotten() {
+    let backwards = steps("n + 1:-1:2", "t", "t + 1", "");
+    let two = steps("2:n", "t + 1", "t - 1", "us[1, t + 1] += us[2, t]");
+    for (name, source) in [("on", steps("1:n", "t + 1", "t", "")), ("backwards", backwards), ("two", two)] {
+        let args = "0.0,0.3,1.7,5";
+        let functions = functions(&format!("{name}.nil"), &source, args);
+        assert!(functions.iter().any(|f| f == "step_backward_gradient_complete"), "{name}: {functions:?}");
+        assert!(!functions.iter().any(|f| f == "step_backward"), "{name}: {functions:?}");
+        assert_eq!(outcomes(name, &source, args), [true, true, true], "{name}");
+        let ran = compare(name, &source, &call(args));
+        assert!(ran.whole && ran.finished, "{name}");
+    }
+    let functions = functions("layers.nil", LAYERS, "0.0,[0.1 0.2 0.3; 0.4 0.5 0.6],0.5,3");
+    assert!(functions.iter().any(|f| f == "layer_backward_gradient_complete"), "{functions:?}");
+    assert!(!functions.iter().any(|f| f == "layer_backward"), "{functions:?}");
+    for layers in 1..4 {
+        let args = format!("0.0,[0.1 0.2 0.3; 0.4 0.5 0.6],0.5,{layers}");
+        assert_eq!(outcomes("layers", LAYERS, &args), [true, true, true], "{layers} layers");
+        let ran = compare("layers", LAYERS, &call(&args));
+        assert!(ran.whole && ran.finished, "{layers} layers");
+    }
+}
+
+/// What is added to after it was read is undone, in whatever turn that is.
+#[test]
+fn states_that_are_read_too_early_are_undone() {
+    let cases = [
+        // A turn reads what the next one adds to.
+        ("next", steps("1:n", "t", "t + 1", "")),
+        // It adds to what it has read.
+        ("again", steps("1:n", "t + 1", "t", "us[2, t] += a / 3")),
+        // A turn adds to what all have read.
+        ("one", steps("1:n", "t + 1", "1", "us[2, 1] += a / 3")),
+    ];
+    for (name, source) in cases {
+        let functions = functions(&format!("{name}.nil"), &source, "0.0,0.3,1.7,5");
+        assert!(functions.iter().any(|f| f == "step_backward"), "{name}: {functions:?}");
+        for n in 0..6 {
+            let args = format!("0.0,{:?},{:?},4", 0.3 + f64::from(n), 1.7 - f64::from(n) / 7.0);
+            let [ends, forgets, undoes] = outcomes(name, &source, &args);
+            assert_eq!((forgets, undoes), (ends, ends), "{name} {args}");
+            assert!(compare(name, &source, &call(&args)).whole, "{name} {args}");
+        }
+    }
+}

@@ -338,7 +338,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         if faults == Faults::AtZero && PRELUDE.contains(&format!(" {inline}(")) {
             let (a, b) = (self.int(args[0]), self.int(args[1]));
             if b.constant.is_none_or(|k| k == 0) {
-                self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
+                self.line(&format!("if (UNLIKELY({} == 0)) return 1;", b.at(Prec::Sum)));
             }
             let ex = Expr::call(&inline, &[&a, &b], Kind::Word);
             self.name(v, &ex);
@@ -355,7 +355,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         }
         text.push(')');
         if pair {
-            self.line(&format!("if ({text}) return 1;"));
+            self.line(&format!("if (UNLIKELY({text})) return 1;"));
             if self.uses[v.0 as usize] > 0 {
                 self.name(v, &Expr::atom("(int64_t)out[0]", Kind::Word));
             }

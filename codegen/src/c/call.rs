@@ -11,7 +11,8 @@ use pendula_isa::Ty;
 impl FunctionPrinter<'_> {
     pub(super) fn call(&mut self, function: FunctionId, arguments: &[Argument]) {
         let callee = &self.program.functions[function.0 as usize];
-        let mut text = format!("if ({}({}", self.shared.functions[function.0 as usize], self.surroundings(false));
+        let mut text =
+            format!("if (UNLIKELY({}({}", self.shared.functions[function.0 as usize], self.surroundings(false));
         if callee.turns {
             text.push_str(", turned, logged, room");
         }
@@ -36,7 +37,7 @@ impl FunctionPrinter<'_> {
             text.push_str(", ");
             text.push_str(&argument);
         }
-        text.push_str(")) return 1;");
+        text.push_str("))) return 1;");
         if none {
             self.none = true;
             // What an earlier call has left there.

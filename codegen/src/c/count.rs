@@ -33,7 +33,7 @@ impl FunctionPrinter<'_> {
                 let checks: Vec<String> = count.checks.iter().map(|c| self.check(c)).collect();
                 let indent = format!("\n{}", "    ".repeat(self.text.indent));
                 let checks = checks.join("\n        || ").replace('\n', &indent);
-                self.text.line(&format!("if ({checks})"));
+                self.text.line(&format!("if (UNLIKELY({checks}))"));
                 self.text.line("    return 1;");
             }
             read.iter().for_each(|line| self.text.line(line));
@@ -97,20 +97,20 @@ impl FunctionPrinter<'_> {
         match count.step {
             Step::Const(1) => {
                 if !is_last(i64::MAX) {
-                    self.text.line(&format!("if ({} == INT64_MAX) return 1;", to.text));
+                    self.text.line(&format!("if (UNLIKELY({} == INT64_MAX)) return 1;", to.text));
                 }
                 let head = format!("{begin}; {name} <= {}; {name}++) {{", to.text);
                 (head, format!("(word)({} - {}) + 1", to.text, from.at(Prec::Product)))
             }
             Step::Const(-1) => {
                 if !is_last(i64::MIN) {
-                    self.text.line(&format!("if ({} == INT64_MIN) return 1;", to.text));
+                    self.text.line(&format!("if (UNLIKELY({} == INT64_MIN)) return 1;", to.text));
                 }
                 let head = format!("{begin}; {name} >= {}; {name}--) {{", to.text);
                 (head, format!("(word)({} - {}) + 1", from.text, to.at(Prec::Product)))
             }
             Step::Const(k) => {
-                self.text.line(&format!("if (uneven({}, {}, {k})) return 1;", from.text, to.text));
+                self.text.line(&format!("if (UNLIKELY(uneven({}, {}, {k}))) return 1;", from.text, to.text));
                 let sign = if k < 0 { ">=" } else { "<=" };
                 let head = format!("{begin}; {name} {sign} {}; {name} += {k}) {{", to.text);
                 (head, format!("(word)(({} - {}) / {k}) + 1", to.text, from.at(Prec::Product)))
@@ -119,7 +119,7 @@ impl FunctionPrinter<'_> {
                 let (by, of) = (self.name(VALUE, by), self.name(VALUE, of));
                 let sign = if negated { "-" } else { "" };
                 self.text.line(&format!("const int64_t {by} = {sign}{of};"));
-                self.text.line(&format!("if (uneven({}, {}, {by})) return 1;", from.text, to.text));
+                self.text.line(&format!("if (UNLIKELY(uneven({}, {}, {by}))) return 1;", from.text, to.text));
                 let goes_on = format!("{by} < 0 ? {name} >= {} : {name} <= {}", to.text, to.text);
                 (format!("{begin}; {goes_on}; {name} += {by}) {{"), String::new())
             }

@@ -76,7 +76,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
     p.text.open(&format!("{head}\n{{"));
     p.declare();
     if f.checks_stack {
-        p.text.line("if (DEEP()) return 1;");
+        p.text.line("if (UNLIKELY(DEEP())) return 1;");
     }
     p.enter();
     p.text.out.push_str(&body.out);

@@ -48,10 +48,12 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define DIVIDED(limit, n) ((limit) - ((int64_t)(64 - __builtin_clzll((n) | 1)) << 52))
 /* Whether something has been noted: whoever called runs the program again, elsewhere. */
 #define NOTED (bad | (odd < 0))
+/* A condition on which code gives up. Compilers that think what comes behind several of them seldom runs leave its loops as they are. */
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Whether a sum, difference or product of integers wraps; it is written in any case. */
-#define WRAPS(op, a, b, to) __builtin_expect(__builtin_##op##_overflow((int64_t)(a), (int64_t)(b), &(to)), 0)
+#define WRAPS(op, a, b, to) UNLIKELY(__builtin_##op##_overflow((int64_t)(a), (int64_t)(b), &(to)))
 /* Gives up where an address lies outside the memory. */
-#define INSIDE(at) if (__builtin_expect((word)(at) >= len, 0)) return 1
+#define INSIDE(at) if (UNLIKELY((word)(at) >= len)) return 1
 
 static inline double real(int64_t w) { double x; memcpy(&x, &w, 8); return x; }
 static inline int64_t bits(double x) { int64_t w; memcpy(&w, &x, 8); return w; }

@@ -22,7 +22,7 @@ impl FunctionPrinter<'_> {
             }
             Stmt::Apart(a, b) => {
                 let (a, b) = (self.address(*a), self.address(*b));
-                self.text.line(&format!("if ({} == {}) return 1;", a.text, b.text));
+                self.text.line(&format!("if (UNLIKELY({} == {})) return 1;", a.text, b.text));
             }
             Stmt::IfSame { addresses: [a, b], then, otherwise } => {
                 let (a, b) = (self.address(*a), self.address(*b));
@@ -40,7 +40,7 @@ impl FunctionPrinter<'_> {
             Stmt::GiveUp { test, holds } => {
                 let test = self.test(test);
                 let text = if *holds { test.text } else { format!("!{}", test.at(Prec::Atom)) };
-                self.text.line(&format!("if ({text}) return 1;"));
+                self.text.line(&format!("if (UNLIKELY({text})) return 1;"));
             }
             Stmt::Values(body) => {
                 let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
@@ -62,7 +62,7 @@ impl FunctionPrinter<'_> {
             }
             Stmt::Proceed(test) => {
                 let after = self.test(test);
-                self.text.line(&format!("if (!{} | NOTED) return 1;", after.at(Prec::Atom)));
+                self.text.line(&format!("if (UNLIKELY(!{} | NOTED)) return 1;", after.at(Prec::Atom)));
             }
             Stmt::Count(count) => self.count_loop(count),
             Stmt::Clear(local) => {
@@ -125,7 +125,7 @@ impl FunctionPrinter<'_> {
 
     fn allocate(&mut self, base: Local, len: Value) {
         let (words, name) = (self.integer(len).at(Prec::Unary), self.name(VALUE, base));
-        self.text.line(&format!("if ((word){words} > len - top) return 1;"));
+        self.text.line(&format!("if (UNLIKELY((word){words} > len - top)) return 1;"));
         self.text.line(&format!("{name} = (int64_t)top;"));
         self.text.line(&format!("top += (word){words};"));
     }
@@ -163,7 +163,7 @@ impl FunctionPrinter<'_> {
     fn free(&mut self, base: Local, len: Value, ty: Ty, values: Freed) {
         let (words, name) = (self.integer(len), self.name(VALUE, base));
         self.text.line(&format!("top -= (word){};", words.at(Prec::Unary)));
-        self.text.line(&format!("if ({name} != (int64_t)top) return 1;"));
+        self.text.line(&format!("if (UNLIKELY({name} != (int64_t)top)) return 1;"));
         let n = words.text;
         match values {
             Freed::Clear => self.text.line(&format!("memset(mem + top, 0, (word)({n}) * sizeof(word));")),
@@ -183,7 +183,7 @@ impl FunctionPrinter<'_> {
     fn log(&mut self, base: Local, len: Value) {
         let (words, name) = (self.integer(len).at(Prec::Unary), self.name(VALUE, base));
         self.text.line(&format!("const int64_t {name} = (int64_t)logged;"));
-        self.text.line(&format!("if ((logged += (word){words}) > room) {{"));
+        self.text.line(&format!("if (UNLIKELY((logged += (word){words}) > room)) {{"));
         self.text.line("    turned[room] = logged;");
         self.text.line("    return 1;");
         self.text.line("}");

@@ -7,9 +7,11 @@
 //!
 //! # When the same numbers come again
 //!
-//! Each word must be complete before it is read. [`plan`] proves that: no word is added to after it was read. For arrays in loops, it
-//! follows addresses as sums of products; a word that is read in one turn and a word that is added to in another are different if each turn
-//! keeps to a window of its own.
+//! Each word must be complete before it is read. [`plan`] proves that: no word is added to after it was read. For arrays, it follows
+//! addresses as sums of products, into functions, too: these tell in which windows of their parameters' arrays they read and add. A loop
+//! may read words that earlier turns added to, if later turns add to others.
+
+mod calls;
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,13 +20,12 @@ use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::dead_uncompute::Drops;
+use super::facts::{Facts, Told, implied};
 use super::flow::{Location, Locations};
 use super::loops::integer_result;
-use super::windows::{Access, Window, keeps_apart, may_meet, swept, symbol};
+use super::windows::{Access, Window, keeps_apart, may_meet, swept, symbol, unite};
 use crate::ir::effects::{changed_vars, walk, written_operands};
-use crate::ir::{
-    Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var,
-};
+use crate::ir::{Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var};
 
 /// Loops around a sum that are counted, at most: each makes the limit smaller.
 const DEPTH: usize = 8;
@@ -39,6 +40,8 @@ pub(super) struct Plan {
     pub(super) repeats: HashMap<*const LocatedStmt, Vec<Location>>,
     /// For each call that adds to words of the computation, the parameters through which it does, one bit for each.
     pub(super) calls: HashMap<*const LocatedStmt, u64>,
+    /// What is read and added to, in the order of the first time.
+    accesses: Vec<Access>,
 }
 
 /// How often a word, or each word of an array, is added to.
@@ -62,18 +65,34 @@ impl Sums {
     pub(super) fn limit(self) -> f64 {
         TOLERANCE / (2.1 * f64::EPSILON / 2.0) / self.statements.max(1) as f64
     }
+
+    /// Of what is added to by these and by those.
+    fn and(self, other: Sums) -> Sums {
+        Sums { statements: self.statements + other.statements, ..self.or(other) }
+    }
+
+    /// Of what is added to by these or by those.
+    fn or(self, other: Sums) -> Sums {
+        Sums {
+            statements: self.statements.max(other.statements),
+            repeated: self.repeated || other.repeated,
+            depth: self.depth.max(other.depth),
+        }
+    }
 }
 
 struct Survey<'d, 'p> {
     drops: &'d mut Drops<'p>,
     f: &'d IrFunction,
-    words: HashMap<Location, Sums>,
+    words: Locations,
     repeats: HashMap<*const LocatedStmt, Vec<Location>>,
     calls: HashMap<*const LocatedStmt, u64>,
     /// What the computation changes.
     changed: HashSet<Var>,
     /// What is known of integer variables that it changes.
     values: HashMap<Var, Sum>,
+    /// What tests and loops tell of integers.
+    facts: Facts,
 }
 
 /// How the floating-point words that begin in a computation are forgotten; `None` if they must be undone.
@@ -110,17 +129,21 @@ fn survey(
     let mut changed = HashSet::new();
     let program = drops.program;
     walk(block, &mut |s| changed_vars(program, &s.stmt, |v| _ = changed.insert(v)));
+    let values = drops.same_params(f).into_iter().filter(|(v, _)| !changed.contains(v)).map(|(v, is)| (v, symbol(is)));
+    let values = values.collect();
     let mut survey = Survey {
         drops,
         f,
-        words: words.map(|at| (at, Sums::default())).collect(),
+        words: words.collect(),
         repeats: HashMap::new(),
         calls: HashMap::new(),
         changed,
-        values: HashMap::new(),
+        values,
+        facts: Facts::default(),
     };
-    survey.block(block, true)?;
-    Some(Plan { words: survey.words, repeats: survey.repeats, calls: survey.calls })
+    let accesses = survey.block(block, true)?;
+    let words = survey.words.iter().map(|at| (*at, survey.most(*at, &accesses))).collect();
+    Some(Plan { words, repeats: survey.repeats, calls: survey.calls, accesses })
 }
 
 /// The floating-point words that begin in a block and live on, and whether a small rest is cleared when they end.
@@ -151,18 +174,22 @@ impl Survey<'_, '_> {
 
     /// Adds what comes later.
     fn follow(&self, seen: &mut Vec<Access>, later: Vec<Access>) -> Option<()> {
-        let disturbed =
-            later.iter().filter(|a| a.adds).any(|a| seen.iter().any(|r| !r.adds && r.at == a.at && may_meet(r, a)));
-        if disturbed {
+        let before = |a: &Access| seen.iter().any(|r| r.adds.is_none() && r.at == a.at && may_meet(r, a, &self.facts));
+        if later.iter().filter(|a| a.adds.is_some()).any(before) {
             return None;
         }
-        for access in later {
-            let known = seen.iter().any(|a| a.at == access.at && a.adds == access.adds && a.window == access.window);
-            if !known {
-                seen.push(access);
-            }
-        }
+        unite(seen, later, Sums::and);
         Some(())
+    }
+
+    /// How often a word is added to, at most.
+    fn most(&self, at: Location, accesses: &[Access]) -> Sums {
+        let adds = || accesses.iter().filter(|a| a.at == at && a.adds.is_some());
+        let of = |a: &Access| {
+            let meets = adds().filter(|b| std::ptr::eq(a, *b) || may_meet(a, b, &self.facts));
+            meets.filter_map(|b| b.adds).fold(Sums::default(), Sums::and)
+        };
+        adds().map(of).fold(Sums::default(), Sums::or)
     }
 
     fn statement(&mut self, s: &LocatedStmt, straight: bool) -> Option<Vec<Access>> {
@@ -175,8 +202,8 @@ impl Survey<'_, '_> {
                         return None;
                     }
                     let window = if let Place::Mem(m) = dst { self.window(*m) } else { None };
-                    self.words.entry(at).or_default().statements += 1;
-                    let sum = vec![Access { at, window, adds: true, called: false }];
+                    let once = Sums { statements: 1, ..Sums::default() };
+                    let sum = vec![Access { at, window, adds: Some(once), called: false }];
                     self.follow(&mut out, sum)?;
                 } else if let Place::Var(v) = dst {
                     let new = match (acc, func) {
@@ -220,43 +247,8 @@ impl Survey<'_, '_> {
                 out = self.call(s, *func, *inverse, args)?;
                 self.forget(std::slice::from_ref(s));
             }
-            Stmt::If { pre, post, then, otherwise } => {
-                let before = self.condition(pre)?;
-                self.follow(&mut out, before)?;
-                let (values, counts) = (self.values.clone(), self.words.clone());
-                let part = self.block(then, false)?;
-                self.follow(&mut out, part)?;
-                self.values = values;
-                // Only one of the two is run.
-                let one = std::mem::replace(&mut self.words, counts);
-                let part = self.block(otherwise, false)?;
-                self.follow(&mut out, part)?;
-                for (at, sums) in one {
-                    let other = self.words.entry(at).or_default();
-                    other.statements = other.statements.max(sums.statements);
-                    other.repeated |= sums.repeated;
-                    other.depth = other.depth.max(sums.depth);
-                }
-                [then, otherwise].into_iter().for_each(|b| self.forget(b));
-                let after = self.condition(post)?;
-                self.follow(&mut out, after)?;
-            }
-            Stmt::While { pre, post, first, body } => {
-                [first, body].into_iter().for_each(|b| self.forget(b));
-                for condition in [pre, post] {
-                    let part = self.condition(condition)?;
-                    out.extend(part);
-                }
-                for block in [first, body] {
-                    let part = self.block(block, false)?;
-                    out.extend(part);
-                    self.forget(block);
-                }
-                // How often it adds is not known.
-                if out.iter().any(|a| a.adds) {
-                    return None;
-                }
-            }
+            Stmt::If { pre, post, then, otherwise } => out = self.branches([pre, post], [then, otherwise])?,
+            Stmt::While { pre, post, first, body } => out = self.until([pre, post], [first, body])?,
             Stmt::For { var, first, last, step, body } => {
                 return self.count(s, *var, (*first, *last, *step), body);
             }
@@ -264,63 +256,51 @@ impl Survey<'_, '_> {
                 out = self.inner(compute, body, straight)?;
             }
             Stmt::Span { body, .. } => out = self.block(body, straight)?,
-            Stmt::Assert { test, .. } => self.test(test, &mut out),
+            Stmt::Assert { test, .. } => {
+                self.test(test, &mut out);
+                let [told, _] = self.told(test);
+                self.facts.add(told);
+            }
             Stmt::Show { .. } | Stmt::Print(_) => return None,
         }
         Some(out)
     }
 
-    fn call(&mut self, s: &LocatedStmt, func: FunctionId, inverse: bool, args: &[Operand]) -> Option<Vec<Access>> {
-        let flow = self.drops.flow(self.f, std::slice::from_ref(s));
-        if flow.opaque {
-            return None;
+    fn branches(&mut self, [pre, post]: [&Condition; 2], blocks: [&[LocatedStmt]; 2]) -> Option<Vec<Access>> {
+        let (mut out, told) = self.condition(pre)?;
+        let (values, known) = (self.values.clone(), self.facts.len());
+        // Only one of the two is run.
+        let mut either = Vec::new();
+        for (block, told) in blocks.into_iter().zip(told) {
+            self.facts.add(told);
+            unite(&mut either, self.block(block, false)?, Sums::or);
+            self.facts.truncate(known);
+            self.values.clone_from(&values);
         }
-        let access = |at: Location, adds| Access { at, window: None, adds, called: true };
-        let changed = |at: &Location| [&flow.sums, &flow.changes, &flow.loans].iter().any(|set| set.contains(at));
-        let mut out = Vec::new();
-        let added: Vec<Location> = self.words.keys().copied().filter(changed).collect();
-        if !added.is_empty() {
-            let program = self.drops.program;
-            let callee = program.functions.get(func.0 as usize).filter(|f| f.params.len() <= 64 && !inverse)?;
-            let mut params = 0;
-            for at in &added {
-                let reaches = |(param, arg): (&crate::ir::Param, &Operand)| match (at, arg) {
-                    (Location::Var(v), Operand::Var(arg)) => v == arg,
-                    (Location::Region(r), Operand::Var(arg)) => {
-                        callee.points(param.var).is_some() && self.f.points(*arg) == Some(*r)
-                    }
-                    // A word of an array would be passed on its own.
-                    (Location::Region(r), Operand::Mem(m)) => m.region == *r && param.written,
-                    _ => false,
-                };
-                let mut through = callee.params.iter().zip(args).enumerate().filter(|(_, pair)| reaches(*pair));
-                let (n, (param, arg)) = through.next()?;
-                let pointer = callee.points(param.var).is_some() == matches!(at, Location::Region(_));
-                if through.next().is_some() || matches!(arg, Operand::Mem(_)) || !pointer {
-                    return None;
-                }
-                params |= 1 << n;
-            }
-            let plan = self.drops.plan_of_function(func, params)?;
-            for at in &added {
-                let own = |(n, (param, arg)): (usize, (&crate::ir::Param, &Operand))| {
-                    let Operand::Var(arg) = arg else { return None };
-                    let arg = self.f.points(*arg).map_or(Location::Var(*arg), Location::Region);
-                    let inner = callee.points(param.var).map_or(Location::Var(param.var), Location::Region);
-                    (params >> n & 1 != 0 && arg == *at).then_some(inner)
-                };
-                let inner = callee.params.iter().zip(args).enumerate().find_map(own)?;
-                let there = plan.words.get(&inner).copied().unwrap_or_default();
-                let sums = self.words.entry(*at).or_default();
-                sums.statements += there.statements;
-                sums.repeated |= there.repeated;
-                sums.depth += there.depth;
-            }
-            self.calls.insert(std::ptr::from_ref(s), params);
-            out.extend(added.iter().map(|at| access(*at, true)));
-        }
-        out.extend(self.words.keys().filter(|at| flow.reads.contains(at)).map(|at| access(*at, false)));
+        self.follow(&mut out, either)?;
+        blocks.into_iter().for_each(|b| self.forget(b));
+        let (after, _) = self.condition(post)?;
+        self.follow(&mut out, after)?;
         Some(out)
+    }
+
+    /// A loop that ends by a condition.
+    fn until(&mut self, conditions: [&Condition; 2], blocks: [&[LocatedStmt]; 2]) -> Option<Vec<Access>> {
+        let mut out = Vec::new();
+        blocks.into_iter().for_each(|b| self.forget(b));
+        for condition in conditions {
+            let (part, _) = self.condition(condition)?;
+            out.extend(part);
+        }
+        for block in blocks {
+            let known = self.facts.len();
+            let part = self.block(block, false)?;
+            self.facts.truncate(known);
+            out.extend(part);
+            self.forget(block);
+        }
+        // How often it adds is not known.
+        out.iter().all(|a| a.adds.is_none()).then_some(out)
     }
 
     /// A computation within, which is undone on its own, and what is done between.
@@ -337,18 +317,26 @@ impl Survey<'_, '_> {
         let mut own = HashMap::new();
         words(self.f, compute, &mut own);
         // They are no words of the computation around it.
-        let hidden: Vec<(Location, Sums)> = own.keys().filter_map(|at| self.words.remove_entry(at)).collect();
+        let hidden: Vec<Location> = own.keys().filter_map(|at| self.words.take(at)).collect();
         let done = self.block(compute, true);
         self.words.extend(hidden);
         // What it adds to words of the computation around it is subtracted again, after they were read.
-        done.filter(|all| !all.iter().any(|access| access.adds))
+        done.filter(|all| !all.iter().any(|access| access.adds.is_some()))
     }
 
-    fn condition(&mut self, condition: &Condition) -> Option<Vec<Access>> {
+    /// What a condition reads, and what it tells if it holds, and if it does not.
+    fn condition(&mut self, condition: &Condition) -> Option<(Vec<Access>, Told)> {
         let mut out = self.own_block(&condition.compute)?;
         self.test(&condition.test, &mut out);
+        let told = self.told(&condition.test);
         self.forget(&condition.compute);
-        Some(out)
+        Some((out, told))
+    }
+
+    /// What a test tells of integers if it holds, and if it does not.
+    fn told(&self, test: &Test) -> Told {
+        let sums = (test.ty == Ty::Int).then(|| self.operand(test.a).zip(self.operand(test.b))).flatten();
+        sums.map(|(a, b)| implied(test.cond, &a, &b)).unwrap_or_default()
     }
 
     fn count(
@@ -363,6 +351,13 @@ impl Survey<'_, '_> {
         let ends = [first, last].map(|o| self.operand(o));
         self.forget(body);
         let outer = self.values.insert(var, symbol(var));
+        let by = if let Step::Const(by) = step { Some(by) } else { None };
+        let known = self.facts.len();
+        if let (Some(by), [Some(first), Some(last)]) = (by, &ends) {
+            let (least, most) = if by > 0 { (first, last) } else { (last, first) };
+            let less = |a: &Sum, b: &Sum| b.plus(a, -1);
+            self.facts.add([less(least, &symbol(var)), less(&symbol(var), most), less(least, most)]);
+        }
         let inner = self.block(body, false);
         match outer {
             Some(value) => self.values.insert(var, value),
@@ -370,25 +365,26 @@ impl Survey<'_, '_> {
         };
         self.forget(body);
         let mut inner = inner?;
-        let added: Locations = inner.iter().filter(|a| a.adds).map(|a| a.at).collect();
+        let added: Locations = inner.iter().filter(|a| a.adds.is_some()).map(|a| a.at).collect();
         for at in added {
             let here: Vec<&Access> = inner.iter().filter(|a| a.at == at).collect();
-            if matches!(step, Step::Const(by) if keeps_apart(&here, var, by)) {
+            if by.is_some_and(|by| keeps_apart(&here, var, by, &self.facts)) {
                 continue;
             }
             // A word may be added to in several turns; none may be read before the last of them. The number of turns must be known.
             // The limit would have to be handed on to functions.
-            if here.iter().any(|a| !a.adds || a.called) || !matches!(step, Step::Const(_)) {
+            if here.iter().any(|a| a.adds.is_none() || a.called) || by.is_none() {
                 return None;
             }
-            let sums = self.words.entry(at).or_default();
-            (sums.repeated, sums.depth) = (true, sums.depth + 1);
+            for sums in inner.iter_mut().filter(|a| a.at == at).filter_map(|a| a.adds.as_mut()) {
+                (sums.repeated, sums.depth) = (true, sums.depth + 1);
+            }
             self.repeats.entry(std::ptr::from_ref(s)).or_default().push(at);
         }
-        let by = if let Step::Const(by) = step { Some(by) } else { None };
         for access in &mut inner {
-            access.window = access.window.take().and_then(|window| swept(window, var, &ends, by));
+            access.window = access.window.take().and_then(|window| swept(window, var, &ends, by, &self.facts));
         }
+        self.facts.truncate(known);
         self.follow(&mut out, inner)?;
         Some(out)
     }
@@ -401,7 +397,7 @@ impl Survey<'_, '_> {
     fn read(&mut self, operand: Operand, out: &mut Vec<Access>) {
         if let Some(at) = self.word(operand) {
             let window = if let Operand::Mem(m) = operand { self.window(m) } else { None };
-            out.push(Access { at, window, adds: false, called: false });
+            out.push(Access { at, window, adds: None, called: false });
         }
     }
 
@@ -412,7 +408,7 @@ impl Survey<'_, '_> {
             Operand::Var(v) => Location::Var(v),
             Operand::Mem(m) => Location::Region(m.region),
         };
-        self.words.contains_key(&at).then_some(at)
+        self.words.contains(&at).then_some(at)
     }
 
     fn window(&self, mem: Mem) -> Window {

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use super::certify::{self, Plan};
 use super::flow::Flow;
+use super::parameters::{Same, same};
 
 use crate::ir::effects::{Effects, Summaries, walk, written_operands, written_places};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Program, Region, Stmt, Var};
@@ -44,6 +45,8 @@ pub(super) struct Drops<'a> {
     plans: HashMap<*const LocatedStmt, Option<Rc<Plan>>>,
     /// The same of functions that add to words of their callers, through these parameters.
     function_plans: HashMap<(FunctionId, u64), Option<Rc<Plan>>>,
+    /// Parameters that have one value.
+    same: Vec<Same>,
 }
 
 impl<'a> Drops<'a> {
@@ -57,7 +60,14 @@ impl<'a> Drops<'a> {
             certify,
             plans: HashMap::new(),
             function_plans: HashMap::new(),
+            same: same(program),
         }
+    }
+
+    /// The parameters of a function that have the value of an earlier one.
+    pub(super) fn same_params(&self, f: &IrFunction) -> Same {
+        let n = self.program.functions.iter().position(|other| std::ptr::eq(f, other));
+        n.map(|n| self.same[n].clone()).unwrap_or_default()
     }
 
     /// How a function adds to words of a computation that calls it; `None` if it calls itself, or may add to one after it was read.

@@ -13,7 +13,7 @@
 //! # Neighbours
 //!
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, and `promote`
-//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded (`windows` has their addresses), and
+//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value), and
 //! `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
 mod activity;
@@ -21,11 +21,13 @@ mod calls;
 mod certify;
 mod data;
 mod dead_uncompute;
+mod facts;
 mod flow;
 mod function;
 mod fused_gradient;
 mod logged_sums;
 mod loops;
+mod parameters;
 mod promote;
 mod statement;
 mod windows;
