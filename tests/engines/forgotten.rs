@@ -445,3 +445,81 @@ fn states_that_are_read_too_early_are_undone() {
         }
     }
 }
+
+/// A determinant by minors, of which each is computed in a routine of its own.
+const DETERMINANT: &str = "@i function det!(out!, A::AbstractMatrix, n::Int)
+    if (n == 1, ~)
+        out! += A[1, 1]
+    else
+        for j = 1:n
+            @routine begin
+                d ← 0.0
+                B ← zeros(n - 1, n - 1)
+                for c = 1:n - 1
+                    for r = 1:n - 1
+                        if (c < j, ~)
+                            B[r, c] += A[r + 1, c]
+                        else
+                            B[r, c] += A[r + 1, c + 1]
+                        end
+                    end
+                end
+                det!(d, B, n - 1)
+            end
+            out! += A[1, j] * d * (3 - 2 * n) / n
+            ~@routine
+        end
+    end
+end
+";
+
+/// Two functions that call one another.
+const MUTUAL: &str = "@i function even!(y!, x::AbstractVector, n::Int)
+    @routine begin
+        s ← 0.0
+        if (n > 0, ~)
+            odd!(s, x, n - 1)
+        end
+    end
+    y! += sin(s) + x[n % 3 + 1] * s
+    y! += cos(x[1])
+    ~@routine
+end
+
+@i function odd!(y!, x::AbstractVector, n::Int)
+    @routine begin
+        s ← 0.0
+        w ← zeros(3)
+        for i = 1:3
+            w[i] += x[i] * n / 7
+        end
+        even!(s, w, n)
+    end
+    y! += exp(s / 9)
+    ~@routine
+end
+
+@i function f!(out!, x::AbstractVector, n::Int)
+    even!(out!, x, n)
+end
+";
+
+/// A routine of a function that calls itself is not undone in each of its calls.
+#[test]
+fn routines_with_calls_of_the_function_itself_are_forgotten() {
+    let matrix = "0.0,[0.5 0.2 0.1 0.7; 0.3 0.8 0.4 0.6; 0.9 0.1 0.2 0.4; 0.7 0.5 0.3 0.2]";
+    let cases = [("det", DETERMINANT, format!("{matrix},4")), ("even", MUTUAL, "0.0,[0.5,1.5,0.25],5".to_string())];
+    for (name, source, args) in cases {
+        let functions = functions(&format!("{name}.nil"), source, &args);
+        assert!(functions.iter().any(|f| *f == format!("{name}_backward_gradient_complete")), "{functions:?}");
+        assert_eq!(outcomes(name, source, &args), [true, true, true], "{name}");
+        let ran = compare(name, source, &call(&args));
+        assert!(ran.whole && ran.finished, "{name}");
+        assert_eq!(gradients(name, source, &args), [true, true], "{name}");
+    }
+    // Minors that are too large to be forgotten.
+    let args = "0.0,[1e5 2e5 3e5; 4e5 5e5 7e5; 3e5 1e5 9e5],3";
+    let [ends, forgets, undoes] = outcomes("large", DETERMINANT, args);
+    assert_eq!((forgets, undoes), (false, ends), "{args}");
+    assert!(compare("large", DETERMINANT, &call(args)).whole);
+}

@@ -15,7 +15,7 @@ use super::certify::{self, Plan};
 use super::flow::Flow;
 use super::parameters::{Same, same};
 
-use crate::ir::effects::{Effects, Summaries, walk, written_operands, written_places};
+use crate::ir::effects::{Effects, Summaries, callees_first, walk, written_operands, written_places};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Program, Region, Stmt, Var};
 
 /// What is to be done where a computation is forgotten.
@@ -35,8 +35,8 @@ pub(super) struct Drops<'a> {
     pub(super) program: &'a Program,
     summaries: Summaries,
     reach: HashMap<FunctionId, Reach>,
-    /// What functions do; `None` where they call themselves.
-    pub(super) flows: HashMap<FunctionId, Option<Rc<Flow>>>,
+    /// What functions do.
+    pub(super) flows: HashMap<FunctionId, Rc<Flow>>,
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
     /// Whether sums with small partial sums are forgotten.
@@ -51,7 +51,7 @@ pub(super) struct Drops<'a> {
 
 impl<'a> Drops<'a> {
     pub(super) fn new(program: &'a Program, fast: bool, certify: bool) -> Drops<'a> {
-        Drops {
+        let mut drops = Drops {
             program,
             summaries: Summaries::new(program),
             reach: HashMap::new(),
@@ -61,6 +61,28 @@ impl<'a> Drops<'a> {
             plans: HashMap::new(),
             function_plans: HashMap::new(),
             same: same(program),
+        };
+        for component in callees_first(program) {
+            let component: Vec<FunctionId> = component.into_iter().map(|f| FunctionId(f as u32)).collect();
+            if component.iter().any(|func| drops.summaries.get(*func).recursive) {
+                drops.settle_flows(&component);
+                drops.settle_reach(&component);
+            }
+        }
+        drops
+    }
+
+    /// Finds out which parameters' words functions may write that call one another.
+    fn settle_reach(&mut self, component: &[FunctionId]) {
+        let params = |func: &FunctionId| self.program.functions.get(func.0 as usize).map_or(0, |f| f.params.len());
+        self.reach.extend(component.iter().map(|func| (*func, Some(vec![false; params(func)]))));
+        let mut settled = false;
+        while !settled {
+            settled = true;
+            for func in component {
+                let reach = self.reach_of_body(*func);
+                settled &= self.reach.insert(*func, reach.clone()) == Some(reach);
+            }
         }
     }
 
@@ -169,8 +191,12 @@ impl<'a> Drops<'a> {
         if let Some(known) = self.reach.get(&func) {
             return known.clone();
         }
-        // A function that calls itself may write anything.
-        self.reach.insert(func, None);
+        let reach = self.reach_of_body(func);
+        self.reach.insert(func, reach.clone());
+        reach
+    }
+
+    fn reach_of_body(&mut self, func: FunctionId) -> Reach {
         let program = self.program;
         let f = program.functions.get(func.0 as usize)?;
         let mut own: HashSet<Region> = HashSet::new();
@@ -215,10 +241,7 @@ impl<'a> Drops<'a> {
         }
         let of: Vec<Option<Region>> = f.params.iter().map(|p| f.points(p.var)).collect();
         let regions_known = written.iter().all(|r| own.contains(r) || of.contains(&Some(*r)));
-        let reach =
-            (!unknown && regions_known).then(|| of.iter().map(|r| r.is_some_and(|r| written.contains(&r))).collect());
-        self.reach.insert(func, reach.clone());
-        reach
+        (!unknown && regions_known).then(|| of.iter().map(|r| r.is_some_and(|r| written.contains(&r))).collect())
     }
 }
 

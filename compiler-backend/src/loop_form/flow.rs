@@ -21,7 +21,7 @@ pub(super) enum Location {
 pub(super) type Locations = HashSet<Location>;
 
 /// What a block does to what lives longer than it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flow {
     /// What is looked at.
     pub(super) reads: Locations,
@@ -275,12 +275,31 @@ impl Drops<'_> {
         flow.opaque |= inner.opaque;
     }
 
-    /// What a function does to its parameters and what they point to; `None` if it calls itself.
+    /// What a function does to its parameters and what they point to.
     pub(super) fn flow_of_function(&mut self, func: FunctionId) -> Option<Rc<Flow>> {
         if let Some(known) = self.flows.get(&func) {
-            return known.clone();
+            return Some(known.clone());
         }
-        self.flows.insert(func, None);
+        let flow = self.flow_of_body(func).map(Rc::new)?;
+        self.flows.insert(func, flow.clone());
+        Some(flow)
+    }
+
+    /// Finds out what functions do that call one another: what they do apart from that, and what follows from it.
+    pub(super) fn settle_flows(&mut self, component: &[FunctionId]) {
+        self.flows.extend(component.iter().map(|func| (*func, Rc::default())));
+        let mut settled = false;
+        while !settled {
+            settled = true;
+            for func in component {
+                let Some(flow) = self.flow_of_body(*func) else { continue };
+                let known = self.flows.insert(*func, Rc::new(flow.clone()));
+                settled &= known.is_some_and(|known| *known == flow);
+            }
+        }
+    }
+
+    fn flow_of_body(&mut self, func: FunctionId) -> Option<Flow> {
         let program = self.program;
         let f = program.functions.get(func.0 as usize)?;
         let flow = self.flow(f, &f.body);
@@ -292,9 +311,7 @@ impl Drops<'_> {
         } else {
             flow
         };
-        let flow = Some(Rc::new(flow));
-        self.flows.insert(func, flow.clone());
-        flow
+        Some(flow)
     }
 }
 
