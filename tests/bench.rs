@@ -106,7 +106,7 @@ fn every_number_of_interest_is_there() {
 /// Those of which nothing is published, but whose gradients in C and differences are compared.
 #[test]
 fn gradients_written_by_hand_agree() {
-    const NAMES: [&str; 9] = [
+    const NAMES: [&str; 10] = [
         "logsumexp-1000",
         "k-means",
         "least-squares",
@@ -115,6 +115,7 @@ fn gradients_written_by_hand_agree() {
         "attention",
         "matmul",
         "brusselator",
+        "determinant",
         "unitary",
     ];
     let call = [&["--quick", "--repeat", "1", "--engine", ENGINE, "--json"], &NAMES[..]].concat();

@@ -1,4 +1,4 @@
-//! The cases of statistics and learning, and of an integrated equation: all add one number to `loss!`, and their inputs
+//! The cases of statistics and learning, of an integrated equation and of a determinant: all add one number to the first argument, and their inputs
 //! are generated.
 
 use crate::cases::{Case, Size};
@@ -6,7 +6,7 @@ use crate::inputs::{self, Data};
 use crate::reference;
 
 /// The names of the cases, each with the name of its workload.
-pub(crate) const NAMES: [(&str, &str); 9] = [
+pub(crate) const NAMES: [(&str, &str); 10] = [
     ("logsumexp-1000", "logsumexp"),
     ("logsumexp", "logsumexp"),
     ("k-means", "k-means"),
@@ -16,6 +16,7 @@ pub(crate) const NAMES: [(&str, &str); 9] = [
     ("attention", "attention"),
     ("matmul", "matmul"),
     ("brusselator", "brusselator"),
+    ("determinant", "determinant"),
 ];
 
 /// A case by its name, if it is one of these.
@@ -61,6 +62,10 @@ pub(crate) fn case(name: &str, size: Size) -> Option<Case> {
             let steps = pick(1000, 100);
             new(format!("{steps} steps, 100 places"), steps, inputs::brusselator(100, steps as i64))
         }
+        "determinant" => {
+            let n = pick(8, 6);
+            new(format!("{n} × {n}"), n, inputs::determinant(n))
+        }
         _ => return None,
     })
 }
@@ -82,6 +87,8 @@ pub(crate) fn more_arrays(workload: &str, data: &[Data]) -> Vec<Vec<u64>> {
             let steps = if let Some(Data::Int(steps)) = data.get(5) { *steps as usize } else { 0 };
             vec![room(2 * n * (steps + 1))]
         }
+        // A minor and its gradient for each size.
+        ("determinant", [n, _]) => vec![size(*n), room((1..*n).map(|m| 2 * m * m).sum())],
         _ => Vec::new(),
     }
 }

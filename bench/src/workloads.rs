@@ -57,7 +57,7 @@ macro_rules! workload {
 }
 
 /// All workloads.
-pub static WORKLOADS: [Workload; 18] = [
+pub static WORKLOADS: [Workload; 19] = [
     workload!(
         "bessel",
         "Bessel function J2, by its series to 1e-8",
@@ -182,6 +182,14 @@ pub static WORKLOADS: [Workload; 18] = [
         ["brusselator"("a[0], a[1], a[2], a[3], n[1], D(4), I(5)")],
         "brusselator_gradient"("Y(0), W(0), a[1], a[2], a[3], G(0), G(1), G(2), a[6], n[1], D(4), I(5)"),
         ["loss!"][0], ["u" "v" "p"][1 2 3]
+    ),
+    workload!(
+        "determinant",
+        "a determinant by minors, which calls itself",
+        ["determinant"("a[0], a[1], a[3], I(2)")],
+        "determinant_gradient"("Y(0), W(0), a[1], G(0), a[3], I(2)"),
+        ["det!"][0],
+        ["A"][1]
     ),
 ];
 

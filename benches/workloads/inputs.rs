@@ -273,6 +273,11 @@ pub(crate) fn brusselator(n: usize, steps: i64) -> Vec<Data> {
     ]
 }
 
+/// `determinant.nil`: an n×n matrix of numbers from −1 to 1, seed 13.
+pub(crate) fn determinant(n: usize) -> Vec<Data> {
+    vec![Data::Real(0.0), Data::Reals(vec![n, n], SplitMix64(13).vector(n * n))]
+}
+
 /// `logistic.nil`: an n×m matrix of numbers from −1 to 1, m weights from −1 to 1, and then n classes −1 or 1, each as probable, seed 10.
 pub(crate) fn logistic(n: usize, m: usize) -> Vec<Data> {
     let mut random = SplitMix64(10);

@@ -126,6 +126,7 @@ pub(crate) fn workload_calls() -> Vec<(&'static str, String, Call)> {
         ("attention", of(inputs::attention(5, 3)), None),
         ("matmul", of(inputs::matmul(5)), None),
         ("brusselator", of(inputs::brusselator(8, 3)), None),
+        ("determinant", of(inputs::determinant(4)), None),
         ("gmm", file("gmm"), None),
         ("ba", file("ba"), None),
     ];
