@@ -191,6 +191,36 @@ end
 end
 ";
 
+/// Words that come out exactly, and a sum of what is made of them.
+const MIXED: &str = "@i function squares!(y!, x)
+    for i = 1:length(x)
+        y![i] += x[i] * x[1] - x[i] / 3
+    end
+end
+
+@i function f!(out!, x::AbstractMatrix)
+    @routine begin
+        y ← zeros(size(x, 1), size(x, 2))
+        d ← 0.0
+        s ← 0.0
+        d += x[1, 1] / 7
+        for k = 1:size(x, 2)
+            squares!(y[:, k], x[:, k])
+            for j = 1:size(x, 1)
+                @routine begin
+                    z ← zeros(2)
+                    squares!(z, x[:, k])
+                end
+                s += y[j, k] + d * z[1] / 3
+                ~@routine
+            end
+        end
+    end
+    out! += s * y[1, 1] / 3
+    ~@routine
+end
+";
+
 fn number() -> impl Strategy<Value = f64> {
     let large = (-3i32..13, any::<u32>(), any::<bool>()).prop_map(|(power, digits, minus)| {
         let x = f64::from(digits) / f64::from(u32::MAX) * 10f64.powi(power);
@@ -210,8 +240,9 @@ fn rests_are_never_larger_than_is_forgotten() {
         .run(&numbers, |x| {
             let list = x.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(",");
             let [a, b, c, d, e, f] = x[..] else { unreachable!("six numbers") };
-            let calls =
-                [(SUM, format!("0.0,[{list}]")), (MATRIX, format!("0.0,[{a:?} {b:?}; {c:?} {d:?}; {e:?} {f:?}]"))];
+            let matrix = format!("0.0,[{a:?} {b:?}; {c:?} {d:?}; {e:?} {f:?}]");
+            let mixed = format!("0.0,[{a:?} {b:?} {c:?}; {d:?} {e:?} {f:?}]");
+            let calls = [(SUM, format!("0.0,[{list}]")), (MATRIX, matrix), (MIXED, mixed)];
             for (source, args) in calls {
                 let [ends, forgets, undoes] = outcomes("random", source, &args);
                 assert!(ends || !forgets, "{args}: forgotten, and the interpreter stops");

@@ -12,7 +12,7 @@ use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
 use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
 use pendula_isa::kernels::Faults;
-use pendula_isa::num::raw::{Facts, facts};
+use pendula_isa::num::raw::{Facts, facts, is_short};
 use pendula_isa::types::Cond;
 
 /// Prints one block.
@@ -26,6 +26,8 @@ struct BlockPrinter<'b, 'f, 'p> {
     /// Conditions of the conditionals that are open, and of the one that ended last.
     open: Vec<Expr>,
     ended: Option<Expr>,
+    /// The condition of a conditional that is computed in any case, without a branch: its checks are made where that holds.
+    only_if: Option<Expr>,
     /// How many words the block writes.
     sets: usize,
     /// The value whose check for being finite is made on the word that it is written to.
@@ -47,6 +49,7 @@ impl FunctionPrinter<'_> {
             depth: 0,
             open: Vec::new(),
             ended: None,
+            only_if: None,
             sets: 0,
             late: None,
             declared_ahead: Vec::new(),
@@ -240,7 +243,7 @@ impl BlockPrinter<'_, '_, '_> {
         let arguments: Vec<Expr> = args.iter().enumerate().map(|(n, v)| self.argument(*v, number(n))).collect();
         let arguments: Vec<&Expr> = arguments.iter().collect();
         for argument in &arguments[..facts.finite] {
-            self.line(&format!("CHECK({});", argument.text));
+            self.check(argument);
         }
         if let Some(domain) = elementary::domain(kernel) {
             let holds = Expr::call(&domain, &arguments, Kind::Truth);
@@ -248,10 +251,37 @@ impl BlockPrinter<'_, '_, '_> {
         }
         let result = self.temporary();
         self.define(&result, &Expr::call(&format!("inline_{kernel}"), &arguments, Kind::Double));
+        let result = Expr::atom(result, Kind::Double);
         if facts.overflows {
-            self.line(&format!("CHECK({result});"));
+            self.check(&result);
         }
-        self.done[v.0 as usize] = Some(Expr::atom(result, Kind::Double));
+        self.done[v.0 as usize] = Some(result);
+    }
+
+    /// Notes a number that is not finite.
+    fn check(&mut self, x: &Expr) {
+        match &self.only_if {
+            Some(c) => self.line(&format!("CHECK_IF({}, {});", c.text, x.text)),
+            None => self.line(&format!("CHECK({});", x.text)),
+        }
+    }
+
+    /// Whether a conditional takes no more time than a branch, and can be computed where it is not run: loops with it may be vectorised then.
+    fn is_short(&self, v: ValueId) -> bool {
+        let ops = &self.block.ops[v.0 as usize + 1..];
+        let until = ops.iter().position(|op| *op == Op::End).unwrap_or(0);
+        ops[..until].iter().enumerate().all(|(n, op)| match *op {
+            Op::Kernel(kernel, _) => is_short(self.f.kernel(kernel).0.name),
+            Op::Const(_) | Op::Get(..) | Op::Finite(_) | Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) => true,
+            Op::Not(_)
+            | Op::Compare(..)
+            | Op::Select(..)
+            | Op::FromInt(_)
+            | Op::CompareFloat(..)
+            | Op::Canonical(_) => true,
+            Op::BinaryOp(..) => !self.block.wraps[v.0 as usize + 1 + n],
+            _ => false,
+        })
     }
 
     fn choose(&mut self, v: ValueId, c: &Expr, a: ValueId, b: ValueId) {
@@ -409,7 +439,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         // What is within a limit is finite.
         let limited = self.block.limit.is_some() && self.block.ops.contains(&Op::Set(0, 1, a));
         if self.f.program.checks_finite && self.late != Some(a) && !limited {
-            self.line(&format!("CHECK({});", self.real(a).text));
+            self.check(&self.real(a));
         }
     }
 
@@ -427,15 +457,23 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         self.line(&format!("bad |= {};", self.int(c).at(Prec::Atom)));
     }
 
-    fn begin(&mut self, _: ValueId, c: ValueId) {
+    fn begin(&mut self, v: ValueId, c: ValueId) {
         let c = self.value(c);
         let c = if c.is_double() { WORDS.convert(c, Kind::Word) } else { c };
+        if self.open.is_empty() && self.is_short(v) {
+            self.only_if = Some(c);
+            return;
+        }
         self.line(&format!("if ({}) {{", c.text));
         self.open.push(c);
         self.depth += 1;
     }
 
     fn end(&mut self, _: ValueId) {
+        if let Some(c) = self.only_if.take() {
+            self.ended = Some(c);
+            return;
+        }
         self.depth = self.depth.saturating_sub(1);
         self.ended = self.open.pop();
         self.line("}");

@@ -78,17 +78,18 @@ fn function(kernel: &str, storage: &str) -> String {
 }
 
 /// A function of a kernel's arguments, which returns what is recorded.
-fn recorded(kernel: &str, head: &str, record: impl FnOnce([Real; 2]) -> Option<String>) -> String {
+fn recorded(kernel: &str, head: &str, record: impl FnOnce([Real; 3]) -> Option<String>) -> String {
     let integer = facts(kernel).is_some_and(|facts| facts.integer);
     LINES.with_borrow_mut(|r| *r = Recording::default());
     let a = Real::record("a".into());
-    let (second, b) = match (arity(kernel), integer) {
-        (2, true) => (", int64_t b", Real::record("real(b)".into())),
-        (2, false) => (", double b", Real::record("b".into())),
-        _ => ("", a),
+    let (others, b, c) = match (arity(kernel), integer) {
+        (3, _) => (", double b, double c", Real::record("b".into()), Real::record("c".into())),
+        (2, true) => (", int64_t b", Real::record("real(b)".into()), a),
+        (2, false) => (", double b", Real::record("b".into()), a),
+        _ => ("", a, a),
     };
-    let Some(result) = record([a, b]) else { return String::new() };
-    let mut out = format!("{head}(double a{second})\n{{\n    EXACT\n");
+    let Some(result) = record([a, b, c]) else { return String::new() };
+    let mut out = format!("{head}(double a{others})\n{{\n    EXACT\n");
     for line in LINES.take().lines {
         let _ = writeln!(out, "    {line}");
     }

@@ -40,6 +40,8 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 
 /* Notes a number that is not finite, in the sign of `odd`: where its exponent is all ones, one more carries into the sign. */
 #define CHECK(x) (odd |= (bits(x) & 0x7ff0000000000000) + 0x0010000000000000)
+/* The same where a condition holds. With a choice of doubles, loops would not be vectorised. */
+#define CHECK_IF(c, x) (odd |= -(int64_t)(c) & ((bits(x) & 0x7ff0000000000000) + 0x0010000000000000))
 /* Notes, there, too, a number beyond 1e-8 that is to be zero: doubles without signs are in the order of their bits. */
 #define NEAR_ZERO(x) (odd |= 0x3e45798ee2308c3a - (bits(x) & INT64_MAX))
 /* Notes, there, too, a number of which the magnitude is above that of these bits, and what is no number. */

@@ -23,7 +23,7 @@ use super::dead_uncompute::Drops;
 use super::facts::{Facts, Told, implied};
 use super::flow::{Location, Locations};
 use super::loops::integer_result;
-use super::windows::{Access, Window, keeps_apart, may_meet, swept, symbol, unite};
+use super::windows::{Access, Window, hull, keeps_apart, may_meet, swept, symbol, unite};
 use crate::ir::effects::{changed_vars, walk, written_operands};
 use crate::ir::{Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var};
 
@@ -369,6 +369,14 @@ impl Survey<'_, '_> {
         for at in added {
             let here: Vec<&Access> = inner.iter().filter(|a| a.at == at).collect();
             if by.is_some_and(|by| keeps_apart(&here, var, by, &self.facts)) {
+                // What a turn adds to is apart from what others add to, but not where it is only known from where to where all turns do.
+                let adds: Vec<&Access> = here.into_iter().filter(|a| a.adds.is_some()).collect();
+                if let Some(window) = hull(&adds, &self.facts) {
+                    let called = adds.iter().any(|a| a.called);
+                    let one = Access { at, window, adds: Some(self.most(at, &inner)), called };
+                    inner.retain(|a| a.at != at || a.adds.is_none());
+                    inner.push(one);
+                }
                 continue;
             }
             // A word may be added to in several turns; none may be read before the last of them. The number of turns must be known.

@@ -153,6 +153,16 @@ impl<'a> Drops<'a> {
         (self.fast || exact).then_some((own, plan))
     }
 
+    /// The words of a computation that need not be undone though others must: those to which one number is added. What is added to the
+    /// others comes out the same again, as all words are complete before they are read.
+    pub(super) fn exact(&mut self, f: &IrFunction, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Option<Rc<Plan>> {
+        self.own(f, compute)?;
+        if self.fast || !self.is_recomputable(f, compute, body) {
+            return None;
+        }
+        self.plan(f, compute).filter(|plan| plan.words.values().any(|sums| !sums.is_limited()))
+    }
+
     /// Whether a block writes only these words.
     fn writes_only(&mut self, f: &IrFunction, block: &[LocatedStmt], own: &Own) -> bool {
         block.iter().all(|s| match &s.stmt {

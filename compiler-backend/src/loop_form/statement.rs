@@ -34,6 +34,9 @@ impl FunctionBuilder<'_, '_> {
         if self.are_passive(std::slice::from_ref(s)) {
             return self.values_alone(|fw| fw.statement(s, back));
         }
+        if back && self.undoes_nothing(s) {
+            return Ok(());
+        }
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let info = func.info();
@@ -223,7 +226,7 @@ impl FunctionBuilder<'_, '_> {
 
     /// A variable's life begins or ends.
     fn life(&mut self, var: Var, care: AncillaChecks, ends: bool) {
-        if ends && care.check && !self.unchecked {
+        if ends && care.check && !self.unchecked && !self.complete.contains(&Location::Var(var)) {
             self.push(Out::CheckZero(local(var)));
         }
         if ends && self.carries_late() && self.f.ty(var) == Ty::F {
@@ -234,7 +237,7 @@ impl FunctionBuilder<'_, '_> {
 
     /// An array's life begins or ends.
     fn array(&mut self, s: &LocatedStmt, base: Var, what: (Operand, Region, Ty, AncillaChecks), ends: bool) -> Done {
-        let (len, _, ty, care) = what;
+        let (len, region, ty, care) = what;
         self.inside(s, 0, len);
         let (base, len) = (local(base), self.integer(len));
         if !ends {
@@ -242,7 +245,7 @@ impl FunctionBuilder<'_, '_> {
             return Ok(());
         }
         let values = match ty {
-            _ if self.unchecked => Freed::Clear,
+            _ if self.unchecked || self.complete.contains(&Location::Region(region)) => Freed::Clear,
             Ty::F => Freed::Check,
             Ty::Int | Ty::Q | Ty::L if care.check => Freed::Check,
             Ty::Int | Ty::Q | Ty::L => Freed::Zero,
@@ -302,7 +305,7 @@ impl FunctionBuilder<'_, '_> {
         if self.are_passive(compute) {
             return self.values_alone(|fw| fw.undo(compute, body));
         }
-        let Some((own, plan)) = self.forgotten(compute, body) else { return self.block(compute, true) };
+        let Some((own, plan)) = self.forgotten(compute, body) else { return self.undo_inexact(compute, body) };
         if self.ad_mode != AdMode::Plain {
             // The values are not looked at any more.
             let outer = (std::mem::replace(&mut self.unchecked, true), self.complete.clone(), self.calls.clone());
@@ -318,6 +321,28 @@ impl FunctionBuilder<'_, '_> {
             self.push(Out::Forget(local(*base), self.integer(*len)));
         }
         Ok(())
+    }
+
+    /// Undoes a computation, but for words that come out exactly.
+    fn undo_inexact(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
+        let forget = self.w.switches.has(Pass::Forget);
+        let exact = forget.then(|| self.w.drops.exact(self.f, compute, body)).flatten();
+        let Some(plan) = exact else { return self.block(compute, true) };
+        let outer = (self.complete.clone(), self.calls.clone());
+        self.complete.extend(plan.words.iter().filter(|(_, sums)| !sums.is_limited()).map(|(at, _)| *at));
+        self.calls.extend(&plan.calls);
+        let done = self.block(compute, true);
+        (self.complete, self.calls) = outer;
+        done
+    }
+
+    /// Whether undoing a statement changes only words that are forgotten, and nothing flows back through it.
+    fn undoes_nothing(&mut self, s: &LocatedStmt) -> bool {
+        if self.complete.is_empty() || self.ad_mode != AdMode::Plain || is_life(s) {
+            return false;
+        }
+        let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
+        !flow.opaque && flow.sums.iter().chain(&flow.changes).all(|at| self.complete.contains(at))
     }
 
     /// A computation's own words, if it is forgotten, and how.
@@ -449,4 +474,9 @@ fn word_of(operand: Operand) -> Option<Location> {
 /// Whether two words are different ones for certain.
 pub(super) fn differ(a: Mem, b: Mem) -> bool {
     a.region != b.region || ((a.base, a.index) == (b.base, b.index) && a.offset != b.offset)
+}
+
+/// Whether a statement begins or ends the life of words.
+fn is_life(s: &LocatedStmt) -> bool {
+    matches!(s.stmt, Stmt::Ancilla { .. } | Stmt::Array { .. } | Stmt::Span { .. })
 }

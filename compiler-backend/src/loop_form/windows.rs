@@ -79,6 +79,19 @@ fn apart(accesses: &[&Access], var: Var, by: i64, facts: &Facts) -> Option<bool>
     Some(true)
 }
 
+/// A window around those of accesses, if it is known which reach furthest.
+pub(super) fn hull(accesses: &[&Access], facts: &Facts) -> Option<Window> {
+    let mut windows = accesses.iter().map(|a| a.window.as_ref());
+    let (mut low, mut high) = windows.next()??.clone();
+    let reaches = |a: &Sum, b: &Sum| b.plus(a, -1).is_some_and(|by| facts.is_at_least(&by, 0));
+    for window in windows {
+        let (from, to) = window?;
+        low = [low.clone(), from.clone()].into_iter().find(|a| reaches(a, &low) && reaches(a, from))?;
+        high = [high.clone(), to.clone()].into_iter().find(|a| reaches(&high, a) && reaches(to, a))?;
+    }
+    Some(Some((low, high)))
+}
+
 /// The window of all turns of a loop; `None` where it is not known.
 pub(super) fn swept(
     (low, high): (Sum, Sum),

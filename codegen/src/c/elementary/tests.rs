@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-fn arguments() -> Vec<[f64; 2]> {
+fn arguments() -> Vec<[f64; 3]> {
     let mut edges = vec![
         0.0,
         5e-324,
@@ -75,17 +75,21 @@ fn arguments() -> Vec<[f64; 2]> {
     let mut edges: Vec<f64> = edges.into_iter().flat_map(|x: f64| [x, x.next_up(), x.next_down()]).collect();
     edges.extend(edges.clone().iter().map(|x| -x));
     let mut random = Random(11);
-    let mut out: Vec<[f64; 2]> = edges.iter().flat_map(|a| [[*a, 2.0], [*a, -1.5], [*a, *a], [2.5, *a]]).collect();
-    out.extend((0..30_000).map(|_| [random.double(), random.double()]));
+    let mut out: Vec<[f64; 3]> = edges
+        .iter()
+        .flat_map(|a| [[*a, 2.0, -1.0], [*a, -1.5, *a], [*a, *a, 1.0], [2.5, *a, -0.0], [*a, -a, 0.0]])
+        .collect();
+    out.extend((0..30_000).map(|_| [random.double(), random.double(), random.double()]));
     out
 }
 
 /// The value of a kernel in Rust, if there is one within the range of the C function.
-type Value = fn(f64, f64) -> Option<u64>;
+type Value = fn([f64; 3]) -> Option<u64>;
 
-fn value<K: Kernel>(a: f64, b: f64) -> Option<u64> {
-    let far = raw::holds(K::INFO.name, [a, b]) == Some(false);
-    let words = K::words(Env::default(), [a.to_bits(), b.to_bits(), 0, 0]);
+fn value<K: Kernel>(x: [f64; 3]) -> Option<u64> {
+    let far = raw::holds(K::INFO.name, x) == Some(false);
+    let [a, b, c] = x.map(f64::to_bits);
+    let words = K::words(Env::default(), [a, b, c, 0]);
     words.ok().filter(|_| !far).map(|([word, _], _)| word)
 }
 
@@ -95,6 +99,7 @@ macro_rules! functions {
 
 const FUNCTIONS: &[(&str, Value)] = functions! {
     Exp Exp2 Expm1 Sinh Cosh Tanh Log Log2 Log1p Asinh Acosh Atanh Sin Cos Tan Asin Acos Atan Atan2 Cbrt Hypot Pow Powi Erf Erfc
+    Muladd Sign Relu Min Max Floor
 };
 
 /// A program that reads arguments and writes the values of all functions, each from a loop that compilers vectorise.
@@ -105,21 +110,22 @@ fn program() -> String {
         let second = match arity(kernel) {
             2 if integer => ", bits(b[i])",
             2 => ", b[i]",
+            3 => ", b[i], c[i]",
             _ => "",
         };
         let _ = writeln!(
             loops,
-            "__attribute__((noinline)) static void each_{kernel}(const double *restrict a, const double *restrict b, double *restrict out, word n)\n\
+            "__attribute__((noinline)) static void each_{kernel}(const double *restrict a, const double *restrict b, const double *restrict c, double *restrict out, word n)\n\
              {{\n    for (word i = 0; i < n; i++)\n        out[i] = inline_{kernel}(a[i]{second});\n}}"
         );
-        let _ = writeln!(calls, "    each_{kernel}(a, b, out, n);\n    fwrite(out, 8, n, stdout);");
+        let _ = writeln!(calls, "    each_{kernel}(a, b, c, out, n);\n    fwrite(out, 8, n, stdout);");
     }
     let functions = super::functions(FUNCTIONS.iter().map(|(name, _)| *name), &loops);
     format!(
         "#include <stdio.h>\n#include <stdlib.h>\n{}\n{functions}\n{loops}\n\
          int main(void)\n{{\n    word n;\n    if (fread(&n, 8, 1, stdin) != 1) return 1;\n\
-         double *a = malloc(8 * n), *b = malloc(8 * n), *out = malloc(8 * n);\n\
-         if (fread(a, 8, n, stdin) != n || fread(b, 8, n, stdin) != n) return 1;\n{calls}    return 0;\n}}\n",
+         double *a = malloc(8 * n), *b = malloc(8 * n), *c = malloc(8 * n), *out = malloc(8 * n);\n\
+         if (fread(a, 8, n, stdin) != n || fread(b, 8, n, stdin) != n || fread(c, 8, n, stdin) != n) return 1;\n{calls}    return 0;\n}}\n",
         super::super::PRELUDE
     )
 }
@@ -147,7 +153,7 @@ fn run(source: &str, rounding: Rounding, input: &[u8]) -> Vec<u8> {
 fn the_same_bits_in_c() {
     let arguments = arguments();
     let mut input = (arguments.len() as u64).to_le_bytes().to_vec();
-    for n in 0..2 {
+    for n in 0..3 {
         arguments.iter().for_each(|x| input.extend(x[n].to_bits().to_le_bytes()));
     }
     let source = program();
@@ -165,7 +171,7 @@ fn the_same_bits_in_c() {
         for ((name, value), words) in FUNCTIONS.iter().zip(words.chunks(arguments.len())) {
             let mut met = 0;
             for (x, word) in arguments.iter().zip(words) {
-                let Some(right) = value(x[0], x[1]) else { continue };
+                let Some(right) = value(*x) else { continue };
                 met += 1;
                 assert_eq!(
                     *word,

@@ -1,7 +1,7 @@
 //! The bodies by the names of their kernels, and where they hold, for whatever runs them on another arithmetic.
 
 use super::domain::*;
-use super::{Double, LIMIT, arc, error, exponential, logarithm, root, trigonometric};
+use super::{Double, LIMIT, arc, error, exponential, logarithm, root, simple, trigonometric};
 
 /// What is known of a body.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +16,15 @@ pub struct Facts {
     pub integer: bool,
 }
 
+/// Whether the body of a kernel takes no more time than some sums.
+pub fn is_short(kernel: &str) -> bool {
+    matches!(kernel, "float_muladd" | "float_sign" | "float_relu" | "float_min" | "float_max" | "float_floor")
+}
+
 macro_rules! bodies {
     ($( $kernel:literal $x:pat, finite $finite:literal $(, $flag:ident)* => $body:expr $(, if $holds:expr)?; )*) => {
         /// The body of the kernel of this name; `None` if it has none.
-        pub fn body<D: Double>(kernel: &str, x: [D; 2]) -> Option<D> {
+        pub fn body<D: Double>(kernel: &str, x: [D; 3]) -> Option<D> {
             match kernel {
                 $( $kernel => { let $x = x; Some($body) } )*
                 _ => None,
@@ -27,7 +32,7 @@ macro_rules! bodies {
         }
 
         /// Whether it holds for these arguments; `None` if it does for all that are finite.
-        pub fn holds<D: Double>(kernel: &str, x: [D; 2]) -> Option<D::Truth> {
+        pub fn holds<D: Double>(kernel: &str, x: [D; 3]) -> Option<D::Truth> {
             match kernel {
                 $($( $kernel => { let $x = x; Some($holds) } )?)*
                 _ => None,
@@ -54,29 +59,35 @@ macro_rules! bodies {
 }
 
 bodies! {
-    "float_exp" [a, _], finite 1, overflows => exponential::exp(a);
-    "float_exp2" [a, _], finite 1, overflows => exponential::exp2(a);
-    "float_expm1" [a, _], finite 1, overflows => exponential::expm1(a);
-    "float_sinh" [a, _], finite 1, overflows => exponential::sinh(a);
-    "float_cosh" [a, _], finite 1, overflows => exponential::cosh(a);
-    "float_tanh" [a, _], finite 1 => exponential::tanh(a);
-    "float_log" [a, _], finite 1 => logarithm::log(a), if positive(a);
-    "float_log2" [a, _], finite 1 => logarithm::log2(a), if positive(a);
-    "float_log1p" [a, _], finite 1 => logarithm::log1p(a), if above_minus_one(a);
-    "float_asinh" [a, _], finite 1 => logarithm::asinh(a);
-    "float_acosh" [a, _], finite 1 => logarithm::acosh(a), if at_least_one(a);
-    "float_atanh" [a, _], finite 0 => logarithm::atanh(a), if inside_one(a);
-    "float_sin" [a, _], finite 0 => trigonometric::sin(a), if a.abs().le(D::of(LIMIT));
-    "float_cos" [a, _], finite 0 => trigonometric::cos(a), if a.abs().le(D::of(LIMIT));
-    "float_tan" [a, _], finite 0 => trigonometric::tan(a), if a.abs().le(D::of(LIMIT));
-    "float_asin" [a, _], finite 0 => arc::asin(a), if within_one(a);
-    "float_acos" [a, _], finite 0 => arc::acos(a), if within_one(a);
-    "float_atan" [a, _], finite 1 => arc::atan(a);
-    "float_atan2" [a, b], finite 2 => arc::atan2(a, b);
-    "float_cbrt" [a, _], finite 1 => root::cbrt(a);
-    "float_hypot" [a, b], finite 2, overflows => root::hypot(a, b);
-    "float_pow" [a, b], finite 2, overflows => logarithm::pow(a, b), if has_inverse(a, b) & has_sign(a, b);
-    "float_powi" [a, n], finite 1, overflows, integer => logarithm::powi(a, n), if has_inverse(a, D::from_signed(n.bits()));
-    "float_erf" [a, _], finite 1 => error::erf(a);
-    "float_erfc" [a, _], finite 1 => error::erfc(a);
+    "float_muladd" [a, b, c], finite 3, overflows => a.fma(b, c);
+    "float_sign" [a, ..], finite 1 => simple::sign(a);
+    "float_relu" [a, ..], finite 1 => simple::relu(a);
+    "float_min" [a, b, _], finite 2 => simple::min(a, b);
+    "float_max" [a, b, _], finite 2 => simple::max(a, b);
+    "float_floor" [a, ..], finite 1 => simple::floor(a);
+    "float_exp" [a, ..], finite 1, overflows => exponential::exp(a);
+    "float_exp2" [a, ..], finite 1, overflows => exponential::exp2(a);
+    "float_expm1" [a, ..], finite 1, overflows => exponential::expm1(a);
+    "float_sinh" [a, ..], finite 1, overflows => exponential::sinh(a);
+    "float_cosh" [a, ..], finite 1, overflows => exponential::cosh(a);
+    "float_tanh" [a, ..], finite 1 => exponential::tanh(a);
+    "float_log" [a, ..], finite 1 => logarithm::log(a), if positive(a);
+    "float_log2" [a, ..], finite 1 => logarithm::log2(a), if positive(a);
+    "float_log1p" [a, ..], finite 1 => logarithm::log1p(a), if above_minus_one(a);
+    "float_asinh" [a, ..], finite 1 => logarithm::asinh(a);
+    "float_acosh" [a, ..], finite 1 => logarithm::acosh(a), if at_least_one(a);
+    "float_atanh" [a, ..], finite 0 => logarithm::atanh(a), if inside_one(a);
+    "float_sin" [a, ..], finite 0 => trigonometric::sin(a), if a.abs().le(D::of(LIMIT));
+    "float_cos" [a, ..], finite 0 => trigonometric::cos(a), if a.abs().le(D::of(LIMIT));
+    "float_tan" [a, ..], finite 0 => trigonometric::tan(a), if a.abs().le(D::of(LIMIT));
+    "float_asin" [a, ..], finite 0 => arc::asin(a), if within_one(a);
+    "float_acos" [a, ..], finite 0 => arc::acos(a), if within_one(a);
+    "float_atan" [a, ..], finite 1 => arc::atan(a);
+    "float_atan2" [a, b, _], finite 2 => arc::atan2(a, b);
+    "float_cbrt" [a, ..], finite 1 => root::cbrt(a);
+    "float_hypot" [a, b, _], finite 2, overflows => root::hypot(a, b);
+    "float_pow" [a, b, _], finite 2, overflows => logarithm::pow(a, b), if has_inverse(a, b) & has_sign(a, b);
+    "float_powi" [a, n, _], finite 1, overflows, integer => logarithm::powi(a, n), if has_inverse(a, D::from_signed(n.bits()));
+    "float_erf" [a, ..], finite 1 => error::erf(a);
+    "float_erfc" [a, ..], finite 1 => error::erfc(a);
 }

@@ -24,9 +24,10 @@ mod exponential;
 mod gamma;
 mod logarithm;
 mod root;
+mod simple;
 mod trigonometric;
 
-pub use bodies::{Facts, body, facts, holds};
+pub use bodies::{Facts, body, facts, holds, is_short};
 pub use double::{Bits, Double};
 pub use gamma::{GREATEST_ORDER, is_pole};
 pub use trigonometric::LIMIT;
