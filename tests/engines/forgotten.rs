@@ -74,6 +74,28 @@ fn sums_that_may_leave_a_rest_are_undone() {
     assert!(ran.whole && !ran.finished);
 }
 
+/// A sum of exponentials only grows: it is compared once.
+#[test]
+fn sums_of_exponentials() {
+    let source = "@i function f!(out!, x::AbstractVector)
+    @routine begin
+        s ← 0.0
+        for i = 1:length(x)
+            s += exp(x[i])
+        end
+    end
+    out! += log(s)
+    ~@routine
+end
+";
+    for (args, forgets) in [("0.0,[0.1,0.2,-3.0]", true), ("0.0,[18.0,1.0,2.0]", false), ("0.0,[700.0,-700.0]", false)] {
+        let [ends, forgotten, undoes] = outcomes("exponentials", source, args);
+        assert_eq!((forgotten, undoes), (forgets, ends), "{args}");
+        assert!(compare("exponentials", source, &call(args)).whole, "{args}");
+    }
+    assert_eq!(outcomes("overflow", source, "0.0,[709.5,709.5,1.0]"), [false, false, false]);
+}
+
 #[test]
 fn what_is_not_finite_is_not_forgotten() {
     for args in ["0.0,[1e308,1e308]", "0.0,[1e308,1e308,-1e308]", "0.0,[-1e308,-1e308]"] {
@@ -232,7 +254,7 @@ fn number() -> impl Strategy<Value = f64> {
 /// Code that forgets comes to an end only where the interpreter does; code that undoes exactly there.
 #[test]
 fn rests_are_never_larger_than_is_forgotten() {
-    let config = Cases { cases: 60, failure_persistence: None, ..Cases::default() };
+    let config = Cases { cases: 40, failure_persistence: None, ..Cases::default() };
     let counts = [const { Cell::new(0u32) }; 3];
     let mut runner = TestRunner::new(config);
     let numbers = proptest::collection::vec(number(), 6);

@@ -2,24 +2,26 @@
 //! So one check after the loop does for all turns.
 
 use super::{Block, Local, Place, Program, Slot, Stmt, Value};
-use crate::ops::{Float, Op, ValueId};
+use crate::ops::{Float, Kernel, Op, ValueId};
+use pendula_isa::num::raw::is_not_negative;
 
 /// Moves checks of limits behind loops.
 pub fn check_monotone_sums_once(program: &mut Program) {
-    program.functions.iter_mut().for_each(|f| list(&mut f.body));
+    let Program { functions, kernels, .. } = program;
+    functions.iter_mut().for_each(|f| list(&mut f.body, kernels));
 }
 
-fn list(statements: &mut [Stmt]) {
+fn list(statements: &mut [Stmt], kernels: &[Kernel]) {
     for s in statements {
         match s {
-            Stmt::Values(inner) | Stmt::Loop(inner) => list(inner),
+            Stmt::Values(inner) | Stmt::Loop(inner) => list(inner, kernels),
             Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => {
-                list(then);
-                list(otherwise);
+                list(then, kernels);
+                list(otherwise, kernels);
             }
             Stmt::Count(count) => {
-                list(&mut count.body);
-                let found = monotone_sums(&count.body);
+                list(&mut count.body, kernels);
+                let found = monotone_sums(&count.body, kernels);
                 for (local, limit) in found {
                     count.body.iter_mut().for_each(|s| unlimit(s, local));
                     count.limits_after.push((local, limit));
@@ -30,12 +32,12 @@ fn list(statements: &mut [Stmt]) {
     }
 }
 
-/// The variables to which a turn adds squares or magnitudes, in one block, and their limits.
-fn monotone_sums(body: &[Stmt]) -> Vec<(Local, Value)> {
+/// The variables to which a turn adds squares, magnitudes or exponentials, in one block, and their limits.
+fn monotone_sums(body: &[Stmt], kernels: &[Kernel]) -> Vec<(Local, Value)> {
     let mut sums = Vec::new();
     for s in body {
         match s {
-            Stmt::Block(block) => sums.extend(monotone_sum(block)),
+            Stmt::Block(block) => sums.extend(monotone_sum(block, kernels)),
             Stmt::CheckZero(_) | Stmt::CheckCarried(_) | Stmt::Inside(_) | Stmt::Clear(_) => {}
             // What else is done with the sum is not followed.
             _ => return Vec::new(),
@@ -71,7 +73,7 @@ fn local_of(block: &Block, reg: u8) -> Option<Local> {
 }
 
 /// The variable with a limit to which a block adds what has one sign.
-fn monotone_sum(block: &Block) -> Option<(Local, Value)> {
+fn monotone_sum(block: &Block, kernels: &[Kernel]) -> Option<(Local, Value)> {
     let limit = block.limit?;
     let local = local_of(block, 1)?;
     let written = block.ops.iter().find_map(|op| if let Op::Set(0, 1, v) = *op { Some(v) } else { None })?;
@@ -80,7 +82,8 @@ fn monotone_sum(block: &Block) -> Option<(Local, Value)> {
     let same =
         |a: ValueId, b: ValueId| a == b || matches!((op(a), op(b)), (Op::Get(l, r), Op::Get(m, s)) if (l, r) == (m, s));
     let one_sign = |v: ValueId| match op(v) {
-        Op::Abs(_) => true,
+        Op::Abs(_) | Op::Sqrt(_) => true,
+        Op::Kernel(kernel, _) => is_not_negative(kernels[kernel as usize].name),
         Op::Float(Float::Mul, a, b) => same(a, b),
         _ => false,
     };

@@ -186,6 +186,20 @@ fn the_same_bits_in_c() {
     }
 }
 
+/// What sums rely on that are looked at once, after they are made.
+#[test]
+fn values_that_are_never_negative() {
+    let arguments = arguments();
+    let mut seen = 0;
+    for (name, value) in FUNCTIONS.iter().filter(|(name, _)| raw::is_not_negative(name)) {
+        seen += 1;
+        for word in arguments.iter().filter_map(|x| value(*x)) {
+            assert!(f64::from_bits(word) >= 0.0, "{name}");
+        }
+    }
+    assert!(seen >= 7, "{seen}");
+}
+
 /// Each kernel with a body is among those that are compared.
 #[test]
 fn every_body_is_compared() {

@@ -21,6 +21,22 @@ pub fn is_short(kernel: &str) -> bool {
     matches!(kernel, "float_muladd" | "float_sign" | "float_relu" | "float_min" | "float_max" | "float_floor")
 }
 
+/// Whether the values of a kernel are never negative.
+pub fn is_not_negative(kernel: &str) -> bool {
+    matches!(
+        kernel,
+        "float_exp"
+            | "float_exp2"
+            | "float_cosh"
+            | "float_hypot"
+            | "float_erfc"
+            | "float_acos"
+            | "float_acosh"
+            | "float_relu"
+            | "float_abs"
+    )
+}
+
 macro_rules! bodies {
     ($( $kernel:literal $x:pat, finite $finite:literal $(, $flag:ident)* => $body:expr $(, if $holds:expr)?; )*) => {
         /// The body of the kernel of this name; `None` if it has none.
