@@ -88,7 +88,8 @@ fn sums_of_exponentials() {
     ~@routine
 end
 ";
-    for (args, forgets) in [("0.0,[0.1,0.2,-3.0]", true), ("0.0,[18.0,1.0,2.0]", false), ("0.0,[700.0,-700.0]", false)] {
+    for (args, forgets) in [("0.0,[0.1,0.2,-3.0]", true), ("0.0,[18.0,1.0,2.0]", false), ("0.0,[700.0,-700.0]", false)]
+    {
         let [ends, forgotten, undoes] = outcomes("exponentials", source, args);
         assert_eq!((forgotten, undoes), (forgets, ends), "{args}");
         assert!(compare("exponentials", source, &call(args)).whole, "{args}");

@@ -65,7 +65,8 @@ impl Survey<'_, '_> {
                 continue;
             }
             // Two parts of an array are arrays of their own in the function only if they do not overlap, or are both read.
-            let twice = matches!(own, Location::Var(_)) && names.iter().any(|(_, known, _)| *known == own);
+            let var = matches!(own, Location::Var(_)) && added.contains(&own);
+            let twice = var && names.iter().any(|(_, known, _)| *known == own);
             match names.iter_mut().find(|(known, ..)| *known == inner) {
                 Some((_, known, params)) if *known == own => *params |= 1 << n,
                 None if !twice => names.push((inner, own, 1 << n)),
@@ -81,13 +82,15 @@ impl Survey<'_, '_> {
             let given = callee.params.iter().zip(args).find(|(param, _)| is_symbol_of(value, param.var));
             given.and_then(|(_, arg)| self.operand(*arg))
         };
-        let mut through = 0;
+        let (mut later, mut through) = (Vec::new(), 0);
         for access in &plan.accesses {
             let (_, own, params) = names.iter().find(|(inner, ..)| *inner == access.at)?;
             let window = access.window.as_ref().and_then(|window| translated(window, &value));
             through |= if access.adds.is_some() { *params } else { 0 };
-            out.push(Access { at: *own, window, adds: access.adds, called: true });
+            later.push(Access { at: *own, window, adds: access.adds, called: true });
         }
+        // Words of arrays on their own are read first.
+        self.follow(&mut out, later)?;
         if through != 0 {
             self.calls.insert(std::ptr::from_ref(s), through);
         }
