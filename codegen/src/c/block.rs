@@ -12,7 +12,7 @@ use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
 use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
 use pendula_isa::kernels::Faults;
-use pendula_isa::num::raw::{Facts, facts, is_short};
+use pendula_isa::num::raw::{Facts, facts};
 use pendula_isa::types::Cond;
 
 /// Prints one block.
@@ -271,7 +271,7 @@ impl BlockPrinter<'_, '_, '_> {
         let ops = &self.block.ops[v.0 as usize + 1..];
         let until = ops.iter().position(|op| *op == Op::End).unwrap_or(0);
         ops[..until].iter().enumerate().all(|(n, op)| match *op {
-            Op::Kernel(kernel, _) => is_short(self.f.kernel(kernel).0.name),
+            Op::Kernel(kernel, _) => facts(self.f.kernel(kernel).0.name).is_some_and(|facts| facts.short),
             Op::Const(_) | Op::Get(..) | Op::Finite(_) | Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) => true,
             Op::Not(_)
             | Op::Compare(..)

@@ -3,7 +3,7 @@
 
 use super::{Block, Local, Place, Program, Slot, Stmt, Value};
 use crate::ops::{Float, Kernel, Op, ValueId};
-use pendula_isa::num::raw::is_not_negative;
+use pendula_isa::num::raw::facts;
 
 /// Moves checks of limits behind loops.
 pub fn check_monotone_sums_once(program: &mut Program) {
@@ -83,7 +83,7 @@ fn monotone_sum(block: &Block, kernels: &[Kernel]) -> Option<(Local, Value)> {
         |a: ValueId, b: ValueId| a == b || matches!((op(a), op(b)), (Op::Get(l, r), Op::Get(m, s)) if (l, r) == (m, s));
     let one_sign = |v: ValueId| match op(v) {
         Op::Abs(_) | Op::Sqrt(_) => true,
-        Op::Kernel(kernel, _) => is_not_negative(kernels[kernel as usize].name),
+        Op::Kernel(kernel, _) => facts(kernels[kernel as usize].name).is_some_and(|facts| facts.not_negative),
         Op::Float(Float::Mul, a, b) => same(a, b),
         _ => false,
     };

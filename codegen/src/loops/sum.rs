@@ -120,8 +120,7 @@ impl Induction {
         Some(Induction { first: self.first.plus(&other.first, times)?, step: self.step.plus(&other.step, times)? })
     }
 
-    /// The product, if one of the two stays the same.
-    /// The product, if it has few products.
+    /// The product, if one of the two stays the same and it has few products.
     pub fn times(&self, other: &Induction) -> Option<Induction> {
         // Not squares of what goes on.
         let (invariant, goes) = if self.step.is_zero() { (self, other) } else { (other, self) };

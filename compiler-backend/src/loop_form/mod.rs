@@ -13,8 +13,9 @@
 //! # Neighbours
 //!
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, and `promote`
-//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value), and
-//! `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
+//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves
+//! it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value),
+//! and `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
 mod activity;
 mod calls;

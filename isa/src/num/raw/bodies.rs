@@ -14,27 +14,10 @@ pub struct Facts {
     pub partial: bool,
     /// Whether the second argument has the bits of a signed word.
     pub integer: bool,
-}
-
-/// Whether the body of a kernel takes no more time than some sums.
-pub fn is_short(kernel: &str) -> bool {
-    matches!(kernel, "float_muladd" | "float_sign" | "float_relu" | "float_min" | "float_max" | "float_floor")
-}
-
-/// Whether the values of a kernel are never negative.
-pub fn is_not_negative(kernel: &str) -> bool {
-    matches!(
-        kernel,
-        "float_exp"
-            | "float_exp2"
-            | "float_cosh"
-            | "float_hypot"
-            | "float_erfc"
-            | "float_acos"
-            | "float_acosh"
-            | "float_relu"
-            | "float_abs"
-    )
+    /// Whether it takes no more time than some sums.
+    pub short: bool,
+    /// Whether its values are never negative.
+    pub not_negative: bool,
 }
 
 macro_rules! bodies {
@@ -66,6 +49,8 @@ macro_rules! bodies {
                         overflows: flags.contains(&"overflows"),
                         partial: !partial.is_empty(),
                         integer: flags.contains(&"integer"),
+                        short: flags.contains(&"short"),
+                        not_negative: flags.contains(&"not_negative"),
                     })
                 } )*
                 _ => None,
@@ -75,35 +60,35 @@ macro_rules! bodies {
 }
 
 bodies! {
-    "float_muladd" [a, b, c], finite 3, overflows => a.fma(b, c);
-    "float_sign" [a, ..], finite 1 => simple::sign(a);
-    "float_relu" [a, ..], finite 1 => simple::relu(a);
-    "float_min" [a, b, _], finite 2 => simple::min(a, b);
-    "float_max" [a, b, _], finite 2 => simple::max(a, b);
-    "float_floor" [a, ..], finite 1 => simple::floor(a);
-    "float_exp" [a, ..], finite 1, overflows => exponential::exp(a);
-    "float_exp2" [a, ..], finite 1, overflows => exponential::exp2(a);
+    "float_muladd" [a, b, c], finite 3, overflows, short => a.fma(b, c);
+    "float_sign" [a, ..], finite 1, short => simple::sign(a);
+    "float_relu" [a, ..], finite 1, short, not_negative => simple::relu(a);
+    "float_min" [a, b, _], finite 2, short => simple::min(a, b);
+    "float_max" [a, b, _], finite 2, short => simple::max(a, b);
+    "float_floor" [a, ..], finite 1, short => simple::floor(a);
+    "float_exp" [a, ..], finite 1, overflows, not_negative => exponential::exp(a);
+    "float_exp2" [a, ..], finite 1, overflows, not_negative => exponential::exp2(a);
     "float_expm1" [a, ..], finite 1, overflows => exponential::expm1(a);
     "float_sinh" [a, ..], finite 1, overflows => exponential::sinh(a);
-    "float_cosh" [a, ..], finite 1, overflows => exponential::cosh(a);
+    "float_cosh" [a, ..], finite 1, overflows, not_negative => exponential::cosh(a);
     "float_tanh" [a, ..], finite 1 => exponential::tanh(a);
     "float_log" [a, ..], finite 1 => logarithm::log(a), if positive(a);
     "float_log2" [a, ..], finite 1 => logarithm::log2(a), if positive(a);
     "float_log1p" [a, ..], finite 1 => logarithm::log1p(a), if above_minus_one(a);
     "float_asinh" [a, ..], finite 1 => logarithm::asinh(a);
-    "float_acosh" [a, ..], finite 1 => logarithm::acosh(a), if at_least_one(a);
+    "float_acosh" [a, ..], finite 1, not_negative => logarithm::acosh(a), if at_least_one(a);
     "float_atanh" [a, ..], finite 0 => logarithm::atanh(a), if inside_one(a);
     "float_sin" [a, ..], finite 0 => trigonometric::sin(a), if a.abs().le(D::of(LIMIT));
     "float_cos" [a, ..], finite 0 => trigonometric::cos(a), if a.abs().le(D::of(LIMIT));
     "float_tan" [a, ..], finite 0 => trigonometric::tan(a), if a.abs().le(D::of(LIMIT));
     "float_asin" [a, ..], finite 0 => arc::asin(a), if within_one(a);
-    "float_acos" [a, ..], finite 0 => arc::acos(a), if within_one(a);
+    "float_acos" [a, ..], finite 0, not_negative => arc::acos(a), if within_one(a);
     "float_atan" [a, ..], finite 1 => arc::atan(a);
     "float_atan2" [a, b, _], finite 2 => arc::atan2(a, b);
     "float_cbrt" [a, ..], finite 1 => root::cbrt(a);
-    "float_hypot" [a, b, _], finite 2, overflows => root::hypot(a, b);
+    "float_hypot" [a, b, _], finite 2, overflows, not_negative => root::hypot(a, b);
     "float_pow" [a, b, _], finite 2, overflows => logarithm::pow(a, b), if has_inverse(a, b) & has_sign(a, b);
     "float_powi" [a, n, _], finite 1, overflows, integer => logarithm::powi(a, n), if has_inverse(a, D::from_signed(n.bits()));
     "float_erf" [a, ..], finite 1 => error::erf(a);
-    "float_erfc" [a, ..], finite 1 => error::erfc(a);
+    "float_erfc" [a, ..], finite 1, not_negative => error::erfc(a);
 }

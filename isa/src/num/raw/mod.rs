@@ -27,7 +27,7 @@ mod root;
 mod simple;
 mod trigonometric;
 
-pub use bodies::{Facts, body, facts, holds, is_not_negative, is_short};
+pub use bodies::{Facts, body, facts, holds};
 pub use double::{Bits, Double};
 pub use gamma::{GREATEST_ORDER, is_pole};
 pub use trigonometric::LIMIT;
