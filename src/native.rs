@@ -1,16 +1,17 @@
 //! Runs programs in Nil and Janus by C code, which is generated, compiled by the system's compiler, and kept for later
 //! runs. It is compiled when a run needs it, or beside runs by other code, once these have taken a while.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pendula_codegen::cc::{CcError, Rounding};
-use pendula_codegen::whole::Code;
+use pendula_codegen::whole::{self, Code};
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
 use pendula_compiler::compile::for_c;
-use pendula_compiler::ir::Program;
+use pendula_compiler::ir::{Loc, Program};
 use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
 use pendula_isa::adjoint::{ActiveArguments, AdMode};
@@ -79,8 +80,20 @@ struct Attempt {
 
 impl Attempt {
     /// The code of a text that has one mode.
-    fn new(code: Code, source: &c::Source) -> Attempt {
+    fn new(code: Code, source: &c::Source, files: &[String]) -> Attempt {
+        let place = |loc: &Loc| LoopPlace {
+            file: files.get(usize::from(loc.file)).cloned().unwrap_or_default(),
+            line: loc.line,
+        };
+        let loops = source.loops.iter().map(place).collect();
+        LOOPS.lock().unwrap_or_else(PoisonError::into_inner).insert(code.id(), loops);
         Attempt { code, carried: source.carried.first().cloned().unwrap_or_default(), limits: source.limits }
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        LOOPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.code.id());
     }
 }
 
@@ -164,7 +177,7 @@ impl Shared {
     fn compile(&self, kind: RunKind, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
-        Ok(Attempt::new(code, source))
+        Ok(Attempt::new(code, source, &self.source.files))
     }
 
     /// The C function that makes such runs.
@@ -191,7 +204,7 @@ impl Shared {
         let found = self.write(kind, certify).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
-            Ok(code.map(|code| Attempt::new(code, &source)).ok_or(source))
+            Ok(code.map(|code| Attempt::new(code, &source, &self.source.files)).ok_or(source))
         });
         match found {
             Ok(Ok(attempt)) => self.put(kind, certify, Ok(attempt)),
@@ -304,12 +317,51 @@ fn tell(error: &NativeError) {
     }
 }
 
-/// The number of active runs by such code, which does not check for interrupts.
-static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+/// The loops of the code of this process, by its number: where they stand, by their marks.
+static LOOPS: Mutex<BTreeMap<u64, Arc<[LoopPlace]>>> = Mutex::new(BTreeMap::new());
+
+/// Where a loop stands in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopPlace {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// The turn of an outer loop in which a run by C code is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopTurn {
+    /// The loop.
+    pub place: LoopPlace,
+    /// The number of the turn, from 1.
+    pub turn: u64,
+    /// How many turns there are, if that is known.
+    pub of: Option<u64>,
+}
+
+impl std::fmt::Display for LoopTurn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of = self.of.map_or(String::new(), |of| format!(" of {of}"));
+        write!(f, "turn {}{of} of the loop at {}:{}", self.turn, visible(&self.place.file), self.place.line)
+    }
+}
 
 /// True if a run by such code is active, on any thread.
 pub fn is_under_way() -> bool {
-    UNDER_WAY.load(Ordering::Relaxed) > 0
+    whole::is_under_way()
+}
+
+/// Where the runs by such code are that are active, on any thread, as far as they tell within this time.
+pub fn where_runs_are(longest: Duration) -> Vec<LoopTurn> {
+    let runs = whole::where_runs_are(longest);
+    let loops = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn_of = |run: &whole::UnderWay| {
+        let turn = run.turn?;
+        let place = loops.get(&run.code)?.get(turn.mark as usize)?.clone();
+        Some(LoopTurn { place, turn: turn.before.saturating_add(1), of: turn.of })
+    };
+    runs.iter().filter_map(turn_of).collect()
 }
 
 /// The number of threads that make code beside runs.
@@ -444,9 +496,7 @@ impl WholeProgram for NativeProgram {
             }
             return false;
         };
-        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
         let ended = code.run(memory, lanes, top, turned);
-        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
         if ended && !certify {
             // It is likely to happen again.
             self.shared.is_large(kind).store(true, Ordering::Relaxed);

@@ -2,6 +2,10 @@
 
 #![expect(unsafe_code, reason = "compiled code is called here")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
 use crate::cc::{CcError, Compiler, Library, Rounding};
 use crate::ops::Kernel;
 use crate::stack;
@@ -10,12 +14,14 @@ use crate::stack;
 #[derive(Debug)]
 pub struct Code {
     entry: usize,
+    /// Its number in this process.
+    id: u64,
     /// The library that contains the function.
     _library: Library,
 }
 
-/// `entry(mem, lanes, len, top, midpoint, room, stack)`; see [`Code::run`].
-type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64, u64, u64) -> i64;
+/// `entry(mem, lanes, len, top, midpoint, room, stack, watch)`; see [`Code::run`].
+type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64, u64, u64, *const Watch) -> i64;
 
 /// The name of the libraries.
 const NAME: &str = "pendula";
@@ -26,7 +32,105 @@ const STACK: usize = 1 << 20;
 /// `init(kernels)`.
 type Init = unsafe extern "C" fn(*const usize);
 
+/// Where the run of a thread is. It tells, from time to time, if it is asked. The code that runs knows the first six words.
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Watch {
+    /// Not zero while it is asked.
+    asked: AtomicU64,
+    mark: AtomicU64,
+    first: AtomicU64,
+    at: AtomicU64,
+    last: AtomicU64,
+    step: AtomicU64,
+    /// The number of the code that runs, and 0 if none does.
+    code: AtomicU64,
+}
+
+/// Those of all threads that have run anything.
+static WATCHES: Mutex<Vec<Weak<Watch>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    static WATCH: Arc<Watch> = {
+        let watch = Arc::new(Watch::default());
+        let mut watches = WATCHES.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|other| other.strong_count() > 0);
+        watches.push(Arc::downgrade(&watch));
+        watch
+    };
+}
+
+/// A run by compiled code that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnderWay {
+    /// The code's [number](Code::id).
+    pub code: u64,
+    /// The outer loop in which it is, if it could tell.
+    pub turn: Option<Turn>,
+}
+
+/// A turn of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The loop's [mark](crate::loops::Mark).
+    pub mark: u32,
+    /// How many turns have been made before it.
+    pub before: u64,
+    /// How many there are, if that is known.
+    pub of: Option<u64>,
+}
+
+/// The runs that are under way, on all threads.
+fn running() -> Vec<Arc<Watch>> {
+    let watches = WATCHES.lock().unwrap_or_else(PoisonError::into_inner);
+    watches.iter().filter_map(Weak::upgrade).filter(|watch| watch.code.load(Ordering::Relaxed) != 0).collect()
+}
+
+/// Whether a run by compiled code is under way, on any thread.
+pub fn is_under_way() -> bool {
+    !running().is_empty()
+}
+
+/// Asks the runs that are under way where they are, and waits for their answers for this long at most.
+pub fn where_runs_are(longest: Duration) -> Vec<UnderWay> {
+    // One asks at a time.
+    static ASKS: Mutex<()> = Mutex::new(());
+    let _asks = ASKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (running, begun) = (running(), Instant::now());
+    running.iter().for_each(|watch| watch.asked.store(1, Ordering::Release));
+    let is_waiting =
+        |watch: &Arc<Watch>| watch.asked.load(Ordering::Acquire) != 0 && watch.code.load(Ordering::Relaxed) != 0;
+    while running.iter().any(is_waiting) && begun.elapsed() < longest {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    running.iter().filter_map(|watch| watch.answer()).collect()
+}
+
+impl Watch {
+    /// What has been answered, unless the run has ended.
+    fn answer(&self) -> Option<UnderWay> {
+        let answered = self.asked.swap(0, Ordering::AcqRel) == 0;
+        let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let (first, at, last, step) =
+            (read(&self.first), read(&self.at), read(&self.last), read(&self.step).cast_signed());
+        let between = |a: u64, b: u64| b.wrapping_sub(a).cast_signed().checked_div(step).map(i64::cast_unsigned);
+        let turn = between(first, at).filter(|_| answered).map(|before| Turn {
+            mark: read(&self.mark) as u32,
+            before,
+            // A loop that does not count says that it ends before it begins.
+            of: between(first, last).and_then(|n| n.checked_add(1)).filter(|n| *n > before),
+        });
+        let code = read(&self.code);
+        (code != 0).then_some(UnderWay { code, turn })
+    }
+}
+
 impl Code {
+    /// Its number in this process, by which [`UnderWay`] names it.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Compiles a source text. Its function `init` takes the addresses of the kernels, and `entry` runs the program.
     ///
     /// The text is C that Pendula generated. The generator must ensure that it only accesses the memory passed to it.
@@ -56,7 +160,8 @@ impl Code {
         let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).collect();
         // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
-        Ok(Code { entry, _library: library })
+        static IDS: AtomicU64 = AtomicU64::new(1);
+        Ok(Code { entry, id: IDS.fetch_add(1, Ordering::Relaxed), _library: library })
     }
 
     /// Runs the code on the memory and its lanes. The words from `top` on are zero and may be used. Lanes are as long as the
@@ -77,21 +182,26 @@ impl Code {
         let room = midpoint.len().saturating_sub(1);
         midpoint.last_mut().into_iter().for_each(|need| *need = 0);
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
-        // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
-        // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
-        // `stack` bytes of the host's stack; twice as many remain.
-        let status = unsafe {
-            let entry = std::mem::transmute::<usize, Entry>(self.entry);
-            entry(
-                memory.as_mut_ptr(),
-                lanes.as_ptr(),
-                len as u64,
-                top.min(len) as u64,
-                midpoint.as_mut_ptr(),
-                room as u64,
-                stack as u64,
-            )
-        };
-        status == 0
+        WATCH.with(|watch| {
+            watch.code.store(self.id, Ordering::Relaxed);
+            // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
+            // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
+            // `stack` bytes of the host's stack; twice as many remain. It writes the first six words of `watch`, which are atomic, if they ask.
+            let status = unsafe {
+                let entry = std::mem::transmute::<usize, Entry>(self.entry);
+                entry(
+                    memory.as_mut_ptr(),
+                    lanes.as_ptr(),
+                    len as u64,
+                    top.min(len) as u64,
+                    midpoint.as_mut_ptr(),
+                    room as u64,
+                    stack as u64,
+                    Arc::as_ptr(watch),
+                )
+            };
+            watch.code.store(0, Ordering::Relaxed);
+            status == 0
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pendula_codegen::ops::Kernel;
 
-use crate::ir::Program;
+use crate::ir::{Loc, Program};
 use crate::loop_form;
 use crate::lower::Argument;
 
@@ -23,6 +23,8 @@ pub struct Source {
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten, or where there is no room for what
     /// turns of loops add to results ([`Settings::certify`]).
     pub limits: bool,
+    /// Where loops stand in the source, by the marks by which a run tells where it is.
+    pub loops: Vec<Loc>,
 }
 
 /// Writes a program, run with these arguments, in C.
@@ -30,8 +32,8 @@ pub struct Source {
 /// # Errors
 /// What cannot be written in C.
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
-    let program = loop_form::build(program, arguments, modes, settings)?;
+    let (program, loops) = loop_form::build(program, arguments, modes, settings)?;
     let text = pendula_codegen::c::print(&program);
     let carried = program.entries.into_iter().map(|entry| entry.carried).collect();
-    Ok(Source { text, carried, limits: program.limits, kernels: program.kernels })
+    Ok(Source { text, carried, loops, limits: program.limits, kernels: program.kernels })
 }

@@ -10,6 +10,7 @@ mod interrupt;
 mod memory;
 mod output;
 mod program;
+mod progress;
 mod report;
 mod rerun;
 mod session;

@@ -41,7 +41,7 @@ pub(crate) const EVENTS: usize = 1_000_000;
 const CHUNK: u64 = 20_000_000;
 
 /// True if standard error is a terminal.
-fn on_terminal() -> bool {
+pub(crate) fn on_terminal() -> bool {
     static TERMINAL: OnceLock<bool> = OnceLock::new();
     *TERMINAL.get_or_init(|| std::io::stderr().is_terminal())
 }

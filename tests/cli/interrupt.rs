@@ -154,6 +154,41 @@ fn ctrl_c_ends_a_compiled_run_with_what_can_be_told() {
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
+/// A run in C tells the turn of its outermost loop, of any kind.
+#[test]
+fn ctrl_c_ends_a_run_in_c_with_the_turn_of_its_loop() {
+    let folder = folder("turns");
+    let file = folder.join("p.nil");
+    let nil = "@i function sums(y!, n::Int)\n    for i = 1:n\n        y! += 1.0 / i\n    end\nend\n\
+               @i function downward(y!, n::Int)\n    for i = n:-2:2\n        y! += 1.0 / i\n    end\nend\n\
+               @i function nested(y!, n::Int)\n    for twice = 1:2\n        for i = 1:n, j = 1:1000\n            y! += 1.0 / (i + j)\n        end\n    end\nend\n\
+               @i function endless(k!, n::Int)\n    @from k! == 0 while k! < n\n        k! += 1\n        for j = 1:1000\n            k! ⊻= j\n            k! ⊻= j\n        end\n    end\nend\n";
+    std::fs::write(&file, nil).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    const N: u64 = 4_000_000_000_000;
+    for (name, first, line, of) in [
+        ("sums", "0.0", 2, Some(N)),
+        ("downward", "0.0", 7, Some(N / 2)),
+        ("nested", "0.0", 13, Some(N)),
+        ("endless", "0", 19, None),
+    ] {
+        let given = format!("{first},{N}");
+        let args = ["run", file, "--entry", name, "--args", &given, "--engine", "native"];
+        let (code, out, err) = ended(&args, "");
+        let (_, told) = err.split_once(", and was in turn ").unwrap_or_else(|| panic!("{name}: {out}{err}"));
+        let turn: u64 = told.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{told}"));
+        let of_text = of.map_or(String::new(), |of| format!(" of {of}"));
+        assert!(told.starts_with(&format!("{turn}{of_text} of the loop at {file}:{line}\n")), "{name}: {told}");
+        assert_eq!((code, turn > 1 && turn < N / 4), (Some(130), true), "{name}: {err}");
+        let (code, out, err) = ended(&[&args[..], &["--json"]].concat(), "");
+        let value: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+        let told = &value["outcome"]["loop"];
+        let expected = (Some(130), u64::from(line as u32), of);
+        assert_eq!((code, told["line"].as_u64().unwrap_or(0), told["of"].as_u64()), expected, "{name}: {out}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
 #[test]
 fn a_second_ctrl_c_ends_the_program_at_once() {
     let janus = "procedure main()\n    int n\n    from n = 0 do\n        n += 1\n    until n < 0\n";

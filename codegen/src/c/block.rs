@@ -91,8 +91,7 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     fn temporary(&mut self) -> String {
-        self.f.next += 1;
-        format!("t{}", self.f.next - 1)
+        format!("t{}", self.f.number())
     }
 
     /// How often each value is used by something that is needed.

@@ -6,7 +6,10 @@ use pendula_isa::adjoint::VALUE;
 use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
-use crate::loops::{Bound, Check, Count, Kept, Scope, Step, Sum, Value, Word, lane_type};
+use crate::loops::{Bound, Check, Count, Kept, Scope, Step, Sum, TURNS, Value, Word, is_short, lane_type};
+
+/// Steps that are small enough for [`TURNS`] of them.
+const SMALL: i64 = 1 << 20;
 
 impl FunctionPrinter<'_> {
     pub(super) fn count_loop(&mut self, count: &Count) {
@@ -43,12 +46,7 @@ impl FunctionPrinter<'_> {
         if !flows.is_empty() {
             self.text.open(&format!("if ({}) {{", flows.join(" || ")));
         }
-        if count.independent {
-            self.text.line("IVDEP");
-        }
-        self.text.open(&head);
-        self.statements(&count.body);
-        self.text.close("}");
+        self.turns(count, &from, &to, &head);
         if !flows.is_empty() {
             self.text.close("}");
         }
@@ -75,6 +73,55 @@ impl FunctionPrinter<'_> {
         self.text.close("}");
     }
 
+    /// The loop itself. One with a mark that contains nothing but operations is made in parts, between which it can be asked where it is.
+    fn turns(&mut self, count: &Count, from: &Expr, to: &Expr, head: &str) {
+        let (name, watched) = (self.name(VALUE, count.var), count.mark.map(|mark| mark.0));
+        self.watches |= watched.is_some();
+        let from = &from.text;
+        let last = &to.text;
+        match (watched, count.step) {
+            (Some(mark), Step::Const(step)) if step.abs() < SMALL && count.body.iter().all(is_short) => {
+                let (n, declared) = (self.number(), self.declared(count));
+                let (begin, until) = (format!("begin_{n}"), format!("until_{n}"));
+                let (way, sign) =
+                    if step < 0 { (format!("{begin} - {last}"), ">=") } else { (format!("{last} - {begin}"), "<=") };
+                let span = step * (TURNS.cast_signed() - 1);
+                self.text.open(&format!(
+                    "for (int64_t {begin} = {from}, {until}; {begin} {sign} {last}; {begin} = {until} + {step}) {{"
+                ));
+                self.text.line(&format!("WATCH({mark}, {from}, {begin}, {last}, {step});"));
+                self.text
+                    .line(&format!("{until} = (word)({way}) > {} ? {begin} + {span} : {last};", span.unsigned_abs()));
+                let head = format!("for ({declared}{name} = {begin}; {name} {sign} {until}; {name} += {step}) {{");
+                self.independent_turns(count, &head, None);
+                self.text.close("}");
+            }
+            (Some(mark), step) => {
+                let step = match step {
+                    Step::Const(step) => step.to_string(),
+                    Step::Kept { by, .. } => self.name(VALUE, by),
+                };
+                self.independent_turns(count, head, Some(format!("WATCH({mark}, {from}, {name}, {last}, {step});")));
+            }
+            (None, _) => self.independent_turns(count, head, None),
+        }
+    }
+
+    fn independent_turns(&mut self, count: &Count, head: &str, first: Option<String>) {
+        if count.independent {
+            self.text.line("IVDEP");
+        }
+        self.text.open(head);
+        first.iter().for_each(|line| self.text.line(line));
+        self.statements(&count.body);
+        self.text.close("}");
+    }
+
+    /// How the head of a loop declares the variable that counts.
+    fn declared(&self, count: &Count) -> &'static str {
+        if self.f.local(count.var).scope == Scope::Stmt { "int64_t " } else { "" }
+    }
+
     /// A bound of a loop, as it is before it.
     fn bound(&mut self, bound: Bound) -> Expr {
         match bound {
@@ -91,8 +138,7 @@ impl FunctionPrinter<'_> {
     /// The head of a loop, after what must hold for it to end; and how many turns it has, if it has any.
     fn loop_head(&mut self, count: &Count, from: &Expr, to: &Expr) -> (String, String) {
         let name = self.name(VALUE, count.var);
-        let declared = if self.f.local(count.var).scope == Scope::Stmt { "int64_t " } else { "" };
-        let begin = format!("for ({declared}{name} = {}", from.text);
+        let begin = format!("for ({}{name} = {}", self.declared(count), from.text);
         let is_last = |end: i64| matches!(count.last, Bound::Const(k) if k != end.cast_unsigned());
         match count.step {
             Step::Const(1) => {

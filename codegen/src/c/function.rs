@@ -38,6 +38,8 @@ pub(super) struct FunctionPrinter<'p> {
     pub(super) none: bool,
     pub(super) none_f: bool,
     pub(super) out: bool,
+    /// Whether loops tell in which turn they are.
+    pub(super) watches: bool,
 }
 
 /// How a word of a type stands in C.
@@ -65,6 +67,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         none: false,
         none_f: false,
         out: false,
+        watches: false,
     };
     let head = p.head(&shared.functions[id.0 as usize]);
     p.text.indent = 1;
@@ -87,6 +90,12 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
 }
 
 impl FunctionPrinter<'_> {
+    /// A number for the name of a temporary.
+    pub(super) fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
     /// A kernel, and its name.
     pub(super) fn kernel(&self, number: u32) -> (Kernel, &str) {
         (self.program.kernels[number as usize], &self.shared.kernels[number as usize])
@@ -212,6 +221,9 @@ impl FunctionPrinter<'_> {
         }
         if self.out {
             self.text.line("word out[2];");
+        }
+        if self.watches {
+            self.text.line("watch *const watching = watched;");
         }
     }
 

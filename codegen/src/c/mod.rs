@@ -4,10 +4,11 @@
 //! their expressions, for the machine's engine, too. `names` has names, `text` text.
 //!
 //! What runs a program is a C function on the machine's memory: `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len,
-//! uint64_t top, uint64_t *turned, uint64_t room, uint64_t stack)`. `mem` are `len` words of memory, of which those from `top` on are zero, and
+//! uint64_t top, uint64_t *turned, uint64_t room, uint64_t stack, watch *asks)`. `mem` are `len` words of memory, of which those from `top` on are zero, and
 //! may be used; `lanes` are what words carry, by lane from 1 on, as long as the memory. `turned` gets the data that the program
 //! hands on where it turns round, and has `room` words; those from `top` on are for logs. If it gives up because a log needs more, word
-//! `room` tells how many, and is zero otherwise. Calls take at most `stack` bytes of the host's stack. It returns 0, or 1 if it gave up, which may
+//! `room` tells how many, and is zero otherwise. Calls take at most `stack` bytes of the host's stack. While it runs, it looks from time to time whether `asks` wants to know
+//! where it is, and tells. It returns 0, or 1 if it gave up, which may
 //! leave anything in all of them.
 
 mod block;
@@ -75,11 +76,12 @@ fn entries(shared: &Shared<'_>) -> String {
         let name = &entry.name;
         text.line("");
         text.open(&format!(
-            "int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned, word room, word stack)\n{{"
+            "int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned, word room, word stack, watch *asks)\n{{"
         ));
         text.line("(void)lanes, (void)turned, (void)room;");
         let lanes: String = function.ad_mode.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
         text.line("limit = (char *)__builtin_frame_address(0) - stack;");
+        text.line("watched = asks;");
         let turned = if function.turns { ", turned, top, room" } else { "" };
         let called = &shared.functions[entry.function.0 as usize];
         text.line(&format!("return {called}(mem, {lanes}len, top{turned});"));

@@ -137,6 +137,16 @@ static inline int64_t end_words(word *at, word n)
 static _Thread_local char *limit;
 #define DEEP() ((char *)__builtin_frame_address(0) < limit)
 
+/* Where a run is: it tells if it is asked. */
+typedef struct { volatile word asked; word mark, first, at, last, step; } watch;
+static _Thread_local watch *watched;
+SELDOM static void tell(watch *to, word mark, int64_t first, int64_t at, int64_t last, int64_t step)
+{
+    to->mark = mark, to->first = (word)first, to->at = (word)at, to->last = (word)last, to->step = (word)step;
+    __atomic_store_n(&to->asked, 0, __ATOMIC_RELEASE);
+}
+#define WATCH(mark, first, at, last, step) if (UNLIKELY(watching->asked)) tell(watching, mark, first, at, last, step)
+
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"

@@ -6,7 +6,7 @@ use pendula_isa::adjoint::{AdMode, VALUE};
 use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, PREFIX, c_type};
 use super::text::WORDS;
-use crate::loops::{Freed, Local, Stmt, Test, Value, Word, lane_type};
+use crate::loops::{Freed, Local, Mark, Stmt, Test, Value, Word, lane_type};
 
 impl FunctionPrinter<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
@@ -47,11 +47,7 @@ impl FunctionPrinter<'_> {
                 self.statements(body);
                 self.ad_mode = ad_mode;
             }
-            Stmt::Loop(body) => {
-                self.text.open("for (;;) {");
-                self.statements(body);
-                self.text.close("}");
-            }
+            Stmt::Loop(mark, body) => self.endless(*mark, body),
             Stmt::Leave { unless, finite } => {
                 let goes_on = self.test(unless);
                 for word in finite {
@@ -113,6 +109,21 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
             }
         }
+    }
+
+    /// A loop that something in it leaves.
+    fn endless(&mut self, mark: Option<Mark>, body: &[Stmt]) {
+        match mark {
+            None => self.text.open("for (;;) {"),
+            Some(mark) => {
+                self.watches = true;
+                let turn = format!("turn_{}", self.number());
+                self.text.open(&format!("for (int64_t {turn} = 0;; {turn}++) {{"));
+                self.text.line(&format!("WATCH({}, 0, {turn}, -1, 1);", mark.0));
+            }
+        }
+        self.statements(body);
+        self.text.close("}");
     }
 
     fn check_carried(&mut self, local: Local) {

@@ -76,7 +76,7 @@ impl Lists<'_> {
                 // What they do to words is not followed, and what comes after the loop's end may not come.
                 Stmt::IfSame { .. }
                 | Stmt::If { .. }
-                | Stmt::Loop(_)
+                | Stmt::Loop(..)
                 | Stmt::Leave { .. }
                 | Stmt::Count(_)
                 | Stmt::Call(..)
@@ -187,7 +187,7 @@ impl Lists<'_> {
 /// The lists within a statement.
 fn blocks(s: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
     match s {
-        Stmt::Values(inner) | Stmt::Loop(inner) => vec![inner],
+        Stmt::Values(inner) | Stmt::Loop(_, inner) => vec![inner],
         Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
         Stmt::Count(count) => vec![&mut count.body],
         _ => Vec::new(),

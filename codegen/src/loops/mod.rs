@@ -17,6 +17,7 @@ mod if_convert;
 mod implied;
 mod monotone;
 mod sum;
+mod watch;
 
 use std::ops::Range;
 
@@ -31,6 +32,7 @@ pub use checks::remove_implied_checks;
 pub use implied::remove_checks_implied_elsewhere;
 pub use monotone::check_monotone_sums_once;
 pub use sum::{Induction, Sum};
+pub use watch::{TURNS, is_short, watch_outer_loops};
 
 /// A program.
 #[derive(Clone, Debug)]
@@ -269,8 +271,8 @@ pub enum Stmt {
     },
     /// Statements on values alone: they leave other lanes as they are.
     Values(Vec<Stmt>),
-    /// Repeats statements until one leaves the loop.
-    Loop(Vec<Stmt>),
+    /// Repeats statements until one leaves the loop. With a mark, the function tells in which turn it is if it is asked.
+    Loop(Option<Mark>, Vec<Stmt>),
     /// Leaves the innermost loop unless a test holds. Before that, notes numbers that are not finite.
     Leave {
         /// The test.
@@ -377,9 +379,15 @@ pub struct Count {
     pub independent: bool,
     /// Unless there are none: turns do nothing where all these words are zero. They have them before the loop, or keep them.
     pub flows_from: Vec<Word>,
+    /// With a mark, the function tells in which turn it is if it is asked.
+    pub mark: Option<Mark>,
     /// What a turn does.
     pub body: Vec<Stmt>,
 }
+
+/// A number by which whoever made the program knows a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mark(pub u32);
 
 /// A bound of a loop.
 #[derive(Clone, Copy, Debug)]

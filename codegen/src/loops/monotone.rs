@@ -14,7 +14,7 @@ pub fn check_monotone_sums_once(program: &mut Program) {
 fn list(statements: &mut [Stmt], kernels: &[Kernel]) {
     for s in statements {
         match s {
-            Stmt::Values(inner) | Stmt::Loop(inner) => list(inner, kernels),
+            Stmt::Values(inner) | Stmt::Loop(_, inner) => list(inner, kernels),
             Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => {
                 list(then, kernels);
                 list(otherwise, kernels);

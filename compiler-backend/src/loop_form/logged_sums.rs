@@ -156,6 +156,7 @@ impl FunctionBuilder<'_, '_> {
             limits_after: Vec::new(),
             independent: false,
             flows_from: Vec::new(),
+            mark: None,
             body,
         };
         self.push(Out::Values(vec![Out::Count(Box::new(count))]));

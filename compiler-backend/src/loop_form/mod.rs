@@ -44,7 +44,7 @@ use pendula_isa::adjoint::{ActiveArguments, AdMode};
 use pendula_isa::counts::Direction;
 
 use crate::ir::effects::Summaries;
-use crate::ir::{FunctionId, Program};
+use crate::ir::{FunctionId, Loc, Program};
 use crate::lower::{Argument, LowerError};
 use crate::passes::Switches;
 
@@ -172,6 +172,8 @@ struct Builder<'a> {
     /// Which parameters of the entry are independent and dependent variables.
     entry_activity: Option<[u64; 2]>,
     switches: Switches,
+    /// Where the loops with marks stand in the source.
+    marks: Vec<Loc>,
     kernels: Vec<Kernel>,
     /// The call of the entry.
     main: FunctionId,
@@ -194,7 +196,7 @@ pub struct Settings {
     pub switches: Switches,
 }
 
-/// Builds the loop form of a program, run with these arguments.
+/// Builds the loop form of a program, run with these arguments; and where the loops stand in the source, by their marks.
 ///
 /// # Errors
 /// What it has no form for.
@@ -203,7 +205,7 @@ pub fn build(
     arguments: &[Argument],
     modes: &[Mode],
     settings: Settings,
-) -> Result<form::Program, Refused> {
+) -> Result<(form::Program, Vec<Loc>), Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     let (arrays, words) = data::lent(program, arguments);
@@ -224,6 +226,7 @@ pub fn build(
         carried: Vec::new(),
         entry_activity: None,
         switches: settings.switches,
+        marks: Vec::new(),
         kernels: Vec::new(),
         main: fun,
         arrays,
@@ -250,6 +253,7 @@ pub fn build(
             order.push(id);
         }
     }
+    let marks = std::mem::take(&mut w.marks);
     let file = program.files.iter().find(|f| !f.starts_with('<')).cloned();
     let mut program = form::Program {
         file,
@@ -264,7 +268,8 @@ pub fn build(
     };
     form::remove_checks_implied_elsewhere(&mut program);
     form::check_monotone_sums_once(&mut program);
-    Ok(program)
+    form::watch_outer_loops(&mut program);
+    Ok((program, marks))
 }
 
 impl Builder<'_> {
@@ -275,6 +280,18 @@ impl Builder<'_> {
             self.waiting.push((variant, next));
             next
         })
+    }
+
+    /// The mark of a loop in the source.
+    fn mark(&mut self, loc: Loc) -> Option<form::Mark> {
+        if loc == Loc::default() {
+            return None;
+        }
+        let n = self.marks.iter().position(|at| *at == loc).unwrap_or_else(|| {
+            self.marks.push(loc);
+            self.marks.len() - 1
+        });
+        Some(form::Mark(n as u32))
     }
 
     /// A name for a function's variant.

@@ -92,7 +92,8 @@ impl FunctionBuilder<'_, '_> {
                     fw.push(Out::Proceed(after));
                     Ok(())
                 })?;
-                self.push(Out::Loop(turn));
+                let mark = self.w.mark(s.loc);
+                self.push(Out::Loop(mark, turn));
                 Ok(())
             }
             Stmt::For { var, first, last, step, body } => {
@@ -417,6 +418,7 @@ impl FunctionBuilder<'_, '_> {
             limits_after: Vec::new(),
             independent: plan.independent,
             flows_from,
+            mark: self.w.mark(s.loc),
             body,
         };
         self.push(Out::Count(Box::new(count)));

@@ -30,6 +30,7 @@ use crate::cli::commands::{self, RunConditions, load};
 use crate::cli::interrupt::InterruptGuard;
 use crate::cli::output::{as_json, report};
 use crate::cli::program::Program;
+use crate::cli::progress::WholeProgress;
 use crate::cli::report::answer::answer;
 use crate::cli::report::drift::drift;
 use crate::cli::report::outcome::{
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     session::allow_whole(&mut machine, given, args.stats || args.keep_dropped || args.drift);
     let mut session = Session::new(given, false);
     let mut seen = Seen { before: Some(*machine.registers()), ..Seen::default() };
-    let guard = InterruptGuard::begin(reporter);
+    let guard = (InterruptGuard::begin(reporter), WholeProgress::begin());
     let outcome = grad(&mut machine, &options, |m| {
         let ad_mode = m.ad_mode();
         if m.direction() == Direction::Backward {

@@ -28,6 +28,7 @@ use crate::cli::commands::{self, RunConditions, load};
 use crate::cli::interrupt::InterruptGuard;
 use crate::cli::output::as_json;
 use crate::cli::program::Program;
+use crate::cli::progress::WholeProgress;
 use crate::cli::report::answer::answer;
 use crate::cli::report::drift::{Drift, drift};
 use crate::cli::report::outcome::{explain, flags_json, outcome_json, ran_by, rests, status, trace};
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         trace(&machine, &loaded, given, if args.round_trip { &both } else { &both[..1] })?;
     }
     machine.begin(direction);
-    let guard = InterruptGuard::begin(reporter);
+    let guard = (InterruptGuard::begin(reporter), WholeProgress::begin());
     let mut outcome = session.go(&mut machine)?;
     let finished = outcome == Outcome::Finished;
     let printed = saving.as_ref().map(Saving::printed);
