@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pendula_codegen::cc::{CcError, Rounding};
+pub use pendula_codegen::cc::{check_environment, stop_compilers};
 use pendula_codegen::whole::{self, Code};
-use pendula_compiler::c::{self, KERNELS, Mode, Refused};
+use pendula_compiler::c::{self, Certify, KERNELS, Mode, Refused};
 use pendula_compiler::compile::for_c;
 use pendula_compiler::ir::{Loc, Program};
 use pendula_compiler::lower::Argument;
@@ -26,6 +27,14 @@ const LOOK_UP_AFTER: Duration = Duration::from_millis(3);
 
 /// How long they take before the C compiler is called.
 const COMPILE_AFTER: Duration = Duration::from_millis(30);
+
+/// What code lets be forgotten, from the fastest to the one that reaches the end whenever a machine does.
+const LEVELS: [Certify; 3] = [Certify::Everything, Certify::Arrays, Certify::Nothing];
+
+/// The same if the compiler began so often and its process ended before it was done: it takes longer than such runs.
+fn compile_after(begun: u32) -> Duration {
+    if begun == 0 { COMPILE_AFTER } else { Duration::from_secs(4_u64.saturating_pow(begun.min(8)) / 2) }
+}
 
 /// The size of the stack of a thread that compiles, in bytes.
 const STACK: usize = 16 << 20;
@@ -74,20 +83,23 @@ struct Attempt {
     code: Code,
     /// The data of which it may change what the words carry.
     carried: Vec<Range<usize>>,
-    /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
-    limits: bool,
+    /// The level of the code to which it leaves runs in which partial sums are too large for their rounding to be forgotten, if there are such runs.
+    next: Option<usize>,
 }
 
 impl Attempt {
     /// The code of a text that has one mode.
-    fn new(code: Code, source: &c::Source, files: &[String]) -> Attempt {
+    fn new(code: Code, source: &c::Source, level: usize, files: &[String]) -> Attempt {
         let place = |loc: &Loc| LoopPlace {
             file: files.get(usize::from(loc.file)).cloned().unwrap_or_default(),
             line: loc.line,
         };
         let loops = source.loops.iter().map(place).collect();
+        let last = LEVELS.len() - 1;
+        let next = if level == 0 && source.limits_variables { Some(1) } else { source.limits.then_some(last) };
+        let next = next.filter(|next| *next > level);
         LOOPS.lock().unwrap_or_else(PoisonError::into_inner).insert(code.id(), loops);
-        Attempt { code, carried: source.carried.first().cloned().unwrap_or_default(), limits: source.limits }
+        Attempt { code, carried: source.carried.first().cloned().unwrap_or_default(), next }
     }
 }
 
@@ -119,8 +131,8 @@ enum Stage {
     Idle,
     /// A thread looks it up, or compiles it.
     UnderWay,
-    /// It is not in the cache.
-    Missing(c::Source),
+    /// It is not in the cache, and is compiled once runs have taken so long.
+    Missing(c::Source, Duration),
 }
 
 /// A program in C. Each kind of run is compiled when it is first needed.
@@ -139,14 +151,12 @@ struct Shared {
     how: Rounding,
     switches: Switches,
     analysed: OnceLock<Analysed>,
-    /// The code of each kind of run, by [`index`].
-    codes: [Slot; RUN_KINDS],
+    /// The code of each kind of run, by [`index`], at each of [`LEVELS`].
+    codes: [[Slot; RUN_KINDS]; LEVELS.len()],
     /// The kinds of run forward and back that have had a place, with less than all gradient words.
     requests: [OnceLock<ActiveArguments>; REQUESTS],
-    /// The same with all floating-point sums undone, for runs in which partial sums are too large for that to be left out.
-    undoing: [Slot; RUN_KINDS],
-    /// Whether partial sums were too large in a run of a kind.
-    large: [AtomicBool; RUN_KINDS],
+    /// The level with which runs of a kind begin.
+    begins: [AtomicUsize; RUN_KINDS],
 }
 
 /// The program as C is written from it, and its data.
@@ -169,15 +179,16 @@ impl Shared {
     }
 
     /// The code's text.
-    fn write(&self, kind: RunKind, certify: bool) -> Result<c::Source, NativeError> {
-        let settings = c::Settings { fast: self.how == Rounding::Fast, certify, switches: self.switches };
+    fn write(&self, kind: RunKind, level: usize) -> Result<c::Source, NativeError> {
+        let settings =
+            c::Settings { fast: self.how == Rounding::Fast, certify: LEVELS[level], switches: self.switches };
         Ok(c::write(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?)
     }
 
-    fn compile(&self, kind: RunKind, source: &c::Source) -> Result<Attempt, NativeError> {
+    fn compile(&self, kind: RunKind, level: usize, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
-        Ok(Attempt::new(code, source, &self.source.files))
+        Ok(Attempt::new(code, source, level, &self.source.files))
     }
 
     /// The C function that makes such runs.
@@ -188,49 +199,54 @@ impl Shared {
         }
     }
 
-    fn slot(&self, kind: RunKind, certify: bool) -> &Slot {
-        let slots = if certify { &self.codes } else { &self.undoing };
-        &slots[index(&self.requests, kind).0]
+    fn slot(&self, kind: RunKind, level: usize) -> &Slot {
+        &self.codes[level][index(&self.requests, kind).0]
     }
 
-    /// Whether partial sums were too large in a run of this kind.
-    fn is_large(&self, kind: RunKind) -> &AtomicBool {
-        &self.large[index(&self.requests, kind).0]
+    /// The level with which runs of this kind begin.
+    fn begins(&self, kind: RunKind) -> &AtomicUsize {
+        &self.begins[index(&self.requests, kind).0]
     }
 
     /// Writes the code and looks it up in the cache. If it is not there, compiles it if runs have taken long enough.
-    fn look_up(&self, kind: RunKind, certify: bool) {
-        let slot = self.slot(kind, certify);
-        let found = self.write(kind, certify).and_then(|source| {
+    fn look_up(&self, kind: RunKind, level: usize) {
+        let slot = self.slot(kind, level);
+        let found = self.write(kind, level).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
-            Ok(code.map(|code| Attempt::new(code, &source, &self.source.files)).ok_or(source))
+            Ok(code.map(|code| Attempt::new(code, &source, level, &self.source.files)).ok_or(source))
         });
         match found {
-            Ok(Ok(attempt)) => self.put(kind, certify, Ok(attempt)),
+            Ok(Ok(attempt)) => self.put(kind, level, Ok(attempt)),
             Ok(Err(source)) => {
                 let mut beside = slot.beside.lock().unwrap_or_else(PoisonError::into_inner);
-                if beside.spent < COMPILE_AFTER {
-                    beside.stage = Stage::Missing(source);
+                let after = compile_after(Code::times_begun(&source.text, self.how));
+                if beside.spent < after {
+                    beside.stage = Stage::Missing(source, after);
                     return;
                 }
                 drop(beside);
-                self.put(kind, certify, self.compile(kind, &source));
+                self.put(kind, level, self.compile(kind, level, &source));
             }
-            Err(error) => self.put(kind, certify, Err(error)),
+            Err(error) => self.put(kind, level, Err(error)),
         }
     }
 
     /// Hands code to the runs.
-    fn put(&self, kind: RunKind, certify: bool, made: Result<Attempt, NativeError>) {
-        if let Err(error) = &made {
-            tracing::info!("not run as a whole: {}", visible(&error.to_string()));
+    fn put(&self, kind: RunKind, level: usize, made: Result<Attempt, NativeError>) {
+        match &made {
+            // A file is the user's to mend; without a compiler, other code runs.
+            Err(error @ NativeError::Compiler(CcError::File { .. })) => {
+                tracing::warn!("not run as a whole: {}", visible(&error.to_string()));
+            }
+            Err(error) => tracing::info!("not run as a whole: {}", visible(&error.to_string())),
+            Ok(_) => {}
         }
-        let _ = self.slot(kind, certify).code.set(made.ok());
-        if !certify {
-            // From now on, both ways are open.
-            self.is_large(kind).store(false, Ordering::Relaxed);
+        if made.is_err() {
+            // What there is runs those runs that it can.
+            self.begins(kind).store(0, Ordering::Relaxed);
         }
+        let _ = self.slot(kind, level).code.set(made.ok());
     }
 }
 
@@ -256,55 +272,54 @@ impl NativeProgram {
             analysed: OnceLock::new(),
             codes: Default::default(),
             requests: Default::default(),
-            undoing: Default::default(),
-            large: Default::default(),
+            begins: Default::default(),
         };
         if when == When::AtOnce {
             let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
-            let code = shared.compile(forward, &shared.write(forward, true)?)?;
-            let _ = shared.slot(forward, true).code.set(Some(code));
+            let code = shared.compile(forward, 0, &shared.write(forward, 0)?)?;
+            let _ = shared.slot(forward, 0).code.set(Some(code));
         }
         Ok(NativeProgram { when, shared: Arc::new(shared) })
     }
 
-    fn code(&self, kind: RunKind, certify: bool) -> Option<&Attempt> {
-        let slot = self.shared.slot(kind, certify);
+    fn code(&self, kind: RunKind, level: usize) -> Option<&Attempt> {
+        let slot = self.shared.slot(kind, level);
         let made = match self.when {
             When::Beside => slot.code.get()?,
             When::AtOnce => slot.code.get_or_init(|| {
-                let made = self.shared.write(kind, certify).and_then(|source| self.shared.compile(kind, &source));
+                let shared = &self.shared;
+                let made = shared.write(kind, level).and_then(|source| shared.compile(kind, level, &source));
                 made.inspect_err(tell).ok()
             }),
         };
         made.as_ref()
     }
 
-    fn is_large(&self, kind: RunKind) -> bool {
-        self.shared.is_large(kind).load(Ordering::Relaxed)
+    fn begins(&self, kind: RunKind) -> usize {
+        self.shared.begins(kind).load(Ordering::Relaxed)
     }
 
-    /// Whether the code that runs of a kind begin with lets sums be forgotten.
-    fn begins_certified(&self, kind: RunKind) -> bool {
-        let limits = self.code(kind, true).is_some_and(|first| first.limits);
-        !(limits && self.is_large(kind))
+    /// The level to which code that is there leaves runs.
+    fn next(&self, kind: RunKind, level: usize) -> Option<usize> {
+        self.shared.slot(kind, level).code.get()?.as_ref()?.next
     }
 
     /// Starts a thread that makes code, unless there is one.
-    fn make(&self, kind: RunKind, certify: bool, beside: &mut Beside) {
+    fn make(&self, kind: RunKind, level: usize, beside: &mut Beside) {
         let stage = std::mem::replace(&mut beside.stage, Stage::UnderWay);
         let (shared, working) = (Arc::clone(&self.shared), Working::begin());
         let work = move || {
             let _working = working;
             match stage {
-                Stage::Idle => shared.look_up(kind, certify),
-                Stage::Missing(source) => shared.put(kind, certify, shared.compile(kind, &source)),
+                Stage::Idle => shared.look_up(kind, level),
+                Stage::Missing(source, _) => shared.put(kind, level, shared.compile(kind, level, &source)),
                 Stage::UnderWay => {}
             }
         };
         let begun = std::thread::Builder::new().name("C compiler".into()).stack_size(STACK).spawn(work);
         if let Err(error) = begun {
             tracing::info!("no thread for the C compiler: {error}");
-            let _ = self.shared.slot(kind, certify).code.set(None);
+            let _ = self.shared.slot(kind, level).code.set(None);
         }
     }
 }
@@ -420,19 +435,30 @@ fn index(requests: &[OnceLock<ActiveArguments>; REQUESTS], kind: RunKind) -> (us
 
 impl WholeProgram for NativeProgram {
     fn has(&self, kind: RunKind) -> bool {
-        // The code that undoes is made at once where it is needed, unless code is made beside runs.
-        self.code(kind, true).is_some()
-            && (self.when == When::AtOnce || self.begins_certified(kind) || self.code(kind, false).is_some())
+        self.code(kind, self.begins(kind)).is_some()
     }
 
     fn may_come(&self, kind: RunKind) -> bool {
-        let certify = self.begins_certified(kind);
-        self.when == When::Beside && self.shared.slot(kind, certify).code.get().is_none()
+        self.when == When::Beside && self.shared.slot(kind, self.begins(kind)).code.get().is_none()
+    }
+
+    fn make(&self, kind: RunKind) {
+        let level = self.begins(kind);
+        let slot = self.shared.slot(kind, level);
+        let under_way = || matches!(slot.beside.lock().unwrap_or_else(PoisonError::into_inner).stage, Stage::UnderWay);
+        if !under_way() && slot.code.get().is_none() {
+            let made = self.shared.write(kind, level).and_then(|source| self.shared.compile(kind, level, &source));
+            self.shared.put(kind, level, made);
+        }
+        // Another thread makes it.
+        while slot.code.get().is_none() && under_way() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn spent(&self, kind: RunKind, time: Duration) {
-        let certify = self.begins_certified(kind);
-        let slot = self.shared.slot(kind, certify);
+        let level = self.begins(kind);
+        let slot = self.shared.slot(kind, level);
         if self.when == When::AtOnce || slot.code.get().is_some() {
             return;
         }
@@ -440,11 +466,11 @@ impl WholeProgram for NativeProgram {
         beside.spent += time;
         let due = match beside.stage {
             Stage::Idle => beside.spent >= LOOK_UP_AFTER,
-            Stage::Missing(_) => beside.spent >= COMPILE_AFTER,
+            Stage::Missing(_, after) => beside.spent >= after,
             Stage::UnderWay => false,
         };
         if due {
-            self.make(kind, certify, &mut beside);
+            self.make(kind, level, &mut beside);
         }
     }
 
@@ -457,7 +483,7 @@ impl WholeProgram for NativeProgram {
     }
 
     fn carries_in(&self, kind: RunKind) -> &[Range<usize>] {
-        self.code(kind, true).map_or(self.carries(), |attempt| &attempt.carried)
+        self.code(kind, self.begins(kind)).map_or(self.carries(), |attempt| &attempt.carried)
     }
 
     fn arguments(&self) -> &[Range<usize>] {
@@ -474,8 +500,11 @@ impl WholeProgram for NativeProgram {
     }
 
     fn attempts(&self, kind: RunKind) -> usize {
-        let limits = self.code(kind, true).is_some_and(|attempt| attempt.limits);
-        if limits && !self.is_large(kind) { 2 } else { 1 }
+        let (mut level, mut attempts) = (self.begins(kind), 1);
+        while let Some(next) = self.next(kind, level) {
+            (level, attempts) = (next, attempts + 1);
+        }
+        attempts
     }
 
     fn run(
@@ -487,19 +516,19 @@ impl WholeProgram for NativeProgram {
         top: usize,
         turned: &mut [u64],
     ) -> bool {
-        let Some(first) = self.code(kind, true) else { return false };
-        let certify = !first.limits || attempt == 0 && !self.is_large(kind);
-        let Some(Attempt { code, .. }) = (if certify { Some(first) } else { self.code(kind, false) }) else {
-            if self.shared.slot(kind, false).code.get().is_none() {
+        let level = (0..attempt).try_fold(self.begins(kind), |level, _| self.next(kind, level));
+        let Some(level) = level else { return false };
+        let Some(Attempt { code, .. }) = self.code(kind, level) else {
+            if self.shared.slot(kind, level).code.get().is_none() {
                 // It is likely to be needed again. Until it is there, other code runs such runs.
-                self.shared.is_large(kind).store(true, Ordering::Relaxed);
+                self.shared.begins(kind).store(level, Ordering::Relaxed);
             }
             return false;
         };
         let ended = code.run(memory, lanes, top, turned);
-        if ended && !certify {
+        if ended {
             // It is likely to happen again.
-            self.shared.is_large(kind).store(true, Ordering::Relaxed);
+            self.shared.begins(kind).store(level, Ordering::Relaxed);
         }
         ended
     }

@@ -17,6 +17,7 @@
 //! | `STEM.so` | a library; the stem contains a hash of everything that it depends on |
 //! | `STEM.sum` | the library's length, digest and full key |
 //! | `STEM.c` | a source that the compiler failed on, kept for inspection |
+//! | `STEM.begun` | how often the compiler began with this library and did not end, a byte for each time |
 //! | `work-RANDOM` | the working directory of a compiler that runs, or whose process was killed |
 //!
 //! Files are renamed to their final names only when complete. A process holds a lock on its working directory, and the system
@@ -56,7 +57,7 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(24 * 3600);
 const USE_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// The suffixes of files in the cache.
-const SUFFIXES: [&str; 3] = ["so", "sum", "c"];
+const SUFFIXES: [&str; 4] = ["so", "sum", "c", "begun"];
 
 /// A library in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,9 +191,31 @@ impl Directory {
         out
     }
 
-    /// Removes all libraries and kept sources; returns the libraries.
+    /// How often the compiler began with a library and did not end, lately.
+    pub(crate) fn begun(&self, stem: &str) -> u32 {
+        let metadata = self.at(&format!("{stem}.begun")).metadata().ok().filter(|m| !is_older(m, ABANDONED_AFTER));
+        metadata.map_or(0, |metadata| u32::try_from(metadata.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Notes that the compiler begins with a library.
+    pub(crate) fn begin(&self, stem: &str) {
+        // Without the note, it is only tried again sooner.
+        let path = self.at(&format!("{stem}.begun"));
+        if path.symlink_metadata().is_ok_and(|metadata| is_older(&metadata, ABANDONED_AFTER)) {
+            let _ = std::fs::remove_file(&path);
+        }
+        let _ = OpenOptions::new().append(true).create(true).open(path).and_then(|mut file| file.write_all(b"."));
+    }
+
+    /// Notes that the compiler has ended.
+    pub(crate) fn end(&self, stem: &str) {
+        let _ = std::fs::remove_file(self.at(&format!("{stem}.begun")));
+    }
+
+    /// Removes all libraries, kept sources and abandoned working directories; returns the libraries.
     pub(crate) fn clear(&self) -> Vec<CachedLibrary> {
         let libraries = self.libraries();
+        sweep_work(&self.base, WORK);
         for entry in entries(&self.base) {
             if entry.file_name().to_str().and_then(parse_name).is_some_and(|(_, suffix)| SUFFIXES.contains(&suffix)) {
                 let _ = std::fs::remove_file(entry.path());
@@ -269,6 +292,7 @@ impl Directory {
             let Ok(metadata) = entry.metadata() else { continue };
             let waste = match suffix {
                 "c" => SOURCE_RETENTION,
+                "begun" => ABANDONED_AFTER,
                 "so" if !self.at(&format!("{stem}.sum")).exists() => ABANDONED_AFTER,
                 _ => continue,
             };

@@ -13,6 +13,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -255,6 +256,21 @@ impl Compiler {
         })
     }
 
+    /// Removes the library of this source text from the cache.
+    pub(crate) fn remove_library(&self, name: &str, source: &str, rounding: Rounding) {
+        self.with_usual_options(rounding, &[], |options| {
+            let Ok(directory) = directory() else { return };
+            directory.remove(&self.stem(name, source, options).0);
+        });
+    }
+
+    /// How often the compiler began with the library of this source text and did not end, lately: its process had ended before.
+    pub fn times_begun(&self, name: &str, source: &str, rounding: Rounding) -> u32 {
+        self.with_usual_options(rounding, &[], |options| {
+            directory().map_or(0, |directory| directory.begun(&self.stem(name, source, options).0))
+        })
+    }
+
     /// Like [`Compiler::library`], with additional options.
     pub fn library_with_extra(
         &self,
@@ -334,6 +350,9 @@ impl Compiler {
         let file = |error| CcError::File { path: directory.path().display().to_string(), error };
         let work = directory.work().map_err(file)?;
         work.write("source.c", source).map_err(file)?;
+        let limit = limit()?;
+        let cache_limit = cache_limit()?;
+        directory.begin(stem);
         let (program, first) = self.command.split_first().ok_or(CcError::NoCompiler { tried: "CC".into() })?;
         let compiler = || program.to_string_lossy().into_owned();
         let mut command = Command::new(program);
@@ -341,8 +360,13 @@ impl Compiler {
         // The compiler's temporary files are removed with the directory, however it ends.
         command.current_dir(work.path()).env("TMPDIR", ".");
         kill_with_parent(&mut command);
-        let limit = limit()?;
-        let ran = run(&mut command, Stream::Errors, limit).map_err(|error| {
+        let ran = run(&mut command, Stream::Errors, limit);
+        if ENDS.load(Ordering::Relaxed) {
+            // It has been stopped, and is not to be blamed.
+            return Err(too_slow(&(compiler(), limit.as_secs())));
+        }
+        directory.end(stem);
+        let ran = ran.map_err(|error| {
             let message = error.to_string();
             CcError::Fails { compiler: compiler(), path: NOT_KEPT.into(), message }
         })?;
@@ -361,9 +385,27 @@ impl Compiler {
             return Err(CcError::Fails { compiler: compiler(), path, message });
         }
         directory.install(&work, stem, key).map_err(file)?;
-        directory.shrink(cache_limit()?, stem);
+        directory.shrink(cache_limit, stem);
         Ok(())
     }
+}
+
+/// Whether the process is about to end.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Stops all compilers that run, with the processes that they started: this process is about to end.
+pub fn stop_compilers() {
+    ENDS.store(true, Ordering::Relaxed);
+    crate::child::end_all();
+}
+
+/// Whether the environment variables that say how compiled code is made and kept have values that can be used.
+///
+/// # Errors
+/// The first that has not.
+pub fn check_environment() -> Result<(), CcError> {
+    cache_limit()?;
+    limit().map(drop)
 }
 
 /// The maximum size of the cache in bytes.

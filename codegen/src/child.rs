@@ -18,6 +18,20 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// How long to wait for the rest of the output after a program has ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The process groups of the children that run.
+#[cfg(unix)]
+static GROUPS: Mutex<std::collections::BTreeSet<i32>> = Mutex::new(std::collections::BTreeSet::new());
+
+/// Kills all children that run, with their process groups. What waits for them goes on as if they had failed.
+pub(crate) fn end_all() {
+    #[cfg(unix)]
+    for group in GROUPS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        if let Some(group) = rustix::process::Pid::from_raw(*group) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
 /// The result of a program.
 pub(crate) struct ProgramResult {
     pub(crate) status: ExitStatus,
@@ -42,6 +56,8 @@ pub(crate) fn run(command: &mut Command, stream: Stream, limit: Duration) -> io:
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
+    #[cfg(unix)]
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id().cast_signed());
     let ran = wait(&mut child, limit);
     // Processes that the program started may outlive it and would keep the stream open.
     let status = end(&mut child);
@@ -126,6 +142,9 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
 
 /// Kills a program with its process group, and reaps it.
 fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    // It is not reaped yet, so that no other process has its number.
+    #[cfg(unix)]
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&child.id().cast_signed());
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
         // This fails if the whole group has ended.

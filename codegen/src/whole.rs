@@ -140,7 +140,11 @@ impl Code {
         (init, entry): (&str, &str),
         rounding: Rounding,
     ) -> Result<Code, CcError> {
-        Code::of(Compiler::find()?.library(NAME, source, rounding)?, kernels, (init, entry))
+        let compiler = Compiler::find()?;
+        Code::of(compiler.library(NAME, source, rounding)?, kernels, (init, entry)).inspect_err(|_| {
+            // It lacks the functions of the source: a compiler that works may follow.
+            compiler.remove_library(NAME, source, rounding);
+        })
     }
 
     /// Like [`Code::new`], but only if the library is cached: the compiler is not called.
@@ -152,6 +156,11 @@ impl Code {
     ) -> Result<Option<Code>, CcError> {
         let library = Compiler::find()?.cached_library(NAME, source, rounding)?;
         library.map(|library| Code::of(library, kernels, names)).transpose()
+    }
+
+    /// How often the compiler began with such a text and did not end, lately.
+    pub fn times_begun(source: &str, rounding: Rounding) -> u32 {
+        Compiler::find().map_or(0, |compiler| compiler.times_begun(NAME, source, rounding))
     }
 
     /// The functions of a library that was made from such a text.

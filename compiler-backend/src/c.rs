@@ -8,7 +8,7 @@ use crate::ir::{Loc, Program};
 use crate::loop_form;
 use crate::lower::Argument;
 
-pub use crate::loop_form::{Mode, Refused, Settings, carries, changes, floats, places};
+pub use crate::loop_form::{Certify, Mode, Refused, Settings, carries, changes, floats, places};
 pub use pendula_codegen::c::KERNELS;
 
 /// A program in C.
@@ -23,6 +23,8 @@ pub struct Source {
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten, or where there is no room for what
     /// turns of loops add to results ([`Settings::certify`]).
     pub limits: bool,
+    /// Whether that may help which forgets only sums in arrays ([`Certify::Arrays`]).
+    pub limits_variables: bool,
     /// Where loops stand in the source, by the marks by which a run tells where it is.
     pub loops: Vec<Loc>,
 }
@@ -35,5 +37,12 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
     let (program, loops) = loop_form::build(program, arguments, modes, settings)?;
     let text = pendula_codegen::c::print(&program);
     let carried = program.entries.into_iter().map(|entry| entry.carried).collect();
-    Ok(Source { text, carried, loops, limits: program.limits, kernels: program.kernels })
+    Ok(Source {
+        text,
+        carried,
+        loops,
+        limits: program.limits,
+        limits_variables: program.limits_variables,
+        kernels: program.kernels,
+    })
 }

@@ -126,18 +126,12 @@ fn exit_if_unresponsive(reporter: &Reporter) {
 /// Reports that the state is unknown: C code for a whole run is active, or a run whose steps are not counted.
 fn report_without_state(reporter: &Reporter, whole: bool) {
     let reached = if whole { native::where_runs_are(PATIENCE).into_iter().next() } else { None };
-    let (why, help) = if whole {
-        let why = reached.as_ref().map_or_else(
-            || "it runs as a single piece of C, whose state is unknown before its end".to_string(),
-            |turn| format!("it runs as a single piece of C, and was in {turn}"),
-        );
-        (why, "with `--engine jit` or `--stats` the program runs in parts, and stops with its state")
-    } else {
-        (
-            "its steps are counted on a terminal only, and it looks at nothing before its end".to_string(),
-            "with `--max-steps N` the program runs in parts, and stops with its state",
-        )
+    let why = match (whole, &reached) {
+        (true, Some(turn)) => format!("it runs as a single piece of C, and was in {turn}"),
+        (true, None) => "it runs as a single piece of C, whose state is unknown before its end".to_string(),
+        (false, _) => "its steps are counted on a terminal only, and it looks at nothing before its end".to_string(),
     };
+    let help = "with `--max-steps N` the program runs in parts, and stops with its state";
     if answer::is_json(reporter) {
         let mut outcome = json!({ "kind": "interrupted", "code": CODE, "message": why });
         if let Some(LoopTurn { place, turn, of }) = reached {

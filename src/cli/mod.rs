@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{CommandFactory as _, Parser as _};
-use pendula::native::wait_for_compiler;
+use pendula::native::{stop_compilers, wait_for_compiler};
 use pendula::report::{Reporter, print};
 use pendula::visible::visible;
 use tracing_subscriber::filter::Targets;
@@ -65,10 +65,13 @@ pub(crate) fn run() -> ExitCode {
             Status::Usage
         }
     };
+    let status = traced(status);
+    status::settle(status);
     if started.elapsed() > LONG && status <= Status::Fault {
         wait_for_compiler(COMPILER);
     }
-    ExitCode::from(traced(status) as u8)
+    stop_compilers();
+    ExitCode::from(status as u8)
 }
 
 /// Sets up logging to standard error, and to the file of `--trace-json`.

@@ -19,7 +19,7 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
 use pendula::isa::verify::is_row;
 use pendula::load::{self, LoadError, display_name};
-use pendula::native::{NativeError, When, attach};
+use pendula::native::{self, NativeError, When, attach};
 use pendula::report::{Reporter, print};
 use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, StepOutcome};
@@ -95,6 +95,9 @@ pub(crate) fn program(
                 Engine::Native => Some(When::AtOnce),
                 Engine::Auto | Engine::Interp | Engine::Jit => None,
             };
+            if when.is_some() {
+                native::check_environment()?;
+            }
             if let (Some(when), Some(compiled)) = (when, &loaded.compiled) {
                 match attach(&mut program, compiled, source.options.compiler.fast_float, when) {
                     Ok(()) => {}

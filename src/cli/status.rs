@@ -1,7 +1,9 @@
 //! The exit status, and how the process ends.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicI32, Ordering};
 
+use pendula::native::stop_compilers;
 use pendula::visible::visible;
 
 use crate::cli::chrome_trace;
@@ -36,9 +38,19 @@ pub(crate) fn traced(status: Status) -> Status {
     status.max(Status::Usage)
 }
 
-/// Ends the process.
+/// The exit status of the command once it has ended, and a number that is none before.
+static SETTLED: AtomicI32 = AtomicI32::new(-1);
+
+/// Notes that the command has ended with this status: only code for later commands is waited for.
+pub(crate) fn settle(status: Status) {
+    SETTLED.store(status as i32, Ordering::Relaxed);
+}
+
+/// Ends the process with this status, or with that of the command if it has ended.
 pub(crate) fn exit(status: Status) -> ! {
-    std::process::exit(traced(status) as i32)
+    stop_compilers();
+    let settled = SETTLED.load(Ordering::Relaxed);
+    std::process::exit(if settled < 0 { traced(status) as i32 } else { settled })
 }
 
 /// True if the error is a closed pipe: the reader of our output has ended, which is not a failure.

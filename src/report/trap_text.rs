@@ -42,7 +42,7 @@ pub fn trap_text<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
         fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {
             TrapText { fault, code: DISAGREE, title: DISAGREE_TITLE, reason, help: fault.help() }
         }
-        Fault::Memory if is_compiled(module, trap.at) && !is_stack(trap, module) => {
+        Fault::Memory if is_compiled(module, trap.at) && !trap.beyond && !is_stack(trap, module) => {
             let fault = Fault::Assert;
             TrapText { reason: Some(index(trap, module)), ..plain(fault, None) }
         }

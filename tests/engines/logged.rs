@@ -2,7 +2,7 @@
 //! is as in the interpreter, to the last bit.
 
 use pendula::arguments::parse;
-use pendula::compiler::c::{Mode, Settings, write};
+use pendula::compiler::c::{Certify, Mode, Settings, write};
 use pendula::compiler::compile::{Options, compile, for_c};
 use pendula::isa::adjoint::ActiveArguments;
 
@@ -14,7 +14,7 @@ fn is_logged(source: &str, call: &Call) -> bool {
     let options = Options { arguments: call.arguments.clone(), ..Options::default() };
     let compiled = compile("logged", source.to_string(), &options);
     let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: true, switches: compiled.switches };
+    let settings = Settings { fast: false, certify: Certify::Everything, switches: compiled.switches };
     let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
     c.text.contains("LOGGED(addends")
 }

@@ -189,10 +189,13 @@ pub fn run_forward_and_back<E>(
         if m.run_forward_and_back(&[(at, seed)]) {
             return Ok(m.midpoint_word(at));
         }
-        // Code that gives up may be followed by other code.
+        // Code that gives up may be followed by other code. Where none is left, all is counted: the run may stop.
         m.plan_forward_and_back(at);
+        let whole = m.allows_whole();
+        m.allow_whole(whole && m.is_planned());
         let value = run_both(m, loss, seed, run);
-        if !m.begins_again() {
+        m.allow_whole(whole);
+        if !(value.is_err() && m.begins_again_after_trap() || m.begins_again()) {
             return value;
         }
     }

@@ -68,6 +68,8 @@ impl Machine<'_> {
             let Some(whole) = self.program.whole() else { return outcome };
             whole.spent(kind, took);
             if outcome != Outcome::Limit {
+                self.saved.trapped_back =
+                    matches!(outcome, Outcome::Trap(_)) && !self.core.forward && self.core.ad_mode == AdMode::Gradient;
                 self.drop_planned_run();
                 return outcome;
             }
@@ -165,9 +167,29 @@ impl Machine<'_> {
         self.plan(self.forward_and_back(std::iter::once(seed)));
     }
 
+    /// Whether a run that is announced may begin again.
+    pub(crate) fn is_planned(&self) -> bool {
+        self.saved.start.is_some()
+    }
+
     /// Whether such a run has stopped so that it can begin again.
     pub(crate) fn is_stopped(&self) -> bool {
         self.saved.start.as_ref().is_some_and(|start| start.stopped)
+    }
+
+    /// After such a run has stopped at a trap on the way back: makes the code that may come, and begins again with it. It makes no gradient words
+    /// that nobody asks for, so that one of them that has no value does not stop it. Whether that counts must not depend on when the code comes.
+    pub(crate) fn begins_again_after_trap(&mut self) -> bool {
+        let trapped = std::mem::take(&mut self.saved.trapped_back) && self.saved.independent.is_some();
+        let Some(kind) = self.planned().filter(|_| trapped) else { return false };
+        let Some(whole) = self.program.whole() else { return false };
+        whole.make(kind);
+        if !whole.has(kind) {
+            return false;
+        }
+        tracing::info!("the run stopped on the way back: it is made again with code for the whole run");
+        self.return_to_start();
+        true
     }
 
     /// Ends such a run. Returns true if it has stopped so that it can begin again; the machine is then at its start.

@@ -26,6 +26,8 @@ pub struct Trap {
     pub ad_mode: AdMode,
     /// The values of the operands; those of the other instruction come last.
     pub values: Vec<TrapValue>,
+    /// Whether the stack had grown beyond the memory: compiled code finds that out when it uses a word there.
+    pub beyond: bool,
 }
 
 /// An operand and its value.
@@ -64,7 +66,8 @@ impl Machine<'_> {
         if let Some((_, partner)) = &other {
             values.extend(self.values(partner, true));
         }
-        Trap { fault, at, inst, other, direction: self.direction(), ad_mode: self.core.ad_mode, values }
+        let beyond = self.core.regs[Reg::SP.index()] > self.core.mem.len() as u64;
+        Trap { fault, at, inst, other, direction: self.direction(), ad_mode: self.core.ad_mode, values, beyond }
     }
 
     /// For an instruction that moves the stack pointer: the stack pointer, and the word that caused the fault.

@@ -46,6 +46,9 @@ pub trait WholeProgram: Send + Sync {
         false
     }
 
+    /// Makes code for runs of this kind that may come, and waits for it.
+    fn make(&self, _kind: RunKind) {}
+
     /// Tells how long a run of this kind, or a part of one, took by other code.
     fn spent(&self, _kind: RunKind, _time: Duration) {}
 
@@ -97,7 +100,9 @@ pub(crate) struct Saved {
     /// Where gradient words may not be zero, if that is known.
     pub(crate) gradients: Option<Vec<Range<usize>>>,
     /// The arguments of which gradient words are wanted; `None` if all are.
-    independent: Option<u64>,
+    pub(crate) independent: Option<u64>,
+    /// Whether the last run stopped at a trap on the way back with gradient words.
+    pub(crate) trapped_back: bool,
     /// What the run under way began with, if it may begin again with code for whole runs.
     pub(crate) start: Option<Box<crate::takeover::Start>>,
 }
@@ -312,7 +317,7 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
 /// Logs that code for a whole run gave up so many times. Returns whether all its ways have been tried.
 fn tell_failure(attempt: usize, attempts: usize) -> bool {
     let last = attempt >= attempts;
-    let next = if last { "other code runs the program" } else { "the run is made again, with all sums undone" };
+    let next = if last { "other code runs the program" } else { "the run is made again, with more sums undone" };
     tracing::info!("code for the whole run gave up, because a check failed or partial sums are large: {next}");
     last
 }

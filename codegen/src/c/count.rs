@@ -6,7 +6,9 @@ use pendula_isa::adjoint::VALUE;
 use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
-use crate::loops::{Bound, Check, Count, Kept, Scope, Step, Sum, TURNS, Value, Word, is_short, lane_type};
+use crate::loops::{
+    Apart, Bound, Check, Count, Jammed, Kept, Scope, Step, Sum, TURNS, Turns, Value, Word, is_short, lane_type,
+};
 
 /// Steps that are small enough for [`TURNS`] of them.
 const SMALL: i64 = 1 << 20;
@@ -46,7 +48,10 @@ impl FunctionPrinter<'_> {
         if !flows.is_empty() {
             self.text.open(&format!("if ({}) {{", flows.join(" || ")));
         }
-        self.turns(count, &from, &to, &head);
+        match &count.jammed {
+            Some(jammed) => self.jammed(count, jammed, &from, &to),
+            None => self.turns(count, &from, &to, &head),
+        }
         if !flows.is_empty() {
             self.text.close("}");
         }
@@ -105,6 +110,49 @@ impl FunctionPrinter<'_> {
             }
             (None, _) => self.independent_turns(count, head, None),
         }
+    }
+
+    /// Several turns at once as long as there are so many, if that may be, and then the others.
+    fn jammed(&mut self, count: &Count, jammed: &Jammed, from: &Expr, to: &Expr) {
+        let Step::Const(step) = count.step else { return };
+        let (name, declared) = (self.name(VALUE, count.var), self.declared(count));
+        let watch = count.mark.map(|mark| format!("WATCH({}, {}, {name}, {}, {step});", mark.0, from.text, to.text));
+        self.watches |= watch.is_some();
+        let goes_on = format!("{name} {} {}", if step < 0 { ">=" } else { "<=" }, to.text);
+        let further = jammed.vars.len().cast_signed() as i64 * step;
+        let left =
+            if step < 0 { format!("{name} - {}", to.at(Prec::Product)) } else { format!("{} - {name}", to.text) };
+        self.text.line(&format!("{declared}{name} = {};", from.text));
+        let apart: Vec<String> = jammed.apart.iter().map(|apart| self.apart(apart, jammed.vars.len())).collect();
+        if !apart.is_empty() {
+            self.text.line(&format!("if ({})", apart.join(" && ")));
+        }
+        let enough = format!("(word)({left}) >= {}", further.unsigned_abs());
+        self.text.open(&format!("for (; {goes_on} && {enough}; {name} += {}) {{", further + step));
+        watch.iter().for_each(|line| self.text.line(line));
+        for (var, n) in jammed.vars.iter().zip(1..) {
+            let var = self.name(VALUE, *var);
+            self.text.line(&format!("const int64_t {var} = {name} + {};", n * step).replace("+ -", "- "));
+        }
+        self.statements(&jammed.body);
+        self.text.close("}");
+        self.text.open(&format!("for (; {goes_on}; {name} += {step}) {{"));
+        watch.iter().for_each(|line| self.text.line(line));
+        self.statements(&count.body);
+        self.text.close("}");
+    }
+
+    /// What keeps words of different turns apart.
+    fn apart(&mut self, apart: &Apart, further: usize) -> String {
+        let turns = match apart.of {
+            Turns::Within(first, last) => {
+                let (first, last) = (self.integer(first), self.integer(last));
+                format!("{} - {}", last.text, first.at(Prec::Product))
+            }
+            Turns::AtOnce => further.to_string(),
+        };
+        let step = self.sum(&apart.step);
+        format!("apart({turns}, {}, {step})", apart.by)
     }
 
     fn independent_turns(&mut self, count: &Count, head: &str, first: Option<String>) {

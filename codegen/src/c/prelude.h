@@ -105,6 +105,13 @@ static inline int uneven(int64_t first, int64_t last, int64_t step)
     return way != 0 && (way < 0) == (step < 0) && way % step != 0;
 }
 
+/* Whether one loop as a whole goes on less far, by `by` a turn, than another in a single step. */
+static inline int apart(int64_t further, int64_t by, int64_t step)
+{
+    const __int128 way = (__int128)further * by;
+    return (way < 0 ? -way : way) < (step < 0 ? -(__int128)step : step);
+}
+
 /* Ends the lives of words: they are to be zero. */
 static inline int64_t end_doubles(word *at, word n)
 {

@@ -15,7 +15,9 @@ mod block;
 mod checks;
 mod if_convert;
 mod implied;
+mod jam;
 mod monotone;
+mod rename;
 mod sum;
 mod watch;
 
@@ -30,6 +32,7 @@ use crate::ops::{Kernel, ValueId};
 pub use block::{Block, Slot};
 pub use checks::remove_implied_checks;
 pub use implied::remove_checks_implied_elsewhere;
+pub use jam::jam_loops;
 pub use monotone::check_monotone_sums_once;
 pub use sum::{Induction, Sum};
 pub use watch::{TURNS, is_short, watch_outer_loops};
@@ -48,6 +51,8 @@ pub struct Program {
     pub carried_late: bool,
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
     pub limits: bool,
+    /// Whether such a sum is one of a variable, and not of words of an array.
+    pub limits_variables: bool,
     /// The kernels that blocks call.
     pub kernels: Vec<Kernel>,
     /// The functions, by [`FunctionId`].
@@ -381,7 +386,43 @@ pub struct Count {
     pub flows_from: Vec<Word>,
     /// With a mark, the function tells in which turn it is if it is asked.
     pub mark: Option<Mark>,
+    /// What must hold for turns of the loop within to go on side by side, if they may at all.
+    pub aside: Option<Vec<Apart>>,
+    /// What several turns do at once.
+    pub jammed: Option<Jammed>,
     /// What a turn does.
+    pub body: Vec<Stmt>,
+}
+
+/// What keeps words of different turns apart, in a loop and the loop within it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// By how much a word goes on from turn to turn of one of the two loops.
+    pub by: i64,
+    /// Which loop that is; the words are apart if all its turns at once go on less far than one of the other.
+    pub of: Turns,
+    /// By how much the word goes on from turn to turn of the other loop.
+    pub step: Sum,
+}
+
+/// Turns of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// Those of a loop within: what it begins with, and what it ends with.
+    Within(Value, Value),
+    /// Those that are made at once.
+    AtOnce,
+}
+
+/// Several turns of a loop at once. The turns of the loop within go on side by side, and what comes before and after it is done for one
+/// turn after the other.
+#[derive(Clone, Debug)]
+pub struct Jammed {
+    /// What counts for the second and further turns.
+    pub vars: Vec<Local>,
+    /// What must hold.
+    pub apart: Vec<Apart>,
+    /// What they do.
     pub body: Vec<Stmt>,
 }
 

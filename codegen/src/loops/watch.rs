@@ -64,7 +64,7 @@ fn unmark(s: &mut Stmt, outer: bool) {
 }
 
 /// How many turns a loop has, if that is known.
-fn turns(count: &Count) -> Option<u64> {
+pub(super) fn turns(count: &Count) -> Option<u64> {
     let (Bound::Const(first), Bound::Const(last), Step::Const(step)) = (count.first, count.last, count.step) else {
         return None;
     };

@@ -11,8 +11,9 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::certify::{self, Plan};
-use super::flow::Flow;
+use super::Certify;
+use super::certify::{self, Plan, Sums};
+use super::flow::{Flow, Location};
 use super::parameters::{Same, same};
 
 use crate::ir::effects::{Effects, Summaries, callees_first, walk, written_operands, written_places};
@@ -39,8 +40,8 @@ pub(super) struct Drops<'a> {
     pub(super) flows: HashMap<FunctionId, Rc<Flow>>,
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
-    /// Whether sums with small partial sums are forgotten.
-    pub(super) certify: bool,
+    /// Which sums with small partial sums are forgotten.
+    pub(super) certify: Certify,
     /// How computations are forgotten.
     plans: HashMap<*const LocatedStmt, Option<Rc<Plan>>>,
     /// The same of functions that add to words of their callers, through these parameters.
@@ -50,7 +51,7 @@ pub(super) struct Drops<'a> {
 }
 
 impl<'a> Drops<'a> {
-    pub(super) fn new(program: &'a Program, fast: bool, certify: bool) -> Drops<'a> {
+    pub(super) fn new(program: &'a Program, fast: bool, certify: Certify) -> Drops<'a> {
         let mut drops = Drops {
             program,
             summaries: Summaries::new(program),
@@ -149,18 +150,35 @@ impl<'a> Drops<'a> {
             return None;
         }
         let plan = self.plan(f, compute);
-        let exact = plan.as_ref().is_some_and(|p| self.certify || !p.words.values().any(|sums| sums.is_limited()));
+        let exact = plan.as_ref().is_some_and(|p| p.words.iter().all(|(at, sums)| self.forgets(*at, *sums)));
         (self.fast || exact).then_some((own, plan))
     }
 
-    /// The words of a computation that need not be undone though others must: those to which one number is added. What is added to the
-    /// others comes out the same again, as all words are complete before they are read.
-    pub(super) fn exact(&mut self, f: &IrFunction, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Option<Rc<Plan>> {
+    /// Whether a word of a plan is forgotten.
+    pub(super) fn forgets(&self, at: Location, sums: Sums) -> bool {
+        let is_array = matches!(at, Location::Region(_));
+        !sums.is_limited()
+            || match self.certify {
+                Certify::Everything => true,
+                Certify::Arrays => is_array,
+                Certify::Nothing => false,
+            }
+    }
+
+    /// How words of a computation are forgotten where others must be undone. What is added to these comes out the same again, as all words are
+    /// complete before they are read.
+    pub(super) fn partly_forgotten(
+        &mut self,
+        f: &IrFunction,
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
+    ) -> Option<Rc<Plan>> {
         self.own(f, compute)?;
         if self.fast || !self.is_recomputable(f, compute, body) {
             return None;
         }
-        self.plan(f, compute).filter(|plan| plan.words.values().any(|sums| !sums.is_limited()))
+        let plan = self.plan(f, compute)?;
+        plan.words.iter().any(|(at, sums)| self.forgets(*at, *sums)).then_some(plan)
     }
 
     /// Whether a block writes only these words.

@@ -8,6 +8,7 @@ use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::table::{TableFn, f_fn};
 use pendula_isa::{Acc, Ty};
 
+use super::Certify;
 use super::flow::Location;
 use super::function::{FunctionBuilder, local};
 use super::{Builder, Refused, Sweep};
@@ -24,7 +25,7 @@ impl FunctionBuilder<'_, '_> {
             return None;
         };
         // Where there is no room for the log, the other way to run the program has none.
-        let wanted = self.w.drops.certify
+        let wanted = self.w.drops.certify == Certify::Everything
             && !self.w.drops.fast
             && !self.within
             && self.way == Sweep::Turn
@@ -65,7 +66,7 @@ impl FunctionBuilder<'_, '_> {
             let added = self.adding_elsewhere(results, add)?.0;
             self.out.extend(added);
         }
-        self.w.limits = true;
+        (self.w.limits, self.w.limits_variables) = (true, true);
         let words = self.integer(*last);
         let logs: Vec<Local> = results.iter().map(|_| self.fresh("addends", Ty::Int)).collect();
         for log in &logs {
@@ -157,6 +158,8 @@ impl FunctionBuilder<'_, '_> {
             independent: false,
             flows_from: Vec::new(),
             mark: None,
+            aside: None,
+            jammed: None,
             body,
         };
         self.push(Out::Values(vec![Out::Count(Box::new(count))]));

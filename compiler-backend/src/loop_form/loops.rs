@@ -4,11 +4,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_codegen::loops::{Bound, Check, Induction, Place as Word, Step, Sum, Value};
+use pendula_codegen::loops::{Apart, Bound, Check, Induction, Place as Word, Step, Sum, Value};
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::function::{FunctionBuilder, Site, local};
+use super::jam;
 use super::promote::Promoted;
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
@@ -28,17 +29,19 @@ pub(super) struct Plan {
     pub(super) kept: Vec<Promoted>,
     /// Whether no turn uses what another writes, but for sums.
     pub(super) independent: bool,
+    /// What must hold for turns of the only loop within to go on side by side, if they may.
+    pub(super) aside: Option<Vec<Apart>>,
 }
 
 /// A memory word, with the course of its address if that is known, or a comparison that every turn comes to.
-enum Met<'s> {
+pub(super) enum Met<'s> {
     Word(Site, Mem, Option<Induction>),
     Test(Site, &'s Test),
 }
 
-struct Survey<'s, 'w> {
-    program: &'w Program,
-    var: Var,
+pub(super) struct Survey<'s, 'w> {
+    pub(super) program: &'w Program,
+    pub(super) var: Var,
     /// How the loop counts.
     count: Induction,
     /// Variables that the body changes.
@@ -49,11 +52,17 @@ struct Survey<'s, 'w> {
     now: HashMap<Var, i64>,
     /// What is known of variables whose lives have begun in this turn.
     fresh: HashMap<Var, Induction>,
-    met: Vec<Met<'s>>,
+    pub(super) met: Vec<Met<'s>>,
+    /// Words in a conditional that decides the same way in each turn: each turn comes to them, or none does.
+    pub(super) within_guards: Vec<(Mem, Option<Induction>)>,
+    /// Such words, while the survey is in such a conditional.
+    guarded: Option<Vec<(Mem, Option<Induction>)>>,
+    /// What loops within go through.
+    pub(super) within: Vec<jam::Within>,
 }
 
 /// The variables that a block changes, however deep within, and how often.
-fn writes(program: &Program, block: &[LocatedStmt]) -> HashMap<Var, u32> {
+pub(super) fn writes(program: &Program, block: &[LocatedStmt]) -> HashMap<Var, u32> {
     let mut out: HashMap<Var, u32> = HashMap::new();
     let mut add = |v: Var| *out.entry(v).or_default() += 1;
     walk(block, &mut |s| changed_vars(program, &s.stmt, &mut add));
@@ -83,7 +92,10 @@ impl<'s> Survey<'s, '_> {
     fn operand(&mut self, s: &LocatedStmt, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand {
             let induction = self.address(m);
-            self.met.push(Met::Word((std::ptr::from_ref(s), n), m, induction));
+            match &mut self.guarded {
+                Some(words) => words.push((m, induction)),
+                None => self.met.push(Met::Word((std::ptr::from_ref(s), n), m, induction)),
+            }
         }
     }
 
@@ -121,6 +133,11 @@ impl<'s> Survey<'s, '_> {
                         self.test(s, n, &c.test);
                         self.block(&c.compute, true);
                         if n == 0 {
+                            if self.is_guard(&s.stmt) && self.guarded.is_none() {
+                                self.guarded = Some(Vec::new());
+                                self.block(then, back);
+                                self.within_guards.extend(self.guarded.take().unwrap_or_default());
+                            }
                             [then, otherwise].into_iter().for_each(|b| self.forget(b));
                         }
                     }
@@ -128,14 +145,17 @@ impl<'s> Survey<'s, '_> {
                 }
                 Stmt::Assert { test, .. } => {
                     self.test(s, 0, test);
-                    self.met.push(Met::Test((std::ptr::from_ref(s), TEST), test));
+                    if self.guarded.is_none() {
+                        self.met.push(Met::Test((std::ptr::from_ref(s), TEST), test));
+                    }
                 }
-                Stmt::For { .. }
-                | Stmt::While { .. }
-                | Stmt::Ancilla { .. }
-                | Stmt::Array { .. }
-                | Stmt::Show { .. }
-                | Stmt::Print(_) => {}
+                Stmt::For { var, first, last, step, body } => {
+                    let ends = if back { [*last, *first] } else { [*first, *last] };
+                    let within = self.within_loop(*var, ends, *step, body);
+                    self.within.push(within);
+                }
+                Stmt::While { .. } | Stmt::Ancilla { .. } | Stmt::Array { .. } | Stmt::Show { .. } | Stmt::Print(_) => {
+                }
             }
             self.follow(s, back);
         }
@@ -187,7 +207,7 @@ impl<'s> Survey<'s, '_> {
     }
 
     /// How a variable goes from turn to turn, where the turn stands; `None` if that is not known.
-    fn induction_of(&self, var: Var) -> Option<Induction> {
+    pub(super) fn induction_of(&self, var: Var) -> Option<Induction> {
         if var == self.var {
             return Some(self.count.clone());
         }
@@ -200,6 +220,23 @@ impl<'s> Survey<'s, '_> {
             Some(induction) => Some(induction.clone()),
             None => (!self.written.contains(&var)).then(|| Induction::invariant(name)),
         }
+    }
+
+    /// Whether a statement is a conditional without another side that decides the same way in each turn.
+    pub(super) fn is_guard(&self, s: &Stmt) -> bool {
+        let Stmt::If { pre, post, otherwise, .. } = s else { return false };
+        let same = |operand: Operand| match operand {
+            Operand::Const(_) => true,
+            Operand::Var(v) => self.is_same_in_each_turn(v),
+            Operand::Mem(_) => false,
+        };
+        let plain = pre.compute.is_empty() && post.compute.is_empty() && pre.test == post.test && otherwise.is_empty();
+        plain && pre.test.ty == Ty::Int && same(pre.test.a) && same(pre.test.b)
+    }
+
+    /// Whether a variable has the same value throughout.
+    pub(super) fn is_same_in_each_turn(&self, var: Var) -> bool {
+        var != self.var && !self.written.contains(&var)
     }
 
     fn address(&self, mem: Mem) -> Option<Induction> {
@@ -267,6 +304,9 @@ pub(super) fn plan(
         now: HashMap::new(),
         fresh: HashMap::new(),
         met: Vec::new(),
+        within_guards: Vec::new(),
+        guarded: None,
+        within: Vec::new(),
     };
     survey.block(body, back);
     // Words whose addresses differ by constants are looked at together: the least, and how far it is to the greatest.
@@ -330,6 +370,7 @@ pub(super) fn plan(
     let met: Vec<Mem> = met.collect();
     plan.kept = fw.promotable(body, &met, &|v| v == var || survey.written.contains(&v));
     plan.independent = independent(fw, &survey, body, &plan.kept);
+    plan.aside = if fw.w.switches.has(Pass::Jam) { jam::aside(fw, &survey, body) } else { None };
     plan
 }
 
@@ -374,7 +415,12 @@ fn independent(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[Lo
     walk(body, &mut |s| {
         simple &= matches!(
             s.stmt,
-            Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Ancilla { .. } | Stmt::With { .. } | Stmt::Span { .. }
+            Stmt::Update { .. }
+                | Stmt::Permute { .. }
+                | Stmt::Ancilla { .. }
+                | Stmt::With { .. }
+                | Stmt::Span { .. }
+                | Stmt::Assert { .. }
         );
     });
     if !simple {

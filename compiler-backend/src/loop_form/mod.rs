@@ -12,8 +12,8 @@
 //!
 //! # Neighbours
 //!
-//! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, and `promote`
-//! words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves
+//! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, `jam`
+//! which turns can go on side by side, and `promote` words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves
 //! it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value),
 //! and `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
@@ -26,6 +26,7 @@ mod facts;
 mod flow;
 mod function;
 mod fused_gradient;
+mod jam;
 mod logged_sums;
 mod loops;
 mod parameters;
@@ -163,6 +164,8 @@ struct Builder<'a> {
     waiting: Vec<(Variant, form::FunctionId)>,
     /// Whether a partial sum is compared with a limit.
     limits: bool,
+    /// Whether one of a variable is.
+    limits_variables: bool,
     /// Whether what words carry is looked at where it ends ([`form::Program::carried_late`]).
     carried_late: bool,
     /// The data of which words carry floating-point numbers that matter.
@@ -183,15 +186,27 @@ struct Builder<'a> {
     words: Vec<Range<usize>>,
 }
 
+/// Which rounded sums are forgotten if their partial sums are small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certify {
+    /// None: all are undone.
+    #[default]
+    Nothing,
+    /// Those in arrays. Sums in variables are often those of many numbers.
+    Arrays,
+    /// All. What turns of loops add to results is written down, too, where there is room for it.
+    Everything,
+}
+
 /// How a program is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// What undoing floating-point sums leaves of rounding is forgotten, numbers are not looked at for being finite, and runs there and back may
     /// leave the results, and what else they change, as it was in between.
     pub fast: bool,
-    /// Floating-point sums that a run would undo, to a rest that the machine clears, are forgotten: the code gives up where their partial sums are so
-    /// large that the rest might not be small. What turns of loops add to results is written down, where there is room for it.
-    pub certify: bool,
+    /// Which floating-point sums are forgotten that a run would undo, to a rest that the machine clears: the code gives up where their partial
+    /// sums are so large that the rest might not be small.
+    pub certify: Certify,
     /// Which of the passes of the loop form are made.
     pub switches: Switches,
 }
@@ -220,6 +235,7 @@ pub fn build(
         variants: HashMap::new(),
         waiting: Vec::new(),
         limits: false,
+        limits_variables: false,
         // Nothing says what a program's own stack holds.
         carried_late: !settings.fast && program.stack == 0,
         carried_floats: Vec::new(),
@@ -261,6 +277,7 @@ pub fn build(
         checks_finite: !settings.fast,
         carried_late: w.carried_late,
         limits: w.limits,
+        limits_variables: w.limits_variables,
         kernels: w.kernels,
         functions: functions.into_iter().flatten().collect(),
         order,
@@ -269,6 +286,7 @@ pub fn build(
     form::remove_checks_implied_elsewhere(&mut program);
     form::check_monotone_sums_once(&mut program);
     form::watch_outer_loops(&mut program);
+    form::jam_loops(&mut program);
     Ok((program, marks))
 }
 

@@ -278,11 +278,11 @@ impl FunctionBuilder<'_, '_> {
 
     /// Computes what is undone, or forgotten, after `body`.
     pub(super) fn compute(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
-        let forgotten = if self.w.drops.fast { None } else { self.forgotten(compute, body) };
-        let Some((_, Some(plan))) = forgotten else { return self.computed(compute) };
-        let limited = plan.words.iter().filter(|(_, sums)| sums.is_limited());
+        let Some(plan) = self.forgotten_words(compute, body) else { return self.computed(compute) };
+        let limited = plan.words.iter().filter(|(at, sums)| sums.is_limited() && self.w.drops.forgets(**at, **sums));
         let limits: Vec<_> = limited.map(|(at, sums)| (*at, Value::Const(sums.limit().to_bits()))).collect();
         self.w.limits |= !limits.is_empty();
+        self.w.limits_variables |= limits.iter().any(|(at, _)| matches!(at, Location::Var(_)));
         let outer = (self.limits.clone(), self.repeats.clone(), self.calls.clone());
         self.limits.extend(limits);
         self.repeats.extend(plan.repeats.iter().map(|(at, words)| (*at, words.clone())));
@@ -290,6 +290,22 @@ impl FunctionBuilder<'_, '_> {
         let done = self.computed(compute);
         (self.limits, self.repeats, self.calls) = outer;
         done
+    }
+
+    /// How words of a computation are forgotten, all or some.
+    fn forgotten_words(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Option<Rc<Plan>> {
+        if self.w.drops.fast {
+            return None;
+        }
+        match self.forgotten(compute, body) {
+            Some((_, plan)) => plan,
+            None => self.partly_forgotten(compute, body),
+        }
+    }
+
+    fn partly_forgotten(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Option<Rc<Plan>> {
+        let forget = self.w.switches.has(Pass::Forget);
+        forget.then(|| self.w.drops.partly_forgotten(self.f, compute, body)).flatten()
     }
 
     fn computed(&mut self, compute: &[LocatedStmt]) -> Done {
@@ -306,7 +322,7 @@ impl FunctionBuilder<'_, '_> {
         if self.are_passive(compute) {
             return self.values_alone(|fw| fw.undo(compute, body));
         }
-        let Some((own, plan)) = self.forgotten(compute, body) else { return self.undo_inexact(compute, body) };
+        let Some((own, plan)) = self.forgotten(compute, body) else { return self.undo_partly(compute, body) };
         if self.ad_mode != AdMode::Plain {
             // The values are not looked at any more.
             let outer = (std::mem::replace(&mut self.unchecked, true), self.complete.clone(), self.calls.clone());
@@ -324,13 +340,12 @@ impl FunctionBuilder<'_, '_> {
         Ok(())
     }
 
-    /// Undoes a computation, but for words that come out exactly.
-    fn undo_inexact(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
-        let forget = self.w.switches.has(Pass::Forget);
-        let exact = forget.then(|| self.w.drops.exact(self.f, compute, body)).flatten();
-        let Some(plan) = exact else { return self.block(compute, true) };
+    /// Undoes a computation, but for words that are forgotten.
+    fn undo_partly(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
+        let Some(plan) = self.partly_forgotten(compute, body) else { return self.block(compute, true) };
         let outer = (self.complete.clone(), self.calls.clone());
-        self.complete.extend(plan.words.iter().filter(|(_, sums)| !sums.is_limited()).map(|(at, _)| *at));
+        let drops = &self.w.drops;
+        self.complete.extend(plan.words.iter().filter(|(at, sums)| drops.forgets(**at, **sums)).map(|(at, _)| *at));
         self.calls.extend(&plan.calls);
         let done = self.block(compute, true);
         (self.complete, self.calls) = outer;
@@ -419,6 +434,8 @@ impl FunctionBuilder<'_, '_> {
             independent: plan.independent,
             flows_from,
             mark: self.w.mark(s.loc),
+            aside: plan.aside,
+            jammed: None,
             body,
         };
         self.push(Out::Count(Box::new(count)));

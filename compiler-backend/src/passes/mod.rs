@@ -81,6 +81,8 @@ passes! {
     Scalars "scalars" 1 in_c;
     /// In C: takes gradients forward and back in one pass, without undoing what the backward half would compute again.
     Turn "turn" 1 in_c;
+    /// In C: makes several turns of a loop at once, side by side, where an inner loop adds up or goes through the same words in each.
+    Jam "jam" 2 in_c;
 }
 
 /// Passes that [`crate::loop_form`] makes itself while it builds the loop form.
@@ -91,7 +93,7 @@ mod in_c {
 impl Pass {
     /// Whether it is a pass of the C backend only, which does not change programs.
     pub const fn is_of_c(self) -> bool {
-        matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn)
+        matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn | Pass::Jam)
     }
 
     /// The pass with this name.

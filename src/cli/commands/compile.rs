@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
             ];
             let settings = c::Settings {
                 fast: args.source.in_full().options.compiler.fast_float,
-                certify: true,
+                certify: c::Certify::Everything,
                 switches: nil.switches,
             };
             let source =
