@@ -20,7 +20,7 @@ use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::isa::types::Ty;
 use pendula::vm::gradient::one;
-use pendula::vm::{AdMode, Config, Outcome, Program};
+use pendula::vm::{AdMode, Config, Machine, Outcome, Program};
 
 /// How many instructions a run may take; what takes more is not compared to its end.
 const LIMIT: u64 = 20_000_000;
@@ -80,6 +80,91 @@ fn examples() {
         seen += 1;
     }
     assert!(seen >= 10, "{seen} examples");
+}
+
+/// The programs of the benchmark of assembly, which also give what the same in C prints.
+#[test]
+fn kernels() {
+    let results = [("xorshift", 1_363_160_026_601_443_621), ("sieve", 7024), ("matmul", 9_599_003_054)];
+    for (name, wanted) in results {
+        let file = format!("benches/assembly/{name}.rasm");
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file)).expect("a text");
+        let module = assemble(&file, text, &Options::default()).module.unwrap_or_else(|| panic!("{name}"));
+        let program = Program::new(module.clone(), true).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut machine = Machine::new(&program, &Config::default()).expect("the default memory");
+        machine.begin(Direction::Forward);
+        assert_eq!(machine.run(None), Outcome::Finished, "{name}");
+        assert_eq!(machine.memory()[0], wanted, "{name}");
+        assert_eq!(lockstep(name, module, &AdMode::ALL), AdMode::ALL.len(), "{name} does not end");
+    }
+}
+
+/// A register that is zero between the turns of a loop needs no operations to be cleared; one that is not does. A loop is entered with either.
+#[test]
+fn scratch_registers() {
+    let bodies = [
+        "xorshl r2, r1, 13
+                xor r1, r2
+                xorshl r2, r1, 13
+                xorshl r2, r1, 26
+                xorshl r2, r1, 39
+                xorshl r2, r1, 52",
+        "xorshr r2, r1, 30
+                xor r1, r2
+                xorshr r2, r1, 30
+                xorshr r2, r1, 60",
+        "add r2, r1
+                add r2, 7
+                add r8, r2
+                sub r2, 7
+                sub r2, r1
+                rol r1, 5",
+        "addmul r2, r1, r1
+                xor r2, r8
+                add r1, 3
+                sub r8, r2
+                sub r1, 3
+                xor r2, r9
+                submul r2, r1, r1
+                add r2, [r6+3]
+                sub r2, [r6+3]",
+        "addmul.q r2, r1, r8
+                sub.q r9, r2
+                submul.q r2, r1, r8",
+        "swap r1, r2
+                add r1, r8
+                swap r1, r2
+                sub r2, r8",
+    ];
+    for (n, body) in bodies.into_iter().enumerate() {
+        for scratch in [0, 5] {
+            let text = format!(
+                ".data
+                 .space 8
+                 .text
+                 proc turns
+                 top:  from.ne r4, r0, end
+                       {body}
+                       inc r4
+                 end:  jmp.ne r4, r5, top
+                       sub r4, r5
+                       ret turns
+                 main: start
+                       add r1, 0x123456789abcdef
+                       add r8, 0x7654321
+                       add r5, 100
+                       call turns
+                       add r2, {scratch}
+                       call turns
+                       uncall turns
+                       call turns
+                       finish"
+            );
+            let assembly = assemble("scratch", text, &Options::default());
+            let module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+            assert_eq!(lockstep(&format!("scratch {n}, {scratch}"), module, &AdMode::ALL), AdMode::ALL.len());
+        }
+    }
 }
 
 /// The condition of an edge after a call asks for registers as the call has left them, not as they were before.

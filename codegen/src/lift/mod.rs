@@ -8,6 +8,7 @@
 mod domain;
 mod numbers;
 mod record;
+mod simplify;
 pub mod symbolic;
 
 use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
@@ -103,6 +104,8 @@ pub struct Lifter<'a> {
     /// Values by the pure operations that define them, and these operations in order.
     values: FxHashMap<Op, ValueId>,
     pure_ops: Vec<Op>,
+    /// Values as sums, if operations are simplified.
+    sums: Option<simplify::Sums>,
     /// Checked addresses, then checked doubles.
     checked: Vec<ValueId>,
     finite: Vec<ValueId>,
@@ -136,6 +139,7 @@ impl<'a> Lifter<'a> {
             parts: Vec::new(),
             values: FxHashMap::default(),
             pure_ops: Vec::new(),
+            sums: None,
             checked: Vec::new(),
             finite: Vec::new(),
             known: Vec::new(),
@@ -177,6 +181,9 @@ impl<'a> Lifter<'a> {
         if done.is_err() || self.unsupported {
             self.forget_since(&mark);
             self.ops.truncate(mark.ops);
+            if let Some(sums) = &mut self.sums {
+                sums.forget_from(mark.ops);
+            }
             self.regs = regs;
             self.leave_to_interpreter(inst);
         } else {

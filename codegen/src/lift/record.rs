@@ -89,6 +89,7 @@ impl Lifter<'_> {
             )
             | (BinaryOp::Mul, _, Some(1)) => a,
             (BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor, Some(0), _) | (BinaryOp::Mul, Some(1), _) => b,
+            _ if let Some(v) = self.simplified(op, a, b) => v,
             // Sums are normalised to a value plus one constant on the right: comparison of addresses relies on it.
             (BinaryOp::Add, Some(_), None) => self.bin(BinaryOp::Add, b, a),
             (BinaryOp::Sub, None, Some(y)) => {
@@ -206,6 +207,7 @@ impl Lifter<'_> {
             };
             return self.word(u64::from(c.holds(Some(order))));
         }
+        let [a, b] = self.simplified_comparison(c, a, b).unwrap_or([a, b]);
         self.pure(Op::Compare(c, a, b))
     }
 }

@@ -7,6 +7,8 @@ use pendula_isa::{Env, Inst};
 
 use super::Mode;
 use super::plan::{Plan, Unit};
+use super::zeroed::{Zeroed, zero_registers};
+use crate::config::Engine;
 use crate::decode::{self, Code, Decoded, Exit};
 use pendula_codegen::lift::{Condition, LiftConfig, Lifter};
 use pendula_codegen::loops::remove_implied_checks;
@@ -26,6 +28,9 @@ pub(crate) struct Job<'a> {
     pub(crate) metered: bool,
     /// The operations of each block.
     pub(crate) bodies: Vec<Body>,
+    /// For each block that is a loop by itself: a body that takes registers to be zero, if that saves operations.
+    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
+    pub(crate) zeroed: Vec<Option<Zeroed>>,
     /// The operations of each instruction; the parts of the body merge several of them.
     #[cfg(feature = "native")]
     pub(crate) instructions: Vec<Vec<InstructionOps>>,
@@ -45,43 +50,41 @@ impl<'a> Job<'a> {
     pub(crate) fn new(
         (module, decoded, plan): (&'a Module, &'a Decoded, &'a Plan),
         number: usize,
-        Mode { setting, metered, .. }: Mode,
+        Mode { setting, metered, engine }: Mode,
         baseline: bool,
     ) -> Job<'a> {
         let unit = &plan.units[number];
         let env = Env { format: module.flags.format, ieee: setting.ieee };
         let mut kernels = Vec::new();
         let mut bodies = Vec::with_capacity(unit.blocks.len());
+        let mut zeroed = Vec::with_capacity(unit.blocks.len());
+        let optimized = engine == Engine::Jit && !baseline;
         #[cfg(feature = "native")]
         let mut instructions = Vec::with_capacity(unit.blocks.len());
         for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
-            let code = &decoded.code[block as usize];
-            let back = !decoded.is_forward(block);
-            let mut lifter = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
-            for number in code.first..code.last {
-                lifter.instruction(instruction(module, number), back, code.head + number - code.first);
-            }
-            match &code.exit {
-                Exit::Branch(branch) => {
-                    let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(condition);
-                    lifter.branch(test, confirm, unless, tail(code));
+            let most = if *depth > 0 { WRITES_TOGETHER } else { usize::MAX };
+            let mut lift = |registers: u32| {
+                let mut lifter = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
+                if optimized {
+                    lifter.simplify();
+                    lifter.assume_zero(registers);
                 }
-                Exit::Call { lift: false, .. } => {
-                    if let Some(site) = &decoded.calls[decoded.address(block, code.len - 1) as usize] {
-                        lifter.edge(condition(&site.after[usize::from(back)].unless), code.len);
-                    }
-                }
-                Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
-            }
-            let mut body = lifter.finish();
+                lift_block(&mut lifter, (module, decoded), block);
+                (lifter.known_zero(registers), lifter.finish())
+            };
+            let mut body = lift(0).1;
+            let turns = matches!(&decoded.code[block as usize].exit, Exit::Branch(branch) if branch.to == block);
+            let mut other = if optimized && turns { zero_registers(&body, lift) } else { None };
             #[cfg(feature = "native")]
             instructions.push(body.parts.clone());
-            if !baseline {
-                merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
+            for body in std::iter::once(&mut body).chain(other.as_mut().map(|z| &mut z.body)) {
+                if !baseline {
+                    merge_parts(body, most);
+                }
+                merge_checks(body);
             }
-            merge_checks(&mut body);
             bodies.push(body);
+            zeroed.push(other);
         }
         Job {
             number,
@@ -92,6 +95,7 @@ impl<'a> Job<'a> {
             env,
             metered,
             bodies,
+            zeroed,
             #[cfg(feature = "native")]
             instructions,
             kernels,
@@ -107,6 +111,28 @@ impl<'a> Job<'a> {
     /// The lanes in use.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
         std::iter::once(VALUE).chain(self.setting.ad_mode.lanes().iter().copied())
+    }
+}
+
+/// Lifts a block.
+fn lift_block(lifter: &mut Lifter<'_>, (module, decoded): (&Module, &Decoded), block: u32) {
+    let code = &decoded.code[block as usize];
+    let back = !decoded.is_forward(block);
+    for number in code.first..code.last {
+        lifter.instruction(instruction(module, number), back, code.head + number - code.first);
+    }
+    match &code.exit {
+        Exit::Branch(branch) => {
+            let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(condition);
+            lifter.branch(test, confirm, unless, tail(code));
+        }
+        Exit::Call { lift: false, .. } => {
+            if let Some(site) = &decoded.calls[decoded.address(block, code.len - 1) as usize] {
+                lifter.edge(condition(&site.after[usize::from(back)].unless), code.len);
+            }
+        }
+        Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
+        Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
     }
 }
 
@@ -182,6 +208,9 @@ pub(crate) struct Facts {
     pub(crate) doubles: [u32; LANES],
     /// For each block, the uses of its values.
     pub(crate) uses: Vec<Vec<Use>>,
+    /// The same for the blocks' bodies that take registers to be zero.
+    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
+    pub(crate) zeroed_uses: Vec<Vec<Use>>,
 }
 
 impl Facts {
@@ -197,10 +226,18 @@ impl Facts {
                 used[VALUE] |= 1 << Reg::SP.number();
             }
         }
-        let mut facts = Facts { used, doubles: [0; LANES], uses: Vec::new() };
+        let mut facts = Facts { used, doubles: [0; LANES], uses: Vec::new(), zeroed_uses: Vec::new() };
         facts.choose_doubles(job);
         facts.uses = job.bodies.iter().map(|body| facts.uses(body)).collect();
+        let zeroed = |zeroed: &Option<Zeroed>| zeroed.as_ref().map(|z| facts.uses(&z.body)).unwrap_or_default();
+        facts.zeroed_uses = job.zeroed.iter().map(zeroed).collect();
         facts
+    }
+
+    /// The registers that are kept as words.
+    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
+    pub(crate) const fn words(&self) -> u32 {
+        self.used[VALUE] & !self.doubles[VALUE]
     }
 
     /// The registers, in each lane in use, that the procedure with this entry block touches.

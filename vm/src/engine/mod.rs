@@ -28,6 +28,13 @@
 //! machine's protocol: the link is on the machine's stack, and a procedure returns to its caller only if it finds the link that it was
 //! called with. If it finds another link, or the host's stack has no more room, the code takes a side exit.
 //!
+//! # Loops
+//!
+//! Cranelift's code keeps innermost loops apart from the rest of a unit: they have copies of what they only read, and the registers that
+//! they do not use stay in the machine meanwhile (`clif/leaf_loops.rs`). A loop of one block has a second body that takes scratch
+//! registers to be zero, so that it need not clear them (`zeroed.rs`); operations that undo each other are left out
+//! (`lift/simplify.rs` of `pendula-codegen`).
+//!
 //! # Side exits
 //!
 //! Compiled code never traps. It takes a *side exit* instead: the interpreter continues at exactly the same instruction, with the state
@@ -56,6 +63,7 @@ mod job;
 mod plan;
 #[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
 mod x64;
+mod zeroed;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::condcodes::{CondCode as _, IntCC};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Value, types};
 use pendula_isa::adjoint::{LANES, VALUE};
 use pendula_isa::types::Reg;
 
@@ -87,11 +87,35 @@ impl UnitEmitter<'_, '_> {
         }
     }
 
+    /// Goes to the first block if the condition holds, else to the second, which is less likely.
+    ///
+    /// Of two successors Cranelift puts the one that is named last right behind the block, and it visits that one first. Loops are to be
+    /// in one piece then: otherwise the register allocator takes what follows a loop for a part of it, and invariant
+    /// values are not moved out of it.
+    pub(super) fn likely(&mut self, condition: Value, then: Block, other: Block) {
+        match self.inverted(condition) {
+            Some(inverted) => self.b.ins().brif(inverted, other, &[], then, &[]),
+            None => self.b.ins().brif(condition, then, &[], other, &[]),
+        };
+    }
+
+    /// A value that is true if the condition is not; `None` if that would cost an operation.
+    fn inverted(&mut self, condition: Value) -> Option<Value> {
+        if self.b.func.dfg.value_type(condition) == types::I64 {
+            return Some(self.b.ins().icmp_imm_s(IntCC::Equal, condition, 0));
+        }
+        let inst = self.b.func.dfg.value_def(condition).inst()?;
+        match self.b.func.dfg.insts[inst] {
+            InstructionData::IntCompare { args: [a, b], cond, .. } => Some(self.b.ins().icmp(cond.complement(), a, b)),
+            _ => None,
+        }
+    }
+
     /// Takes a side exit unless the condition holds.
     pub(super) fn need(&mut self, condition: Value) {
         let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
-        self.b.ins().brif(condition, on, &[], side_exit_block, &[]);
+        self.likely(condition, on, side_exit_block);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
@@ -141,7 +165,11 @@ impl UnitEmitter<'_, '_> {
                         self.part(body, &part);
                         let c = self.truth(v);
                         let (taken, fall) = (self.b.create_block(), self.b.create_block());
-                        self.b.ins().brif(c, taken, &[], fall, &[]);
+                        if self.job.unit.place(branch.to).is_some_and(|to| to <= self.place) {
+                            self.likely(c, taken, fall);
+                        } else {
+                            self.b.ins().brif(c, taken, &[], fall, &[]);
+                        }
                         self.b.seal_block(taken);
                         self.b.seal_block(fall);
                         self.b.switch_to_block(taken);
@@ -205,10 +233,37 @@ impl UnitEmitter<'_, '_> {
         match self.job.unit.place(to) {
             Some(place) => {
                 self.count(self.place, kind);
-                self.b.ins().jump(self.blocks[place], &[]);
+                self.leave_loop(place);
+                match &self.job.zeroed[place] {
+                    Some(zeroed) if place == self.place => self.next_turn(place, zeroed.registers),
+                    _ => {
+                        let to = self.way_to(place);
+                        self.b.ins().jump(to, &[]);
+                    }
+                }
             }
             None => self.depart(SideExit::Before(to), kind),
         }
+    }
+
+    /// Continues in the same block, in the body that takes registers to be zero if they are.
+    fn next_turn(&mut self, place: usize, registers: u32) {
+        let zeroed = self.code_of(place, true);
+        if self.zeroed {
+            self.b.ins().jump(zeroed, &[]);
+            return;
+        }
+        let mut all = None;
+        for reg in bits(registers) {
+            let view = self.register(VALUE, reg);
+            let word = self.word_of(view);
+            all = Some(match all {
+                None => word,
+                Some(all) => self.b.ins().bor(all, word),
+            });
+        }
+        let any = all.unwrap_or(self.frame);
+        self.b.ins().brif(any, self.blocks[place], &[], zeroed, &[]);
     }
 
     pub(super) fn call(&mut self, body: &Body, to: u32, link: u64) {

@@ -16,11 +16,15 @@ use super::super::frame::Frame;
 use super::super::job::{Facts, Job};
 use super::super::plan::EdgeKind;
 use super::edges::Stub;
+use super::leaf_loops::{self, Copies, LeafLoop};
 use super::values::View;
 use super::write_back_plan::WriteBackPlan;
 use crate::decode::Code;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, InstructionOps, Op, ValueId};
+
+/// The number of registers of the machine with which the host has one left for the address of the counters.
+const COUNTED: u32 = 10;
 
 pub(super) struct UnitEmitter<'a, 'f> {
     pub(super) job: &'a Job<'a>,
@@ -35,17 +39,26 @@ pub(super) struct UnitEmitter<'a, 'f> {
     pub(super) link: Value,
     /// The base addresses of the memory and of its lanes.
     pub(super) mem: [Option<Value>; LANES],
-    /// The base addresses of the registers and of their lanes.
-    pub(super) bases: [Option<Value>; LANES],
     pub(super) len: Value,
     pub(super) counters: Value,
     pub(super) regions: [AliasRegion; 6],
     pub(super) kernels: [Option<SigRef>; 5],
     pub(super) call: Option<SigRef>,
     pub(super) interpret: Option<SigRef>,
+    pub(super) loops: Vec<LeafLoop>,
+    /// For each loop, the block before it, which makes its copies. All edges from outside lead there.
+    pub(super) before_loops: Vec<Option<Block>>,
+    /// The number of the loop of the current block, and its copies.
+    pub(super) current_loop: Option<usize>,
+    pub(super) copies: Copies,
+
+    /// For each block with a body that takes registers to be zero, the code of that.
+    pub(super) zeroed_blocks: Vec<Option<Block>>,
 
     // State of the current block.
     pub(super) place: usize,
+    /// Whether the body is the one that takes registers to be zero.
+    pub(super) zeroed: bool,
     pub(super) views: Vec<View>,
     /// The current values of registers that the block has read or written.
     pub(super) now: [[Option<View>; Reg::COUNT]; LANES],
@@ -58,9 +71,9 @@ pub(super) struct UnitEmitter<'a, 'f> {
     /// Whether the block writes registers back before a possible side exit, rather than in the exit.
     pub(super) eager: bool,
     pub(super) stubs: Vec<Stub>,
-    /// Pending checks: doubles that must be finite, and a word that is not zero if a fixed-point number has wrapped.
+    /// Pending checks: doubles that must be finite, and words that are not zero if a fixed-point number has wrapped.
     pub(super) finite: Vec<ValueId>,
-    pub(super) wrapped: Option<Value>,
+    pub(super) wrapped: Vec<Value>,
     /// The operations that have been emitted.
     pub(super) written: Vec<bool>,
     /// For each enclosing conditional: the values that got new forms on the current side, with their views before.
@@ -91,6 +104,7 @@ pub(super) fn unit(
     let last = b.create_block();
     let facts = Facts::new(job);
     let write_back_plan = WriteBackPlan::new(job, &facts);
+    let loops = leaf_loops::find(job, &facts);
     let mut e = UnitEmitter {
         job,
         facts: &facts,
@@ -101,9 +115,8 @@ pub(super) fn unit(
         frame,
         link,
         mem: [None; LANES],
-        bases: [None; LANES],
         finite: Vec::new(),
-        wrapped: None,
+        wrapped: Vec::new(),
         written: Vec::new(),
         len: frame,
         counters: frame,
@@ -111,7 +124,13 @@ pub(super) fn unit(
         kernels: [None; 5],
         call: None,
         interpret: None,
+        before_loops: vec![None; loops.len()],
+        loops,
+        current_loop: None,
+        copies: Copies::default(),
+        zeroed_blocks: vec![None; job.unit.blocks.len()],
         place: 0,
+        zeroed: false,
         views: Vec::new(),
         now: [[None; Reg::COUNT]; LANES],
         changed: [0; LANES],
@@ -126,7 +145,10 @@ pub(super) fn unit(
     };
     e.prologue(entry);
     for place in 0..job.unit.blocks.len() {
-        e.block(place);
+        e.block(place, false);
+        if job.zeroed[place].is_some() {
+            e.block(place, true);
+        }
     }
     let status = e.b.append_block_param(last, types::I64);
     e.b.set_cold_block(last);
@@ -156,9 +178,14 @@ impl UnitEmitter<'_, '_> {
         self.b.ins().load(types::I64, flags, self.frame, offset as i32)
     }
 
-    /// The base address of a lane's registers.
+    /// The base address of a lane's registers. With loops, which need the host's registers and seldom this address, it is loaded wherever
+    /// it is used; without, it is one value.
     pub(super) fn registers(&mut self, lane: usize) -> Value {
-        self.bases[lane].unwrap_or(self.frame)
+        let offset = match lane {
+            VALUE => offset_of!(Frame, regs),
+            n => offset_of!(Frame, lane_regs) + 8 * (n - 1),
+        };
+        if self.loops.is_empty() { self.constant_field(offset) } else { self.field(offset) }
     }
 
     /// Loads invariant fields of the frame and the registers; jumps to the entry.
@@ -173,11 +200,7 @@ impl UnitEmitter<'_, '_> {
             if self.facts.used[lane] == 0 {
                 continue;
             }
-            let base = self.constant_field(match lane {
-                VALUE => offset_of!(Frame, regs),
-                n => offset_of!(Frame, lane_regs) + 8 * (n - 1),
-            });
-            self.bases[lane] = Some(base);
+            let base = self.registers(lane);
             for reg in bits(self.facts.used[lane]) {
                 let ty = self.register_type(lane, reg);
                 let var = self.b.declare_var(ty);
@@ -213,7 +236,8 @@ impl UnitEmitter<'_, '_> {
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
             }
-            self.b.ins().jump(self.blocks[place as usize], &[]);
+            let to = self.way_to(place as usize);
+            self.b.ins().jump(to, &[]);
         }
     }
 
@@ -223,22 +247,44 @@ impl UnitEmitter<'_, '_> {
 
     /// Increments the counter of an edge, if it has one.
     pub(super) fn count(&mut self, place: usize, kind: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, kind) {
-            let flags = self.flags(5);
-            let old = self.b.ins().load(types::I64, flags, self.counters, 8 * n as i32);
-            let new = self.b.ins().iadd_imm_s(old, 1);
-            self.b.ins().store(flags, new, self.counters, 8 * n as i32);
-        }
+        let Some(n) = self.job.unit.counter(place, kind) else { return };
+        // Cranelift moves the load of a value that stays the same out of loops. With many registers none of the host's is left for it.
+        let many = self.facts.words().count_ones() > COUNTED;
+        let counters = if many { self.field(offset_of!(Frame, counters)) } else { self.counters };
+        let flags = self.flags(5);
+        let old = self.b.ins().load(types::I64, flags, counters, 8 * n as i32);
+        let new = self.b.ins().iadd_imm_s(old, 1);
+        self.b.ins().store(flags, new, counters, 8 * n as i32);
+    }
+
+    /// The base address of the memory or of a lane of it.
+    pub(super) fn memory(&self, lane: usize) -> Value {
+        let copy = if lane == VALUE { self.copies.mem } else { None };
+        copy.or(self.mem[lane]).unwrap_or(self.frame)
+    }
+
+    /// The number of words of memory.
+    pub(super) fn length(&self) -> Value {
+        self.copies.len.unwrap_or(self.len)
     }
 
     pub(super) fn code(&self) -> &Code {
         &self.job.decoded.code[self.job.unit.blocks[self.place] as usize]
     }
 
-    pub(super) fn block(&mut self, place: usize) {
-        let job = self.job;
-        let body = &job.bodies[place];
+    /// The block with the code of a block's body, or of its body that takes registers to be zero.
+    pub(super) fn code_of(&mut self, place: usize, zeroed: bool) -> Block {
+        if zeroed {
+            *self.zeroed_blocks[place].get_or_insert_with(|| self.b.create_block())
+        } else {
+            self.blocks[place]
+        }
+    }
+
+    pub(super) fn block(&mut self, place: usize, zeroed: bool) {
+        self.zeroed = zeroed;
         self.place = place;
+        let body = self.body();
         self.views.clear();
         self.views.resize(body.ops.len(), View::default());
         self.written.clear();
@@ -246,7 +292,9 @@ impl UnitEmitter<'_, '_> {
         self.now = [[None; Reg::COUNT]; LANES];
         self.changed = [0; LANES];
         self.dirty = self.write_back_plan.dirty[place];
-        self.b.switch_to_block(self.blocks[place]);
+        self.enter_loop(place);
+        let code = self.code_of(place, zeroed);
+        self.b.switch_to_block(code);
         (self.k, self.side_exit) = (0, None);
         self.eager = self.write_back_plan.eager[place];
         if self.job.metered {
@@ -300,7 +348,7 @@ impl UnitEmitter<'_, '_> {
         if let Some(all) = all {
             self.need(all);
         }
-        if let Some(wrapped) = self.wrapped.take() {
+        for wrapped in std::mem::take(&mut self.wrapped) {
             self.leave_on_overflow(wrapped);
         }
     }

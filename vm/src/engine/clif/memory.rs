@@ -12,21 +12,16 @@ impl UnitEmitter<'_, '_> {
     pub(super) fn hoist(&mut self, body: &Body) {
         let (places, groups) = groups(body, self.job.module.data.len() as u64);
         places.into_iter().for_each(|n| self.written[n] = true);
-        let mut all = None;
         for group in groups {
             self.demand(body, group.at);
             let at = self.int(group.at);
             let spread = group.spread();
             // The memory has more words than that, because the data segment has.
-            let limit = if spread == 0 { self.len } else { self.b.ins().iadd_imm_s(self.len, -spread.cast_signed()) };
+            let len = self.length();
+            let limit = if spread == 0 { len } else { self.b.ins().iadd_imm_s(len, -spread.cast_signed()) };
             let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, limit);
-            all = Some(match all {
-                None => inside,
-                Some(all) => self.b.ins().band(all, inside),
-            });
-        }
-        if let Some(all) = all {
-            self.need(all);
+            // A comparison and a branch are one operation of the processor, which several truth values in one word are not.
+            self.need(inside);
         }
     }
 
@@ -42,7 +37,7 @@ impl UnitEmitter<'_, '_> {
 
     /// The address of a memory word in a lane, as a value and an offset in bytes.
     pub(super) fn address(&mut self, body: &Body, lane: usize, at: ValueId) -> (Value, i32) {
-        let base = self.mem[lane].unwrap_or(self.frame);
+        let base = self.memory(lane);
         let (v, words) = split(body, at);
         let offset = words.cast_signed().checked_mul(8).and_then(|bytes| i32::try_from(bytes).ok());
         let (v, offset) = match (v, offset) {

@@ -9,6 +9,7 @@
 mod calls;
 mod edges;
 mod emit;
+mod leaf_loops;
 mod memory;
 mod ops;
 mod values;

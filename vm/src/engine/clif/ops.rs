@@ -10,19 +10,29 @@ use pendula_isa::num::float;
 use pendula_isa::types::Cond;
 
 use super::super::frame::Frame;
+use super::super::job::Use;
 use super::emit::UnitEmitter;
 use super::values::View;
 
 impl<'a> UnitEmitter<'a, '_> {
     /// The operations of the block.
-    fn body(&self) -> &'a Body {
-        &self.job.bodies[self.place]
+    pub(super) fn body(&self) -> &'a Body {
+        match &self.job.zeroed[self.place] {
+            Some(zeroed) if self.zeroed => &zeroed.body,
+            _ => &self.job.bodies[self.place],
+        }
+    }
+
+    /// The uses of the values of the block.
+    fn uses(&self) -> &'a [Use] {
+        let facts = self.facts;
+        if self.zeroed { &facts.zeroed_uses[self.place] } else { &facts.uses[self.place] }
     }
 
     /// Emits an operation, unless that has been done or nothing uses its value.
     pub(super) fn op(&mut self, n: usize) {
         let (v, body) = (ValueId(n as u32), self.body());
-        let uses = &self.facts.uses[self.place];
+        let uses = self.uses();
         if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
             return;
         }
@@ -31,9 +41,54 @@ impl<'a> UnitEmitter<'a, '_> {
     }
 }
 
+impl UnitEmitter<'_, '_> {
+    /// The value of the high word of a product of which this is the low word. It is right behind, if the body needs it.
+    fn high_half(&self, v: ValueId, op: BinaryOp) -> Option<ValueId> {
+        let (body, next) = (self.body(), ValueId(v.0 + 1));
+        let Op::BinaryOp(BinaryOp::Mul, a, b) = body.ops[v.0 as usize] else { return None };
+        let high = body.ops.get(next.0 as usize) == Some(&Op::BinaryOp(BinaryOp::MulHigh, a, b));
+        (op == BinaryOp::Mul && high && !self.uses()[next.0 as usize].none()).then_some(next)
+    }
+
+    /// Both words of a product, which is one operation.
+    fn wide_product(&mut self, words: [ValueId; 2], a: ValueId, b: ValueId) {
+        let [a, b] = [a, b].map(|v| {
+            let word = self.int(v);
+            self.b.ins().sextend(types::I128, word)
+        });
+        let product = self.b.ins().imul(a, b);
+        let (low, high) = self.b.ins().isplit(product);
+        for (v, value) in words.into_iter().zip([low, high]) {
+            self.written[v.0 as usize] = true;
+            self.form(v, |view| view.word = Some(value));
+        }
+    }
+
+    /// Whether a value is the middle of two words: the upper bits of one, and the lower bits of the other above them.
+    ///
+    /// They have no bit in common, so their sum is the same. Cranelift would make a double shift of their or: one
+    /// operation for some processors, six for others.
+    fn halves(&self, v: ValueId, op: BinaryOp) -> bool {
+        let body = self.body();
+        let shift = |v: ValueId| match body.ops[v.0 as usize] {
+            Op::BinaryOp(op, _, by) => match body.ops[by.0 as usize] {
+                Op::Const(k) => Some((op, k)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match body.ops[v.0 as usize] {
+            Op::BinaryOp(_, a, b) if op == BinaryOp::Or => {
+                matches!((shift(a), shift(b)), (Some((BinaryOp::Shr, r)), Some((BinaryOp::Shl, l))) if r + l == 64)
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Emit for UnitEmitter<'_, '_> {
     fn constant(&mut self, v: ValueId, k: u64) {
-        let uses = &self.facts.uses[self.place][v.0 as usize];
+        let uses = self.uses()[v.0 as usize];
         if uses.double {
             let value = self.b.ins().f64const(f64::from_bits(k));
             self.form(v, |view| view.double = Some(value));
@@ -50,9 +105,14 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 
     fn bin(&mut self, v: ValueId, op: BinaryOp, a: ValueId, b: ValueId) {
+        if let Some(high) = self.high_half(v, op) {
+            return self.wide_product([v, high], a, b);
+        }
+        let halves = self.halves(v, op);
         let (a, b) = (self.int(a), self.int(b));
         let ins = self.b.ins();
         let value = match op {
+            BinaryOp::Or if halves => ins.iadd(a, b),
             BinaryOp::Add => ins.iadd(a, b),
             BinaryOp::Sub => ins.isub(a, b),
             BinaryOp::Mul => ins.imul(a, b),
@@ -82,7 +142,7 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 
     fn select(&mut self, v: ValueId, c: ValueId, a: ValueId, b: ValueId) {
-        let uses = &self.facts.uses[self.place][v.0 as usize];
+        let uses = self.uses()[v.0 as usize];
         let c = self.truth(c);
         if uses.double && !uses.word {
             let (a, b) = (self.double(a), self.double(b));
@@ -142,7 +202,7 @@ impl Emit for UnitEmitter<'_, '_> {
 
     fn load(&mut self, v: ValueId, lane: u8, at: ValueId) {
         let (body, lane) = (self.body(), usize::from(lane));
-        let uses = &self.facts.uses[self.place][v.0 as usize];
+        let uses = self.uses()[v.0 as usize];
         let (address, offset) = self.address(body, lane, at);
         let ty = if uses.double && !uses.word { types::F64 } else { types::I64 };
         let flags = self.flags(lane);
@@ -185,8 +245,8 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 
     fn bound(&mut self, at: ValueId) {
-        let at = self.int(at);
-        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
+        let (at, len) = (self.int(at), self.length());
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.need(inside);
     }
 
@@ -214,14 +274,7 @@ impl Emit for UnitEmitter<'_, '_> {
         if !self.inside.is_empty() {
             self.leave_on_overflow(c);
         } else {
-            let c = match self.b.func.dfg.value_type(c) {
-                types::I64 => self.b.ins().icmp_imm_s(IntCC::NotEqual, c, 0),
-                _ => c,
-            };
-            self.wrapped = Some(match self.wrapped {
-                None => c,
-                Some(old) => self.b.ins().bor(old, c),
-            });
+            self.wrapped.push(c);
         }
     }
 

@@ -99,6 +99,9 @@ impl UnitEmitter<'_, '_> {
         if let Some(view) = self.now[lane][usize::from(reg)] {
             return view;
         }
+        if let Some(view) = self.copies.register(lane, reg) {
+            return view;
+        }
         let Some(var) = self.vars[lane][usize::from(reg)] else { return View::default() };
         let value = self.b.use_var(var);
         let view = View::of(self.register_type(lane, reg), value);
