@@ -116,7 +116,8 @@ fn structured(r: &mut Random, kind: usize, depth: usize) -> Stmt {
             } else {
                 Step::Var { var: Var(r.below(6) as u32), negated: r.chance(50) }
             };
-            Stmt::For { var, first: operand(r), last: operand(r), step, body: block(r, depth + 1) }
+            let blocks = r.pick(&[None, Some(Blocks::FromFirst), Some(Blocks::FromLast)]).flatten();
+            Stmt::For { var, first: operand(r), last: operand(r), step, body: block(r, depth + 1), blocks }
         }
         12 | 13 => Stmt::With { name: "a\"b".into(), compute: block(r, depth + 1), body: block(r, depth + 1) },
         _ => Stmt::Span { name: String::new(), undo: flag, body: block(r, depth + 1) },

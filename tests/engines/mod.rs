@@ -9,6 +9,7 @@ mod jam;
 mod logged;
 mod nil;
 mod random;
+mod simd;
 mod takeover;
 mod whole;
 

@@ -24,7 +24,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    fn module(&self, what: &str, source: &str, level: u8) -> Module {
+    pub(super) fn module(&self, what: &str, source: &str, level: u8) -> Module {
         let Call { arguments, types, entry } = self.clone();
         let options = Options { arguments, types, entry, switches: Switches::level(level), ..Options::default() };
         let compiled = compile(what, source.to_string(), &options);

@@ -7,7 +7,8 @@ use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
 use crate::loops::{
-    Apart, Bound, Check, Count, Jammed, Kept, Scope, Step, Sum, TURNS, Turns, Value, Word, is_short, lane_type,
+    Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Scope, Step, Sum, TURNS, Turns, Value, Word, is_short,
+    lane_type,
 };
 
 /// Steps that are small enough for [`TURNS`] of them.
@@ -48,9 +49,10 @@ impl FunctionPrinter<'_> {
         if !flows.is_empty() {
             self.text.open(&format!("if ({}) {{", flows.join(" || ")));
         }
-        match &count.jammed {
-            Some(jammed) => self.jammed(count, jammed, &from, &to),
-            None => self.turns(count, &from, &to, &head),
+        match (&count.blocks, &count.jammed) {
+            (Some(blocks), _) => self.blocks(count, blocks, (&from, &to, &turns)),
+            (None, Some(jammed)) => self.jammed(count, jammed, &from, &to),
+            (None, None) => self.turns(count, &from, &to, &head),
         }
         if !flows.is_empty() {
             self.text.close("}");
@@ -168,6 +170,79 @@ impl FunctionPrinter<'_> {
     /// How the head of a loop declares the variable that counts.
     fn declared(&self, count: &Count) -> &'static str {
         if self.f.local(count.var).scope == Scope::Stmt { "int64_t " } else { "" }
+    }
+
+    /// The turns of a loop, whose sums are made in blocks.
+    fn blocks(&mut self, count: &Count, blocks: &Blocks, (from, to, turns): (&Expr, &Expr, &str)) {
+        let Step::Const(by) = count.step else { return };
+        let [whole, all, turn] = blocks.counters.map(|local| self.name(VALUE, local));
+        let runs = format!("{} {} {}", from.text, if by < 0 { ">=" } else { "<=" }, to.text);
+        self.text.line(&format!(
+            "const int64_t {all} = {runs} ? (int64_t)({turns}) : 0, {whole} = {all} / {BLOCK} * {BLOCK};"
+        ));
+        // The turn in the order of the run, and what turn of it the counter has.
+        let counter = |turn: &str| match (from.text.as_str(), by) {
+            ("0", 1) => turn.to_string(),
+            (from, 1) => format!("{from} + {turn}"),
+            (from, -1) => format!("{from} - ({turn})"),
+            (from, _) => format!("{from} + ({turn}) * {by}"),
+        };
+        let rest = match blocks.from_last {
+            false => format!("for (int64_t {turn} = {whole}; {turn} < {all}; {turn}++) {{"),
+            true => format!("for (int64_t {turn} = 0; {turn} < {all} - {whole}; {turn}++) {{"),
+        };
+        if blocks.from_last {
+            self.turns_of_no_block(count, blocks, &rest, &counter(&turn));
+        }
+        let first = if blocks.from_last { format!("{all} - {whole}") } else { "0".to_string() };
+        let end = if blocks.from_last { &all } else { &whole };
+        self.text.open(&format!("for (int64_t {turn} = {first}; {turn} < {end}; {turn} += {BLOCK}) {{"));
+        for [_, parts] in &blocks.parts {
+            let parts = self.name(VALUE, *parts);
+            self.text.line(&format!("double {parts}[{BLOCK}];"));
+        }
+        if count.independent && blocks.parts.is_empty() {
+            self.text.line("IVDEP");
+        }
+        self.text.open(&format!("for (int k = 0; k < {BLOCK}; k++) {{"));
+        let reversed = blocks.from_last || blocks.parts.is_empty();
+        let within = if reversed { format!("{turn} + {} - k", BLOCK - 1) } else { format!("{turn} + k") };
+        self.one_turn(count, blocks, &counter(&within), "0");
+        for [part, parts] in &blocks.parts {
+            let (part, parts) = (self.name(VALUE, *part), self.name(VALUE, *parts));
+            self.text.line(&format!("{parts}[k] = {part};"));
+        }
+        self.text.close("}");
+        for [part, parts] in &blocks.parts {
+            let (part, parts) = (self.name(VALUE, *part), self.name(VALUE, *parts));
+            self.text.line(&format!("const double {part} = sum_of_block({parts});"));
+        }
+        self.statements(&blocks.after);
+        self.text.close("}");
+        if !blocks.from_last {
+            self.turns_of_no_block(count, blocks, &rest, &counter(&turn));
+        }
+    }
+
+    /// The turns of a loop beyond whole blocks.
+    fn turns_of_no_block(&mut self, count: &Count, blocks: &Blocks, head: &str, counter: &str) {
+        self.text.open(head);
+        // The neutral element of sums.
+        self.one_turn(count, blocks, counter, "-0.0");
+        self.statements(&blocks.after);
+        self.text.close("}");
+    }
+
+    /// One turn of a loop with blocks, whose parts begin with a number.
+    fn one_turn(&mut self, count: &Count, blocks: &Blocks, counter: &str, begin: &str) {
+        let declared = if self.f.local(count.var).scope == Scope::Stmt { "const int64_t " } else { "" };
+        let name = self.name(VALUE, count.var);
+        self.text.line(&format!("{declared}{name} = {counter};"));
+        for [part, _] in &blocks.parts {
+            let part = self.name(VALUE, *part);
+            self.text.line(&format!("double {part} = {begin};"));
+        }
+        self.statements(&count.body);
     }
 
     /// A bound of a loop, as it is before it.

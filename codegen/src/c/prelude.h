@@ -57,6 +57,29 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 /* Gives up where an address lies outside the memory. */
 #define INSIDE(at) if (UNLIKELY((word)(at) >= len)) return 1
 
+/* Whether vectors can be taken apart. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define VECTORS
+#endif
+#endif
+/* The sum of what the turns of a block add. */
+static inline double sum_of_block(const double *p)
+{
+#ifdef VECTORS
+    typedef double eight __attribute__((vector_size(64)));
+    typedef double four __attribute__((vector_size(32)));
+    typedef double two __attribute__((vector_size(16)));
+    eight v;
+    memcpy(&v, p, sizeof v);
+    const four a = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+    const two b = __builtin_shufflevector(a, a, 0, 1) + __builtin_shufflevector(a, a, 2, 3);
+    return b[0] + b[1];
+#else
+    return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
+#endif
+}
+
 static inline double real(int64_t w) { double x; memcpy(&x, &w, 8); return x; }
 static inline int64_t bits(double x) { int64_t w; memcpy(&w, &x, 8); return w; }
 static inline int64_t rol(int64_t a, int64_t n) { word w = (word)a; return (int64_t)(w << (n & 63) | w >> (-n & 63)); }

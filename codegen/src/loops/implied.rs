@@ -38,6 +38,13 @@ impl Lists<'_> {
             self.forward(list);
         }
         for s in list {
+            if let Stmt::Count(count) = s
+                && let Some(blocks) = &count.blocks
+            {
+                // What is added up is not finite if a part is not.
+                let shown = blocks.parts.iter().map(|[part, _]| (*part, VALUE)).collect();
+                self.backward(&mut count.body, shown);
+            }
             for inner in blocks(s) {
                 self.list(inner);
             }
@@ -189,7 +196,10 @@ fn blocks(s: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
     match s {
         Stmt::Values(inner) | Stmt::Loop(_, inner) => vec![inner],
         Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-        Stmt::Count(count) => vec![&mut count.body],
+        Stmt::Count(count) => {
+            let after = count.blocks.as_mut().map(|blocks| &mut blocks.after);
+            std::iter::once(&mut count.body).chain(after).collect()
+        }
         _ => Vec::new(),
     }
 }

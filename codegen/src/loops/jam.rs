@@ -63,7 +63,8 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
     let within = nest.within;
     let is_plain = matches!(count.step, Step::Const(_)) && matches!(within.step, Step::Const(_));
     let is_shared = f.local(within.var).scope == Scope::Stmt && f.local(count.var).scope == Scope::Stmt;
-    if !is_plain || !is_shared || !within.flows_from.is_empty() {
+    let in_blocks = count.blocks.is_some() || within.blocks.is_some();
+    if !is_plain || !is_shared || in_blocks || !within.flows_from.is_empty() {
         return None;
     }
     let mut events: [Events; 3] = Default::default();

@@ -392,6 +392,8 @@ pub struct Count {
     pub jammed: Option<Jammed>,
     /// What a turn does.
     pub body: Vec<Stmt>,
+    /// Whether turns are added up in blocks. Then the loop has a constant step.
+    pub blocks: Option<Blocks>,
 }
 
 /// What keeps words of different turns apart, in a loop and the loop within it.
@@ -429,6 +431,24 @@ pub struct Jammed {
 /// A number by which whoever made the program knows a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark(pub u32);
+
+/// Turns that are added up in blocks of [`BLOCK`]. Each turn of a block adds to variables of its own, and what it adds is added up as
+/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)), in the order of turns of a loop whose blocks begin with the first turn. Where nothing is
+/// added up, the turns of a block are run in the other order than blocks.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    /// Whether blocks end with the last turn: the first turns are those beyond whole blocks, and the order of turns is the other one.
+    pub from_last: bool,
+    /// The variable to which a turn adds, and that has the sum of a block after it; what the turns of a block have added.
+    pub parts: Vec<[Local; 2]>,
+    /// The number of whole blocks, that of turns, and the turn.
+    pub counters: [Local; 3],
+    /// Adds the variables to where they belong, after a block, or after a turn of none.
+    pub after: Vec<Stmt>,
+}
+
+/// The number of turns that are added up at a time.
+pub const BLOCK: i64 = 8;
 
 /// A bound of a loop.
 #[derive(Clone, Copy, Debug)]

@@ -93,7 +93,7 @@ impl Renaming {
 
     /// A loop that contains no other; `None` if there is no other form of it.
     pub(super) fn count(&self, count: &Count) -> Option<Count> {
-        if count.aside.is_some() || count.jammed.is_some() {
+        if count.aside.is_some() || count.jammed.is_some() || count.blocks.is_some() {
             return None;
         }
         let kept = |kept: &Kept| Kept { local: self.local(kept.local), place: self.place(kept.place), ..*kept };
@@ -114,6 +114,7 @@ impl Renaming {
             mark: count.mark,
             aside: None,
             jammed: None,
+            blocks: None,
             body: self.statements(&count.body)?,
         })
     }

@@ -240,7 +240,7 @@ impl Effects {
                 self.traps = true;
                 self.grow(4);
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 self.write(Place::Var(*var));
                 self.read(*first);
                 self.read(*last);

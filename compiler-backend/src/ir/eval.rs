@@ -29,6 +29,7 @@ pub use stop::{Call, HeldValue, Stop, Value};
 pub use trace::{Change, Element, Listener, TraceEntry};
 
 use super::{FunctionId, Loc, Program};
+use crate::passes::blocks::expand;
 use machine::Machine;
 use state::State;
 use trace::Tracer;
@@ -216,7 +217,7 @@ pub fn run_to_stop(
     config: &Config,
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params, memory, gradients };
-    on_a_stack(|| evaluate(program, begin, (None, None), config))
+    on_a_stack(|| evaluate(&expand(program), begin, (None, None), config))
 }
 
 /// Like [`run_to_stop`], on memory alone and up to a moment. If the run ends before, `moment` holds what is still to run.
@@ -234,7 +235,7 @@ pub fn run_to_moment(
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params: Vec::new(), memory, gradients };
     moment.begin();
-    on_a_stack(|| evaluate(program, begin, (None, Some(moment)), config))
+    on_a_stack(|| evaluate(&expand(program), begin, (None, Some(moment)), config))
 }
 
 /// Like [`run_to_moment`], with an optional moment. The listener is called for each statement of the source that runs.
@@ -250,7 +251,7 @@ pub fn run_traced(
     (moment, config): (Option<&mut StopPoint>, &Config),
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params: Vec::new(), memory, gradients: None };
-    on_a_stack(|| evaluate(program, begin, (Some(Tracer::new(listener)), moment), config))
+    on_a_stack(|| evaluate(&expand(program), begin, (Some(Tracer::new(listener)), moment), config))
 }
 
 /// Runs in a thread of its own, so that a panic becomes an error.

@@ -1,6 +1,6 @@
 //! Inverts statements by their structure alone.
 
-use super::{Block, LocatedStmt, Stmt};
+use super::{Block, Blocks, LocatedStmt, Stmt};
 
 /// The inverse of a block: each statement inverted, in reverse order.
 pub fn block(block: &[LocatedStmt]) -> Block {
@@ -25,8 +25,9 @@ pub fn invert(stmt: &Stmt) -> Stmt {
             *first = block(first);
             *body = block(body);
         }
-        Stmt::For { first, last, step, body, .. } => {
+        Stmt::For { first, last, step, body, blocks, var: _ } => {
             std::mem::swap(first, last);
+            *blocks = blocks.map(Blocks::inverse);
             *step = step.negated();
             *body = block(body);
         }

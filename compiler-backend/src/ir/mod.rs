@@ -25,7 +25,7 @@ use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Cond, Format, Ty};
 
 pub use pendula_codegen::properties::permutes;
-pub use statement::{AncillaChecks, AssertKind, Step, Stmt, TOLERANCE};
+pub use statement::{AncillaChecks, AssertKind, BLOCK, Blocks, Step, Stmt, TOLERANCE};
 
 /// A variable of a function: an index into [`IrFunction::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -19,6 +19,28 @@ pub enum Step {
     },
 }
 
+/// Which turns of a `for` are added up in blocks of [`BLOCK`]: the last turns beyond the last whole block, or the first ones, are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Blocks {
+    /// Blocks begin with the first turn.
+    FromFirst,
+    /// Blocks end with the last turn: the loop is the inverse of one whose blocks begin with the first.
+    FromLast,
+}
+
+impl Blocks {
+    /// The blocks of the inverse loop.
+    pub fn inverse(self) -> Blocks {
+        match self {
+            Blocks::FromFirst => Blocks::FromLast,
+            Blocks::FromLast => Blocks::FromFirst,
+        }
+    }
+}
+
+/// The number of turns that are added up at a time.
+pub const BLOCK: usize = 8;
+
 /// Why something is asserted. Messages depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AssertKind {
@@ -134,6 +156,10 @@ pub enum Stmt {
         step: Step,
         /// One iteration.
         body: Block,
+        /// Whether what the iterations of a block add is added up before it is added to a word. Then `body` changes nothing
+        /// in the end but such words, which it does not read, and to each of which it adds at most once
+        /// ([`passes::blocks`](crate::passes::blocks)).
+        blocks: Option<Blocks>,
     },
     /// Runs `compute` and `body`, and then undoes `compute`. What `compute` allocates and does not free lives through `body`.
     With {

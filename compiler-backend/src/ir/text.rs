@@ -11,7 +11,7 @@
 //!     | ( "call" | "uncall" ) name "(" [ operand { "," operand } ] ")" [ loc ]
 //!     | "if" [ loc ] condition block [ "else" block ] "post" condition
 //!     | "while" [ loc ] condition [ "first" block ] block "post" condition
-//!     | "for" [ loc ] name "=" operand "to" operand "step" ( INT | [ "-" ] name ) block
+//!     | "for" [ loc ] name "=" operand "to" operand "step" ( INT | [ "-" ] name ) [ "blocks" | "blocks_from_last" ] block
 //!     | "with" [ loc ] STRING block "do" block
 //!     | ( "span" | "unspan" ) [ loc ] STRING block
 //!     | "assert" ( "user" | "bounds" | "alias" | "shape" ) test [ ":" STRING ] [ loc ]
@@ -90,10 +90,49 @@ pub fn parse_within(text: &str, budget: &Budget) -> Result<Program, TextError> {
 
 /// The words of the grammar, which are not names.
 const WORDS: &[&str] = &[
-    "alias", "apply", "array", "assert", "begin", "bounds", "call", "check", "do", "drop", "else", "end", "entry",
-    "file", "first", "for", "fun", "given", "if", "in", "inline", "out", "params", "post", "print", "program",
-    "region", "shape", "span", "stack", "step", "text", "to", "unarray", "uncall", "unspan", "user", "var", "while",
-    "with", "_",
+    "alias",
+    "apply",
+    "array",
+    "assert",
+    "begin",
+    "blocks",
+    "blocks_from_last",
+    "bounds",
+    "call",
+    "check",
+    "do",
+    "drop",
+    "else",
+    "end",
+    "entry",
+    "file",
+    "first",
+    "for",
+    "fun",
+    "given",
+    "if",
+    "in",
+    "inline",
+    "out",
+    "params",
+    "post",
+    "print",
+    "program",
+    "region",
+    "shape",
+    "span",
+    "stack",
+    "step",
+    "text",
+    "to",
+    "unarray",
+    "uncall",
+    "unspan",
+    "user",
+    "var",
+    "while",
+    "with",
+    "_",
 ];
 
 /// Whether a name needs no quotes.

@@ -249,7 +249,7 @@ impl Survey<'_, '_> {
             }
             Stmt::If { pre, post, then, otherwise } => out = self.branches([pre, post], [then, otherwise])?,
             Stmt::While { pre, post, first, body } => out = self.until([pre, post], [first, body])?,
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 return self.count(s, *var, (*first, *last, *step), body);
             }
             Stmt::With { compute, body, .. } => {

@@ -175,7 +175,7 @@ impl Drops<'_> {
                         flow.add(&part);
                     }
                 }
-                Stmt::For { var, first, last, step, body } => {
+                Stmt::For { var, first, last, step, body, .. } => {
                     flow.read(*first);
                     flow.read(*last);
                     if let crate::ir::Step::Var { var, .. } = step {

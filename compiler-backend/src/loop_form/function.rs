@@ -47,6 +47,8 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) calls: HashMap<*const LocatedStmt, u64>,
     /// Results to which a turn of a loop adds once, and the variables that have what it adds.
     pub(super) addends: HashMap<Var, Local>,
+    /// Words that the turns of a block add to, and the variables to which a turn adds instead.
+    pub(super) parts: HashMap<Operand, Local>,
     /// Words that are forgotten: undoing what they were made of leaves them as they are, and only what flows from them is wanted.
     pub(super) complete: Locations,
     /// Words of which what they carry does not matter.
@@ -83,6 +85,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         within: way == Sweep::Within,
         back: way == Sweep::Backward || way == Sweep::Forward,
         addends: HashMap::new(),
+        parts: HashMap::new(),
         limits: certify::marked(f, forgotten.limited).into_iter().map(limit).collect(),
         repeats: plan.as_ref().map(|plan| plan.repeats.clone()).unwrap_or_default(),
         calls: plan.map(|plan| plan.calls.clone()).unwrap_or_default(),
@@ -234,6 +237,9 @@ impl FunctionBuilder<'_, '_> {
 
     /// Where an operand is; `None` for a constant.
     pub(super) fn place(&self, operand: Operand) -> Option<loops::Place> {
+        if let Some(part) = self.parts.get(&operand) {
+            return Some(loops::Place::Local(*part));
+        }
         match operand {
             Operand::Const(_) => None,
             Operand::Var(v) => Some(loops::Place::Local(self.addends.get(&v).copied().unwrap_or(local(v)))),

@@ -222,7 +222,7 @@ impl FunctionBuilder<'_, '_> {
         }
         self.back = false;
         let done = match &s.stmt {
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 let back = !self.w.drops.fast;
                 self.count(s, *var, (*first, *last, *step), body, back, |fw| fw.turn(body))
             }

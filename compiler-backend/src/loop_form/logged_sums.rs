@@ -2,17 +2,15 @@
 //! added up in the order of the run back. What each adds to a result is written down, one word a turn, and the results are summed
 //! in the order of the run forward, and brought back in that of the run back.
 
-use pendula_codegen::lift::symbolic;
-use pendula_codegen::loops::{Address, Block, Bound, Count, Local, Place, Slot, Step as OutStep, Stmt as Out, Word};
+use pendula_codegen::loops::{Address, Bound, Count, Local, Place, Step as OutStep, Stmt as Out, Word};
+use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, VALUE};
-use pendula_isa::table::{TableFn, f_fn};
-use pendula_isa::{Acc, Ty};
 
 use super::Certify;
 use super::flow::Location;
 use super::function::{FunctionBuilder, local};
-use super::{Builder, Refused, Sweep};
-use crate::ir::{LocatedStmt, Operand, Place as To, Program, Step, Stmt, Var};
+use super::{Refused, Sweep};
+use crate::ir::{Blocks, LocatedStmt, Operand, Place as To, Program, Step, Stmt, Var};
 
 type Done = Result<(), Refused>;
 
@@ -21,7 +19,7 @@ impl FunctionBuilder<'_, '_> {
     /// one: it does nothing else in the end, nothing looks at the results, and what comes after only adds to them.
     pub(super) fn logged_results(&mut self, block: &[LocatedStmt], n: usize) -> Option<Vec<Var>> {
         let (s, rest) = (&block[n], &block[n + 1..]);
-        let Stmt::For { var, first: Operand::Const(first), last, step: Step::Const(1), body } = &s.stmt else {
+        let Stmt::For { var, first: Operand::Const(first), last, step: Step::Const(1), body, blocks } = &s.stmt else {
             return None;
         };
         // Where there is no room for the log, the other way to run the program has none.
@@ -49,15 +47,27 @@ impl FunctionBuilder<'_, '_> {
             }
             results.push(result);
         }
+        if blocks.is_some() && !self.logs_blocks(s, &results) {
+            return None;
+        }
         results.sort_unstable_by_key(|v| v.0);
         Some(results)
+    }
+
+    /// Whether what the turns of a loop with blocks add to these results is the same summed from a log.
+    fn logs_blocks(&self, s: &LocatedStmt, results: &[Var]) -> bool {
+        let sums = self.sums(s).unwrap_or_default();
+        let begins = matches!(&s.stmt, Stmt::For { blocks: Some(Blocks::FromFirst), .. });
+        // Differences would be sums of negated numbers, among which zeros have other signs.
+        let plain = sums.iter().all(|sum| !sum.inverse);
+        begins && plain && results.iter().all(|v| sums.iter().any(|sum| sum.place == To::Var(*v)))
     }
 
     /// Runs a block forward and back, of which loop `n` adds to these results.
     pub(super) fn log_each_iteration(&mut self, block: &[LocatedStmt], n: usize, results: &[Var]) -> Done {
         let (before, after) = block.split_at(n);
         let Some((s, rest)) = after.split_first() else { return Ok(()) };
-        let Stmt::For { var, first, last, step, body } = &s.stmt else { return Ok(()) };
+        let Stmt::For { var, first, last, step, body, blocks } = &s.stmt else { return Ok(()) };
         let Operand::Const(first_turn) = *first else { return Ok(()) };
         self.forward(before)?;
         if !rest.is_empty() {
@@ -86,12 +96,13 @@ impl FunctionBuilder<'_, '_> {
             }
             Ok(())
         })?;
-        self.total(results, &logs, (first_turn, *last), &at, false)?;
+        let in_blocks = blocks.is_some();
+        self.total(results, &logs, (first_turn, *last), &at, (false, in_blocks))?;
         self.forward(rest)?;
         self.turning_point();
         self.back = true;
         self.values_alone(|fw| fw.block(rest, true))?;
-        self.total(results, &logs, (first_turn, *last), &at, true)?;
+        self.total(results, &logs, (first_turn, *last), &at, (true, in_blocks))?;
         for log in logs.iter().rev() {
             self.push(Out::EndLog(*log));
         }
@@ -126,19 +137,21 @@ impl FunctionBuilder<'_, '_> {
         logs: &[Local],
         (first, last): (u64, Operand),
         at: &impl Fn(Local, Local) -> Word,
-        back: bool,
+        (back, in_blocks): (bool, bool),
     ) -> Done {
         let turn = self.fresh("turn", Ty::Int);
-        let mut body = Vec::new();
+        let word = |local: Local| Word { place: Place::Local(local), ty: Ty::F, lane: VALUE };
+        let (mut body, mut parts, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for (result, log) in results.iter().zip(logs) {
-            let setting = (self.w.env(), Builder::setting(AdMode::Plain));
-            let operands = [symbolic::Operand::Word(1), symbolic::Operand::Word(2)];
-            let what = (Acc::Add, back, TableFn::F(f_fn::Name::Id));
-            let sum = symbolic::accumulate(setting, &mut self.w.kernels, what, &operands).ok_or(Refused::Operation)?;
-            let result = Word { place: Place::Local(local(*result)), ty: Ty::F, lane: VALUE };
-            let slots = vec![None, Some(Slot::Word(result)), Some(Slot::Word(at(*log, turn)))];
-            let (block, _) = Block::new(&sum, slots, [false; 2], None).ok_or(Refused::Operation)?;
-            body.push(Out::Block(block));
+            let result = word(local(*result));
+            if in_blocks {
+                let [part, all] = ["part", "parts"].map(|name| self.fresh(name, Ty::F));
+                body.push(Out::Block(self.added_word(word(part), at(*log, turn), false)?));
+                after.push(Out::Block(self.added_word(result, word(part), back)?));
+                parts.push([part, all]);
+            } else {
+                body.push(Out::Block(self.added_word(result, at(*log, turn), back)?));
+            }
         }
         let first = Bound::Const(first);
         let last = match self.place(last) {
@@ -161,8 +174,16 @@ impl FunctionBuilder<'_, '_> {
             aside: None,
             jammed: None,
             body,
+            blocks: None,
         };
-        self.push(Out::Values(vec![Out::Count(Box::new(count))]));
+        let count = self.nested(|fw| {
+            fw.push(Out::Count(Box::new(count)));
+            if in_blocks {
+                fw.mark_blocks(parts, after, back);
+            }
+            Ok(())
+        })?;
+        self.push(Out::Values(count));
         Ok(())
     }
 }

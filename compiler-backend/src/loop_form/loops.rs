@@ -149,9 +149,12 @@ impl<'s> Survey<'s, '_> {
                         self.met.push(Met::Test((std::ptr::from_ref(s), TEST), test));
                     }
                 }
-                Stmt::For { var, first, last, step, body } => {
+                Stmt::For { var, first, last, step, body, blocks } => {
                     let ends = if back { [*last, *first] } else { [*first, *last] };
-                    let within = self.within_loop(*var, ends, *step, body);
+                    let within = match blocks {
+                        None => self.within_loop(*var, ends, *step, body),
+                        Some(_) => jam::Within::default(),
+                    };
                     self.within.push(within);
                 }
                 Stmt::While { .. } | Stmt::Ancilla { .. } | Stmt::Array { .. } | Stmt::Show { .. } | Stmt::Print(_) => {

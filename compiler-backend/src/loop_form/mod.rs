@@ -18,6 +18,7 @@
 //! and `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
 
 mod activity;
+mod blocks;
 mod calls;
 mod certify;
 mod data;

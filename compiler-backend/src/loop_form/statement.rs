@@ -42,7 +42,9 @@ impl FunctionBuilder<'_, '_> {
                 let info = func.info();
                 let mut operands = vec![((*dst).into(), info.ty)];
                 operands.extend(args.iter().map(|a| (*a, info.from)));
-                let what = (*acc, *inverse != back, *func);
+                // What a turn of a block adds is added up first.
+                let inverse = *inverse != back && !self.parts.contains_key(&(*dst).into());
+                let what = (*acc, inverse, *func);
                 self.recorded(s, &operands, info.partials > 0, |setting, kernels, words| {
                     symbolic::accumulate(setting, kernels, what, words)
                 })
@@ -96,7 +98,12 @@ impl FunctionBuilder<'_, '_> {
                 self.push(Out::Loop(mark, turn));
                 Ok(())
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, blocks } => {
+                if let Some(blocks) = blocks
+                    && self.in_blocks(s, *blocks, back)?
+                {
+                    return Ok(());
+                }
                 // Turns that only add may as well be taken back from the first: memory is best read upward.
                 let down =
                     back && !(self.w.drops.fast && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds());
@@ -185,7 +192,7 @@ impl FunctionBuilder<'_, '_> {
         }
         let setting = (self.w.env(), Builder::setting(self.ad_mode));
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
-        let to = operands.first().map(|(dst, _)| *dst);
+        let to = operands.first().map(|(dst, _)| *dst).filter(|dst| !self.parts.contains_key(dst));
         let complete = to.and_then(word_of).is_some_and(|at| self.complete.contains(&at));
         if complete || self.back && to.is_some_and(|dst| self.is_preserved(dst)) {
             // Only what flows from it is wanted.
@@ -437,6 +444,7 @@ impl FunctionBuilder<'_, '_> {
             aside: plan.aside,
             jammed: None,
             body,
+            blocks: None,
         };
         self.push(Out::Count(Box::new(count)));
         Ok(())
@@ -482,7 +490,7 @@ fn forget_checks(ops: &mut [Op], written: Vec<ValueId>) {
 }
 
 /// The variable or stretch of memory that an operand is or lies in.
-fn word_of(operand: Operand) -> Option<Location> {
+pub(super) fn word_of(operand: Operand) -> Option<Location> {
     match operand {
         Operand::Const(_) => None,
         Operand::Var(v) => Some(Location::Var(v)),

@@ -183,7 +183,7 @@ impl Effects {
                 self.block(program, first);
                 self.block(program, body);
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 self.write(&Operand::Var(*var));
                 self.ends.insert(var.0);
                 self.read(first);

@@ -312,7 +312,7 @@ impl<'a> Builder<'a> {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 self.while_loop(pre, post, (first, body), back)
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 let (first, last) = if back { (last, first) } else { (first, last) };
                 let step = if back { step.negated() } else { *step };
                 let (first, last) = (self.operand(first)?, self.operand(last)?);

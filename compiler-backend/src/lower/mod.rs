@@ -185,6 +185,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
     if graph::is_deeper(program, MAX_NESTING) {
         return Err(LowerError::TooLarge("statements are nested more than 300 deep"));
     }
+    let program = &*crate::passes::blocks::expand(program);
     let mut names = Names::default();
     let data = entry::Data::new(program, arguments, &mut names)?;
     let mut spans = SpanNames::default();

@@ -237,7 +237,7 @@ pub enum StmtKind {
     },
     /// `~stmt`.
     Inverse(Box<Stmt>),
-    /// `@invcheckoff`, `@inbounds`, `@inline`, `@simd` before a statement.
+    /// `@invcheckoff`, `@inbounds`, `@inline`, `@simd` and the like before a statement.
     Marked(Mark, Box<Stmt>),
     /// `@safe …`.
     Safe(Safe),
@@ -261,7 +261,9 @@ pub enum Mark {
     Inbounds,
     /// A hint to inline.
     Inline,
-    /// A hint without effect: `@simd`, `@threads`, ….
+    /// Sums of a loop are made in blocks.
+    Simd,
+    /// A hint without effect: `@threads`, ….
     Hint,
 }
 

@@ -69,7 +69,7 @@ pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
 }
 
 fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
-    let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
+    let Stmt::For { var, first, last, step, body, .. } = &mut s.stmt else { return };
     let (var, first, last, step) = (*var, *first, *last, *step);
     if matches!(trip_count(first, last, step), Some(0 | 1)) {
         return;
@@ -94,7 +94,13 @@ fn hoist(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
 }
 
 /// Moves what can be moved out of a loop's body.
-fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summaries, may_trap: bool) -> Block {
+pub(super) fn moved(
+    var: Var,
+    body: &mut Block,
+    vars: &mut Vec<VarInfo>,
+    summaries: &Summaries,
+    may_trap: bool,
+) -> Block {
     let choice = choose(var, body, vars, summaries, may_trap);
     let mut out = Block::new();
     if !choice.is_empty() {

@@ -31,7 +31,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
 }
 
 fn keep(s: &mut LocatedStmt, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: &Summaries) {
-    let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
+    let Stmt::For { var, first, last, step, body, .. } = &mut s.stmt else { return };
     let guard = guard(*first, *last, *step);
     if matches!(trip_count(*first, *last, *step), Some(0 | 1)) || matches!(guard, Guard::Unknown) {
         return;

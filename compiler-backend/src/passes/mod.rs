@@ -10,6 +10,7 @@
 //! if one number was added to zero, and not in general. With `--ieee` this does not hold for infinities and NaN: an
 //! ancilla that held one is left as NaN if the check that would have trapped has been removed.
 
+pub mod blocks;
 mod cancel;
 mod checks;
 mod fold;

@@ -57,7 +57,7 @@ macro_rules! slots {
                     visit($Slot::Read(a));
                     visit($Slot::Read(b));
                 }
-                Stmt::For { var, first, last, step, body: _ } => {
+                Stmt::For { var, first, last, step, body: _, blocks: _ } => {
                     visit($Slot::Life(var));
                     visit($Slot::Read(first));
                     visit($Slot::Read(last));
@@ -370,8 +370,8 @@ impl Matcher {
                     && self.condition(post, post2)
             }
             (
-                Stmt::For { var, first, last, step, body },
-                Stmt::For { var: var2, first: first2, last: last2, step: step2, body: body2 },
+                Stmt::For { var, first, last, step, body, blocks },
+                Stmt::For { var: var2, first: first2, last: last2, step: step2, body: body2, blocks: blocks2 },
             ) => {
                 let steps = match (step, step2) {
                     (Step::Const(a), Step::Const(b)) => a == b,
@@ -381,6 +381,7 @@ impl Matcher {
                     (Step::Const(_) | Step::Var { .. }, _) => false,
                 };
                 steps
+                    && blocks == blocks2
                     && self.operands(&[*first, *last], &[*first2, *last2])
                     && self.life(*var, *var2)
                     && self.block(body, body2)

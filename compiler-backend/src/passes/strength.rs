@@ -190,7 +190,8 @@ impl Scan<'_> {
 
 fn step(s: &mut LocatedStmt, vars: &[VarInfo], summaries: &Summaries) {
     let loc = s.loc;
-    let Stmt::For { var, first, last, step: Step::Const(by), body } = &mut s.stmt else { return };
+    // What a block's turns step would not be the same in each of them.
+    let Stmt::For { var, first, last, step: Step::Const(by), body, blocks: None } = &mut s.stmt else { return };
     let (first, last, by) = (*first, *last, *by);
     if matches!(trip_count(first, last, Step::Const(by)), Some(0..3)) {
         return;

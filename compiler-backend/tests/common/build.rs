@@ -147,7 +147,7 @@ pub(crate) fn with(compute: Vec<LocatedStmt>, body: Vec<LocatedStmt>) -> Located
 
 /// A `for` of constant step.
 pub(crate) fn count(var: Var, first: Operand, last: Operand, step: i64, body: Vec<LocatedStmt>) -> LocatedStmt {
-    at(Stmt::For { var, first, last, step: Step::Const(step), body })
+    at(Stmt::For { var, first, last, step: Step::Const(step), body, blocks: None })
 }
 
 /// A branch on one comparison.

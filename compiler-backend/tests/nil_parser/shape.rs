@@ -84,6 +84,7 @@ pub(crate) fn stmt(s: &Stmt) -> String {
                 Mark::InvCheckOff => "invcheckoff",
                 Mark::Inbounds => "inbounds",
                 Mark::Inline => "inline",
+                Mark::Simd => "simd",
                 Mark::Hint => "hint",
             };
             format!("(@{mark} {})", stmt(inner))

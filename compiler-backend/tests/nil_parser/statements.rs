@@ -188,7 +188,7 @@ fn control_flow() {
 fn marks() {
     assert_eq!(
         body("@invcheckoff @inbounds x += 1\n@inline x += 1\n@simd for i = 1:2 end\n@instr f(x)"),
-        "(@invcheckoff (@inbounds (+= x 1))) (@inline (+= x 1)) (@hint (for i (: 1 2) [])) (@hint (call f x))"
+        "(@invcheckoff (@inbounds (+= x 1))) (@inline (+= x 1)) (@simd (for i (: 1 2) [])) (@hint (call f x))"
     );
     assert_eq!(body("@invcheckoff a ← zeros(Bool, 2n)"), "(@invcheckoff (← a (call zeros Bool (* 2 n))))");
 }

@@ -114,7 +114,7 @@ impl Gen<'_> {
                 format!("mod({a}, 3):{sign}(1 + mod({step}, 3)):mod({}, 5)", g.expr(Kind::Int, 1))
             }
             (7, _) => format!("1:mod({}, 4)", g.expr(Kind::Int, 2)),
-            (8, _) => (*g.rng.pick(&["1:0", "3:2", "1:-1:3", "0:5:4", "2:2"])).to_string(),
+            (8, _) => (*g.rng.pick(&["1:0", "3:2", "1:-1:3", "0:5:4", "2:2", "1:9", "17:-2:-1"])).to_string(),
             _ => format!("0:{}", g.rng.below(3)),
         });
         self.freeze(&bounds);
@@ -123,7 +123,8 @@ impl Gen<'_> {
         }
         let tilde = if self.rng.chance(10) && self.computing == 0 && self.anywhere { "~" } else { "" };
         let mark = if !self.risky && self.rng.chance(8) { "@invcheckoff @inbounds " } else { "" };
-        emit!(self, "{tilde}{mark}for {i} {} {range}", self.rng.pick(&["=", "in", "∈"]));
+        let simd = if self.rng.chance(40) { "@simd " } else { "" };
+        emit!(self, "{tilde}{mark}{simd}for {i} {} {range}", self.rng.pick(&["=", "in", "∈"]));
         self.loops += 1;
         self.inverting += tilde.len();
         self.inner(|g| g.some(2, if g.loops > 2 { 0 } else { depth }));

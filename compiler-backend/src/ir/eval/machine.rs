@@ -344,7 +344,7 @@ impl<'a> Machine<'a> {
             }
             Stmt::If { pre, post, then, otherwise } => self.branch(frame, (pre, post), (then, otherwise), back, loc),
             Stmt::While { pre, post, first, body } => self.while_loop(frame, (pre, post), (first, body), back, loc),
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 self.for_loop(frame, *var, (*first, *last, *step), (body, back), loc)
             }
             Stmt::With { name: _, compute, body } => {

@@ -9,7 +9,7 @@ use pendula_isa::{Acc, Format, Ty};
 
 use super::is_plain;
 use crate::ir::{
-    AncillaChecks, AssertKind, Condition, FunctionId, IrFunction, Loc, LocatedStmt, Mem, Operand, Param, Place,
+    AncillaChecks, AssertKind, Blocks, Condition, FunctionId, IrFunction, Loc, LocatedStmt, Mem, Operand, Param, Place,
     Program, Step, Stmt, Test, Var,
 };
 
@@ -302,13 +302,18 @@ impl Printer<'_> {
                 self.inner(body);
                 self.condition("} post", post, "");
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, blocks } => {
                 let (first, last) = (self.operand(*first, Ty::Int), self.operand(*last, Ty::Int));
                 let step = match step {
                     Step::Const(k) => k.to_string(),
                     Step::Var { var, negated } => format!("{}{}", if *negated { "-" } else { "" }, self.var(*var)),
                 };
-                self.line(&format!("for{loc} {} = {first} to {last} step {step} {{", self.var(*var)));
+                let blocks = match blocks {
+                    None => "",
+                    Some(Blocks::FromFirst) => " blocks",
+                    Some(Blocks::FromLast) => " blocks_from_last",
+                };
+                self.line(&format!("for{loc} {} = {first} to {last} step {step}{blocks} {{", self.var(*var)));
                 self.inner(body);
                 self.line("}");
             }

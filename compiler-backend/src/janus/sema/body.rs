@@ -323,7 +323,10 @@ impl<'s, 'a> Body<'s, 'a> {
         let k = self.f.fresh("k", Ty::Int);
         let word = Mem { base: Some(base), index: Some(k), offset: 0, region };
         let (body, ()) = self.block(|b| part(b, word));
-        self.emit(Sink::Out, Stmt::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+        self.emit(
+            Sink::Out,
+            Stmt::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body, blocks: None },
+        );
     }
 
     /// An assertion that fails.

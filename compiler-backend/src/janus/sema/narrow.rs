@@ -101,7 +101,7 @@ impl Body<'_, '_> {
             });
         });
         let (first, last) = (Operand::Const(1), Operand::Const(31));
-        self.emit(Sink::Pre, Stmt::For { var: k, first, last, step: Step::Const(1), body });
+        self.emit(Sink::Pre, Stmt::For { var: k, first, last, step: Step::Const(1), body, blocks: None });
         let negative = fresh(self, int_fn::Name::Or, signs);
         // s − 2·negative·s
         let twice = fresh(self, int_fn::Name::Mul, vec![Operand::Var(negative), Operand::Const(2)]);

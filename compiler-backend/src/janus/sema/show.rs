@@ -143,7 +143,10 @@ impl Body<'_, '_> {
         done?;
         self.statement(|b| {
             let last = b.sum(&[dim.operand(), Operand::Const(u64::MAX)]);
-            b.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+            b.emit(
+                Sink::Out,
+                Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body, blocks: None },
+            );
             Ok(())
         })?;
         self.print("}");
@@ -175,7 +178,10 @@ impl Body<'_, '_> {
         let (some, ()) = self.block(|b| {
             b.print("<");
             let one = Operand::Const(1);
-            b.emit(Sink::Out, Ir::For { var: k, first: count, last: one, step: Step::Const(-1), body: each });
+            b.emit(
+                Sink::Out,
+                Ir::For { var: k, first: count, last: one, step: Step::Const(-1), body: each, blocks: None },
+            );
             b.print("]");
         });
         let condition = Condition::of(Test::int(Cond::Eq, count, Operand::Const(0)));

@@ -102,7 +102,10 @@ impl Body<'_, '_> {
             let args = vec![word(a, region), word(b, other)];
             let swap = Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args };
             let body = vec![swap.at(s.loc)];
-            s.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+            s.emit(
+                Sink::Out,
+                Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body, blocks: None },
+            );
             Ok(())
         })
     }

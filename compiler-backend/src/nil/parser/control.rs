@@ -180,7 +180,8 @@ impl Parser<'_> {
             "@invcheckoff" => Mark::InvCheckOff,
             "@inbounds" => Mark::Inbounds,
             "@inline" => Mark::Inline,
-            "@simd" | "@threads" | "@instr" => Mark::Hint,
+            "@simd" => Mark::Simd,
+            "@threads" | "@instr" => Mark::Hint,
             _ => {
                 let message = format!("the macro `{name}` is not known");
                 let help = match name {

@@ -104,7 +104,8 @@ impl Body<'_, '_> {
         let (mut body, done) = self.block(|s| f(s, &indices));
         done?;
         for (var, len) in indices.iter().zip(lens) {
-            let stmt = Stmt::For { var: *var, first: Operand::Const(1), last: *len, step: Step::Const(1), body };
+            let stmt =
+                Stmt::For { var: *var, first: Operand::Const(1), last: *len, step: Step::Const(1), body, blocks: None };
             body = vec![stmt.at(self.loc)];
         }
         self.now.out.extend(body);

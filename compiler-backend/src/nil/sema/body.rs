@@ -61,6 +61,8 @@ pub(super) struct Body<'s, 'a> {
     pub(super) checks: bool,
     /// Whether indices are checked.
     pub(super) bounds: bool,
+    /// Whether the next loop makes sums in blocks.
+    pub(super) blocks: bool,
     /// The type that untyped numbers take.
     pub(super) expected_type: Option<Ty>,
     /// If the target is a logarithmic number in doubles: whether it has a sign.

@@ -248,6 +248,7 @@ impl Body<'_, '_> {
             loc,
             checks: true,
             bounds: true,
+            blocks: false,
             expected_type: None,
             expected_log: None,
             mixed: false,

@@ -10,7 +10,7 @@ use super::places::Uses;
 use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
-use crate::ir::{self, Block, Operand, Step, Stmt, Var};
+use crate::ir::{self, Block, Blocks, Operand, Step, Stmt, Var};
 use crate::nil::ast;
 use crate::nil::codes;
 
@@ -37,6 +37,7 @@ impl Body<'_, '_> {
         body: &[ast::Stmt],
         reversed: bool,
     ) -> Done<()> {
+        let blocks = std::mem::take(&mut self.blocks);
         self.statement(|s| {
             let before = s.now.pre.len();
             s.expected_type = Some(Ty::Int);
@@ -94,7 +95,12 @@ impl Body<'_, '_> {
             let last = s.range_operand(&var.text, "bound", last, &writes)?;
             s.check_range_ancillas(&var.text, before, &body);
             let (first, last, step) = if reversed { (last, first, step.negated()) } else { (first, last, step) };
-            s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body });
+            let blocks = match reversed {
+                _ if !blocks || s.s.settings.fast_float => None,
+                false => Some(Blocks::FromFirst),
+                true => Some(Blocks::FromLast),
+            };
+            s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body, blocks });
             Ok(())
         })
     }

@@ -56,6 +56,7 @@ use super::codes;
 use super::lexer::Lexer;
 use super::token::Tok;
 use super::types::{Names, Structs, Type, TypeProblem};
+use crate::ir::effects::Summaries;
 use crate::ir::{self, FunctionId, Loc, Program};
 
 use entry::Entry;
@@ -255,7 +256,11 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     s.keep(&reached);
     let wants_arguments = s.wants_arguments;
     let failed = s.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let program = (!failed).then_some(s.program);
+    let mut program = (!failed).then_some(s.program);
+    if let Some(program) = &mut program {
+        let summaries = Summaries::new(program);
+        crate::passes::blocks::settle(program, &summaries);
+    }
     let mut diagnostics = s.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| (l.place.file, l.place.span.start)));
     diagnostics.dedup();

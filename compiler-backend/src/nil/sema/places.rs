@@ -318,7 +318,7 @@ impl<'w> Uses<'w> {
                 self.block(first);
                 self.block(body);
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 self.write(Place::Var(*var));
                 self.read(*first);
                 self.read(*last);

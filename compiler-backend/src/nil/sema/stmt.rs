@@ -220,14 +220,15 @@ impl Body<'_, '_> {
                 }
             },
             StmtKind::Marked(mark, inner) => {
-                let (checks, bounds) = (self.checks, self.bounds);
+                let (checks, bounds, blocks) = (self.checks, self.bounds, self.blocks);
                 match mark {
                     Mark::InvCheckOff => self.checks = false,
                     Mark::Inbounds => self.bounds = false,
+                    Mark::Simd => self.blocks = is_for(inner),
                     Mark::Inline | Mark::Hint => {}
                 }
                 self.statements(std::slice::from_ref(&**inner));
-                (self.checks, self.bounds) = (checks, bounds);
+                (self.checks, self.bounds, self.blocks) = (checks, bounds, blocks);
                 Ok(())
             }
             StmtKind::Safe(safe) => self.safe(safe, &s.span),
@@ -365,6 +366,15 @@ impl Body<'_, '_> {
 
     fn first_place(&mut self, v: &Value) -> Done<ir::Place> {
         self.targets(v).and_then(|p| p.first().copied()).ok_or(Stop)
+    }
+}
+
+/// Whether a statement is a `for`, perhaps with marks before it.
+fn is_for(s: &ast::Stmt) -> bool {
+    match &s.kind {
+        StmtKind::For { .. } => true,
+        StmtKind::Marked(_, inner) | StmtKind::Inverse(inner) => is_for(inner),
+        _ => false,
     }
 }
 

@@ -200,7 +200,7 @@ impl Facts<'_> {
             Stmt::Span { body, .. } => self.block(body),
             Stmt::If { pre, post, then, otherwise } => self.branch((pre, post), then, otherwise),
             Stmt::While { pre, post, first, body } => self.while_loop((pre, post), first, body),
-            Stmt::For { var, first, last, step, body } => self.for_loop(*var, (*first, *last), *step, body),
+            Stmt::For { var, first, last, step, body, .. } => self.for_loop(*var, (*first, *last), *step, body),
             Stmt::Update { dst: Place::Mem(_), .. }
             | Stmt::Permute { .. }
             | Stmt::Array { .. }

@@ -38,7 +38,7 @@ fn simplify(mut s: LocatedStmt, env: Env, summaries: &Summaries, out: &mut Block
                 return true;
             }
         }
-        Stmt::For { var, first, last, step, body } => match trip_count(*first, *last, *step) {
+        Stmt::For { var, first, last, step, body, .. } => match trip_count(*first, *last, *step) {
             Some(0) => return true,
             Some(1) => {
                 let (i, value) = (*var, *first);

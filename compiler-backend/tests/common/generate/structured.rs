@@ -148,7 +148,7 @@ impl Generator {
         }
         inner.weight *= 3;
         let body = self.block(&inner);
-        Stmt::For { var, first, last, step, body }
+        Stmt::For { var, first, last, step, body, blocks: None }
     }
 
     pub(super) fn branch(&mut self, scope: &Scope) -> Option<Stmt> {

@@ -131,7 +131,7 @@ impl Interp<'_> {
                     turned = true;
                 }
             }
-            Stmt::For { var, first, last, step, body } => {
+            Stmt::For { var, first, last, step, body, .. } => {
                 let bounds = (self.get(first, frame)?.cast_signed(), self.get(last, frame)?.cast_signed());
                 self.for_loop(*var, bounds, step, body, frame)
             }

@@ -154,7 +154,7 @@ pub fn when(cond: Cond, a: Operand, b: Operand) -> Condition {
 }
 
 pub fn each(var: Var, first: Operand, last: Operand, step: Step, body: Block) -> LocatedStmt {
-    at(Stmt::For { var, first, last, step, body })
+    at(Stmt::For { var, first, last, step, body, blocks: None })
 }
 
 pub fn with(name: &str, compute: Block, body: Block) -> LocatedStmt {

@@ -13,8 +13,8 @@ use super::super::lex::{
 use super::super::print::{REASONS, param_type, row_type};
 use super::{Context, Table, constant, letter, loc, name_reference, reference, resolve, table, ty};
 use crate::ir::{
-    AncillaChecks, Block, Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Place, Region, Step, Stmt,
-    Test, Var,
+    AncillaChecks, Block, Blocks, Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Place, Region, Step,
+    Stmt, Test, Var,
 };
 
 /// The operators of updates: the accumulator, and whether it is its partner.
@@ -119,9 +119,14 @@ impl<'c> Body<'c> {
             preceded(symbol("="), bound()),
             preceded(keyword("to"), bound()),
             preceded(keyword("step"), alt((constant_step, variable_step))),
+            opt(alt((
+                map(keyword("blocks_from_last"), |_| Blocks::FromLast),
+                map(keyword("blocks"), |_| Blocks::FromFirst),
+            ))),
             |input| self.block(input),
         );
-        map(parts, |(var, first, last, step, body)| Stmt::For { var, first, last, step, body }).parse(rest)
+        map(parts, |(var, first, last, step, blocks, body)| Stmt::For { var, first, last, step, body, blocks })
+            .parse(rest)
     }
 
     /// A statement without blocks, up to its place in the source. `start` is the text from its first word on, `rest` the text
