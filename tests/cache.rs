@@ -320,6 +320,62 @@ fn compilers_that_do_not_end() {
     refuses(run.env("PENDULA_CC_TIMEOUT", "soon"), &["PENDULA_CC_TIMEOUT", "`soon`", "a number of seconds"]);
 }
 
+/// A run that ends before the compiler is done stops it, with all that it started, and the next such run does not begin with it again.
+#[test]
+fn compilers_that_take_longer_than_their_command() {
+    let own = directory("longer");
+    let number = own.join("number");
+    let compiler = compiler(&own, &format!("sleep 100000 & echo $! > {}; wait", number.display()));
+    let source = own.join("sum.nil");
+    let text = "@i function sum!(y!, n::Int)\n    for i = 1:n\n        y! += i % 7\n    end\nend\n";
+    std::fs::write(&source, text).expect("a file");
+    let source = source.to_str().expect("UTF-8");
+    let run = |limit: &str, turns: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
+        command.env("PENDULA_CACHE", own.join("kept")).env("CC", &compiler).env("PENDULA_CACHE_LIMIT", limit);
+        output(command.args(["run", source, "--args", &format!("0,{turns}")]))
+    };
+    // Long enough for a compiler; what it takes now, at most, is less than the two seconds after which it would be begun again.
+    let (code, _, err) = run("", "60000000");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(is_gone(&number), "what the compiler has started goes on");
+    let begun = || names(&own.join("kept")).iter().filter(|n| n.ends_with(".begun")).count();
+    assert_eq!((made(&own), begun()), (1, 1), "the compiler was called");
+    let (code, _, err) = run("", "20000000");
+    assert_eq!((code, made(&own)), (Some(0), 1), "not called again: {err}");
+    let mut clear = Command::new(env!("CARGO_BIN_EXE_pendula"));
+    let (code, ..) = output(clear.env("PENDULA_CACHE", own.join("kept")).args(["cache", "clear"]));
+    assert_eq!((code, names(&own.join("kept"))), (Some(0), Vec::new()), "nothing stays");
+    // What says how code is kept is looked at before anything runs.
+    let (code, out, err) = run("much", "10");
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+    assert!(err.contains("PENDULA_CACHE_LIMIT") && err.contains("`much`") && err.contains("a number of MiB"), "{err}");
+}
+
+/// Whether a gradient word that nobody asks for stops a run does not depend on when its code comes.
+#[test]
+fn gradient_words_that_nobody_asks_for_stop_no_run_that_waits_for_code() {
+    let own = directory("unasked");
+    let source = own.join("roots.nil");
+    // The derivative by the second of `a` is infinite.
+    let text = "@i function roots!(y!, x, a)\n    for i = 1:length(x)\n        y! += x[i] * sqrt(a[i])\n    end\nend\n";
+    std::fs::write(&source, text).expect("a file");
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
+        let args = ["--args", "0.0,[1.0,2.0],[4.0,0.0]", "--loss", "y!"];
+        output(command.env("PENDULA_CACHE", own.join("kept")).arg("grad").arg(&source).args(args).args(more))
+    };
+    let expected = (Some(0), "y!   = 2.0\n∂/∂x = [2.0, 0.0]\n".to_string());
+    for turn in ["without code", "with code"] {
+        let (code, out, err) = run(&["--wrt", "x"]);
+        assert_eq!((code, out), expected, "{turn}: {err}");
+    }
+    for more in [&["--wrt", "x", "--no-cc"][..], &["--wrt", "x", "--engine", "interp"], &[]] {
+        let (code, _, err) = run(more);
+        assert!(code == Some(1) && err.contains("error[P0113]"), "{more:?}: {err}");
+    }
+}
+
 #[test]
 fn compilers_that_make_no_library() {
     let own = directory("garbage");
@@ -419,6 +475,6 @@ fn the_cache_is_listed_cleared_and_limited() {
     assert!(cache(&own, &["clear"]).starts_with("removed 2 libraries, "));
     assert_eq!(names(&own.join("kept")), Vec::<String>::new());
     let (code, _, err) = output(keeping(&own).env("PENDULA_CACHE_LIMIT", "much"));
-    assert_eq!(code, Some(0));
+    assert_eq!(code, Some(2));
     assert!(err.contains("PENDULA_CACHE_LIMIT") && err.contains("`much`"), "{err}");
 }

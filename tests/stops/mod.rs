@@ -400,6 +400,20 @@ fn an_index_outside_has_its_value_and_a_way_out() {
     check("outside.nil", nil, &["--args", "0.0,[1.0,2.0],7"], "error[P0102]: ", "2:5", &says);
 }
 
+/// An array for which there is no memory: where its words are used, and not checked before, the report is none of an index.
+#[test]
+fn an_array_without_memory_is_told_at_every_level() {
+    let program = "@i function main(d!::Int, n::Int)\n    @routine begin\n        D ← zeros(Int, n, n)\n        for j = 1:n\n            \
+                   D[1, j] += j\n        end\n    end\n    d! += D[1, n]\n    ~@routine\nend\n";
+    let path = place("without_memory.nil");
+    fs::write(&path, program).unwrap();
+    for level in ["-O0", "-O1", "-O2"] {
+        let (code, out, err) = run(&["run", path.to_str().unwrap(), "--args", "0,3000", level], "");
+        assert!(err.starts_with("error[P0101]: no memory is left"), "{level}: {err}");
+        assert_eq!((code, err.contains("`--mem` gives more memory")), (1, true), "{level}: {out}{err}");
+    }
+}
+
 /// Undone, a statement with an index outside its array stops before it has changed anything, and with the values that led there, also where
 /// what it would have changed is another variable.
 #[test]

@@ -4,9 +4,10 @@
 //! began with, and looks from time to time whether the code is there. What it did until then is thrown away.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use pendula_isa::adjoint::{AdMode, LANES};
+use pendula_isa::adjoint::{ActiveArguments, AdMode, LANES};
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::clear;
@@ -180,9 +181,16 @@ impl Machine<'_> {
     /// After such a run has stopped at a trap on the way back: makes the code that may come, and begins again with it. It makes no gradient words
     /// that nobody asks for, so that one of them that has no value does not stop it. Whether that counts must not depend on when the code comes.
     pub(crate) fn begins_again_after_trap(&mut self) -> bool {
-        let trapped = std::mem::take(&mut self.saved.trapped_back) && self.saved.independent.is_some();
-        let Some(kind) = self.planned().filter(|_| trapped) else { return false };
+        let trapped = std::mem::take(&mut self.saved.trapped_back);
+        let Some(kind @ RunKind::ForwardAndBack(active)) = self.planned().filter(|_| trapped) else { return false };
         let Some(whole) = self.program.whole() else { return false };
+        let carries = |words: &Range<usize>| whole.carries().iter().any(|r| r.start < words.end && words.start < r.end);
+        let is_asked_for = |(n, words): (usize, &Range<usize>)| {
+            ActiveArguments::bit(n) & (active.independent | active.dependent) != 0 || !carries(words)
+        };
+        if whole.arguments().iter().enumerate().all(is_asked_for) {
+            return false;
+        }
         whole.make(kind);
         if !whole.has(kind) {
             return false;
