@@ -1,15 +1,23 @@
 //! Runs programs in Nil and Janus by C code, which is generated, compiled by the system's compiler, and kept for later
 //! runs. It is compiled when a run needs it, or beside runs by other code, once these have taken a while.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pendula_codegen::cc::{CcError, Rounding};
+mod turns;
+mod waiting;
+
 pub use pendula_codegen::cc::{check_environment, stop_compilers};
-use pendula_codegen::whole::{self, Code};
+use turns::LOOPS;
+pub use turns::{LoopPlace, LoopTurn, is_under_way, where_runs_are};
+use waiting::{AGAIN, Working};
+
+pub use waiting::wait_for_compiler;
+
+use pendula_codegen::whole::Code;
 use pendula_compiler::c::{self, Certify, KERNELS, Mode, Refused};
 use pendula_compiler::compile::for_c;
 use pendula_compiler::ir::{Loc, Program};
@@ -31,9 +39,14 @@ const COMPILE_AFTER: Duration = Duration::from_millis(30);
 /// What code lets be forgotten, from the fastest to the one that reaches the end whenever a machine does.
 const LEVELS: [Certify; 3] = [Certify::Everything, Certify::Arrays, Certify::Nothing];
 
-/// The same if the compiler began so often and its process ended before it was done: it takes longer than such runs.
+/// The same if the compiler began so often and its process ended before it was done: it takes longer than such runs, and is given more time
+/// once.
 fn compile_after(begun: u32) -> Duration {
-    if begun == 0 { COMPILE_AFTER } else { Duration::from_secs(4_u64.saturating_pow(begun.min(8)) / 2) }
+    match begun {
+        0 => COMPILE_AFTER,
+        1 => 10 * COMPILE_AFTER,
+        _ => Duration::from_secs(4_u64.saturating_pow(begun.min(8)) / 2),
+    }
 }
 
 /// The size of the stack of a thread that compiles, in bytes.
@@ -226,6 +239,7 @@ impl Shared {
                     return;
                 }
                 drop(beside);
+                AGAIN.fetch_or(after > COMPILE_AFTER, Ordering::Relaxed);
                 self.put(kind, level, self.compile(kind, level, &source));
             }
             Err(error) => self.put(kind, level, Err(error)),
@@ -312,7 +326,10 @@ impl NativeProgram {
             let _working = working;
             match stage {
                 Stage::Idle => shared.look_up(kind, level),
-                Stage::Missing(source, _) => shared.put(kind, level, shared.compile(kind, level, &source)),
+                Stage::Missing(source, after) => {
+                    AGAIN.fetch_or(after > COMPILE_AFTER, Ordering::Relaxed);
+                    shared.put(kind, level, shared.compile(kind, level, &source));
+                }
                 Stage::UnderWay => {}
             }
         };
@@ -330,80 +347,6 @@ fn tell(error: &NativeError) {
         NativeError::Refused(why) => tracing::info!("not run as a whole: {}", visible(&why.to_string())),
         NativeError::Compiler(error) => tracing::warn!("not run as a whole: {}", visible(&error.to_string())),
     }
-}
-
-/// The loops of the code of this process, by its number: where they stand, by their marks.
-static LOOPS: Mutex<BTreeMap<u64, Arc<[LoopPlace]>>> = Mutex::new(BTreeMap::new());
-
-/// Where a loop stands in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoopPlace {
-    /// The file.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-}
-
-/// The turn of an outer loop in which a run by C code is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoopTurn {
-    /// The loop.
-    pub place: LoopPlace,
-    /// The number of the turn, from 1.
-    pub turn: u64,
-    /// How many turns there are, if that is known.
-    pub of: Option<u64>,
-}
-
-impl std::fmt::Display for LoopTurn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let of = self.of.map_or(String::new(), |of| format!(" of {of}"));
-        write!(f, "turn {}{of} of the loop at {}:{}", self.turn, visible(&self.place.file), self.place.line)
-    }
-}
-
-/// True if a run by such code is active, on any thread.
-pub fn is_under_way() -> bool {
-    whole::is_under_way()
-}
-
-/// Where the runs by such code are that are active, on any thread, as far as they tell within this time.
-pub fn where_runs_are(longest: Duration) -> Vec<LoopTurn> {
-    let runs = whole::where_runs_are(longest);
-    let loops = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
-    let turn_of = |run: &whole::UnderWay| {
-        let turn = run.turn?;
-        let place = loops.get(&run.code)?.get(turn.mark as usize)?.clone();
-        Some(LoopTurn { place, turn: turn.before.saturating_add(1), of: turn.of })
-    };
-    runs.iter().filter_map(turn_of).collect()
-}
-
-/// The number of threads that make code beside runs.
-static WORKING: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
-
-/// Counts such a thread as long as it lives.
-struct Working;
-
-impl Working {
-    fn begin() -> Working {
-        *WORKING.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        Working
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        *WORKING.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        WORKING.1.notify_all();
-    }
-}
-
-/// Waits until all code that is being made beside runs is in the cache, for this long at most. A process that ends
-/// before ends the compiler as well.
-pub fn wait_for_compiler(longest: Duration) {
-    let working = WORKING.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = WORKING.1.wait_timeout_while(working, longest, |working| *working > 0);
 }
 
 /// The number of kinds of runs.

@@ -197,14 +197,15 @@ impl Directory {
         metadata.map_or(0, |metadata| u32::try_from(metadata.len()).unwrap_or(u32::MAX))
     }
 
-    /// Notes that the compiler begins with a library.
-    pub(crate) fn begin(&self, stem: &str) {
+    /// Notes that the compiler begins with a library. Returns the file that says so, which [`end_early`] takes back.
+    pub(crate) fn begin(&self, stem: &str) -> PathBuf {
         // Without the note, it is only tried again sooner.
         let path = self.at(&format!("{stem}.begun"));
         if path.symlink_metadata().is_ok_and(|metadata| is_older(&metadata, ABANDONED_AFTER)) {
             let _ = std::fs::remove_file(&path);
         }
-        let _ = OpenOptions::new().append(true).create(true).open(path).and_then(|mut file| file.write_all(b"."));
+        let _ = OpenOptions::new().append(true).create(true).open(&path).and_then(|mut file| file.write_all(b"."));
+        path
     }
 
     /// Notes that the compiler has ended.
@@ -300,6 +301,15 @@ impl Directory {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
+    }
+}
+
+/// Takes back that a compiler has begun: it was given too little time to count.
+pub(crate) fn end_early(begun: &Path) {
+    let Ok(file) = OpenOptions::new().write(true).open(begun) else { return };
+    match file.metadata().map(|metadata| metadata.len()) {
+        Ok(2..) => _ = file.metadata().and_then(|metadata| file.set_len(metadata.len() - 1)),
+        _ => _ = std::fs::remove_file(begun),
     }
 }
 

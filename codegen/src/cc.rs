@@ -10,18 +10,23 @@
 
 #![expect(unsafe_code, reason = "loading a library runs its code; the compiler is configured to end with this process")]
 
+mod environment;
+
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, OnceLock};
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pendula_isa::types::Cond;
 
 pub use crate::cache::CachedLibrary;
 use crate::cache::Directory;
 use crate::child::{Stream, run};
+use environment::{cache_limit, directory, host, limit, program_path};
+
+pub use environment::check_environment;
 
 /// Why a library cannot be made or loaded.
 #[derive(Debug, thiserror::Error)]
@@ -106,12 +111,6 @@ pub struct Compiler {
     identity: String,
 }
 
-/// The default maximum size of the cache, in bytes.
-const DEFAULT_CACHE_LIMIT: u64 = 1 << 30;
-
-/// The default time limit of the compiler, in seconds.
-const DEFAULT_SECONDS: u64 = 600;
-
 /// Environment variables that change where compilers look for files.
 const SEARCH_VARIABLES: &[&str] = &["CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"];
 
@@ -120,20 +119,6 @@ static TOO_SLOW: OnceLock<(String, u64)> = OnceLock::new();
 
 fn too_slow((compiler, seconds): &(String, u64)) -> CcError {
     CcError::Slow { compiler: compiler.clone(), seconds: *seconds }
-}
-
-/// The time limit of the compiler.
-fn limit() -> Result<Duration, CcError> {
-    let name = "PENDULA_CC_TIMEOUT";
-    let Some(value) = std::env::var_os(name).filter(|v| !v.is_empty()) else {
-        return Ok(Duration::from_secs(DEFAULT_SECONDS));
-    };
-    let seconds = value.to_str().and_then(|v| v.trim().parse::<u32>().ok()).filter(|s| *s > 0);
-    seconds.map(|s| Duration::from_secs(s.into())).ok_or_else(|| CcError::LiftConfig {
-        name,
-        value: value.to_string_lossy().into_owned(),
-        wanted: "a number of seconds, at least 1",
-    })
 }
 
 /// The options for every library. Strict aliasing is off because words are read both as integers and as doubles.
@@ -352,7 +337,8 @@ impl Compiler {
         work.write("source.c", source).map_err(file)?;
         let limit = limit()?;
         let cache_limit = cache_limit()?;
-        directory.begin(stem);
+        let begun = directory.begin(stem);
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).push((begun.clone(), Instant::now()));
         let (program, first) = self.command.split_first().ok_or(CcError::NoCompiler { tried: "CC".into() })?;
         let compiler = || program.to_string_lossy().into_owned();
         let mut command = Command::new(program);
@@ -365,6 +351,7 @@ impl Compiler {
             // It has been stopped, and is not to be blamed.
             return Err(too_slow(&(compiler(), limit.as_secs())));
         }
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).retain(|(file, _)| *file != begun);
         directory.end(stem);
         let ran = ran.map_err(|error| {
             let message = error.to_string();
@@ -393,31 +380,21 @@ impl Compiler {
 /// Whether the process is about to end.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
+/// The files that say that the compilers have begun that run, and when they did.
+static UNDER_WAY: Mutex<Vec<(PathBuf, Instant)>> = Mutex::new(Vec::new());
+
+/// A compiler that is stopped before may well be done the next time.
+const COUNTS: Duration = Duration::from_millis(800);
+
 /// Stops all compilers that run, with the processes that they started: this process is about to end.
 pub fn stop_compilers() {
     ENDS.store(true, Ordering::Relaxed);
+    for (begun, since) in UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        if since.elapsed() < COUNTS {
+            crate::cache::end_early(&begun);
+        }
+    }
     crate::child::end_all();
-}
-
-/// Whether the environment variables that say how compiled code is made and kept have values that can be used.
-///
-/// # Errors
-/// The first that has not.
-pub fn check_environment() -> Result<(), CcError> {
-    cache_limit()?;
-    limit().map(drop)
-}
-
-/// The maximum size of the cache in bytes.
-fn cache_limit() -> Result<u64, CcError> {
-    let name = "PENDULA_CACHE_LIMIT";
-    let Some(value) = std::env::var_os(name).filter(|v| !v.is_empty()) else { return Ok(DEFAULT_CACHE_LIMIT) };
-    let mib = value.to_str().and_then(|v| v.trim().parse::<u32>().ok());
-    mib.map(|n| u64::from(n) << 20).ok_or_else(|| CcError::LiftConfig {
-        name,
-        value: value.to_string_lossy().into_owned(),
-        wanted: "a number of MiB",
-    })
 }
 
 /// The cache's directory and its libraries, those used last first. Without a directory to keep code in, there are none.
@@ -446,68 +423,6 @@ fn kill_with_parent(_: &mut Command) {}
 
 /// Stands for the path of a source that is not kept, in messages.
 const NOT_KEPT: &str = "a source, which is not kept";
-
-/// The path of a program, searched in `$PATH`.
-fn program_path(name: &OsString) -> Option<PathBuf> {
-    let named = Path::new(name);
-    if named.components().count() > 1 || named.is_absolute() {
-        return std::path::absolute(named).ok();
-    }
-    let places = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&places).map(|p| p.join(named)).find(|p| is_program(p))?;
-    std::path::absolute(found).ok()
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file() || path.with_extension("exe").is_file()
-}
-
-/// The description of what `-march=native` means on this host. It is part of the key because hosts may share a cache.
-fn host() -> String {
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let names = ["vendor_id", "cpu family", "model", "model name", "stepping", "flags"];
-    let names = names.into_iter().chain(["CPU implementer", "CPU part", "CPU variant", "Features", "isa", "uarch"]);
-    let mut out = std::env::consts::ARCH.to_string();
-    for name in names {
-        let is = |line: &&str| line.split_once(':').is_some_and(|(n, _)| n.trim() == name);
-        cpuinfo.lines().find(is).into_iter().for_each(|line| out.extend(["\n", line]));
-    }
-    out
-}
-
-/// The cache directory, or a temporary directory for one library.
-fn directory() -> Result<Directory, CcError> {
-    let from_env = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let named = SETTINGS.get().and_then(|s| s.directory.clone()).or_else(|| from_env("PENDULA_CACHE"));
-    if let Some(path) = named {
-        return Directory::persistent(&path).map_err(|error| CcError::File { path: path.display().to_string(), error });
-    }
-    // A relative path would depend on the working directory.
-    let home = |name: &str| from_env(name).filter(|p| p.is_absolute());
-    let usual = home("XDG_CACHE_HOME").map(|d| d.join("pendula"));
-    let at_home = || Some((home("HOME").map(|d| d.join(".cache").join("pendula"))?, home("HOME")));
-    if let Some((path, must)) = usual.map(|path| (path, None)).or_else(at_home) {
-        // Do not create a missing home directory.
-        let home_exists = must.map_or(Ok(()), |home| home.metadata().map(drop));
-        match home_exists.and_then(|()| Directory::persistent(&path)) {
-            Ok(directory) => return Ok(directory),
-            Err(error) => {
-                static WARNED: Once = Once::new();
-                let path = path.display();
-                WARNED.call_once(|| tracing::warn!("compiled code is not kept in {path}: {error}"));
-            }
-        }
-    }
-    let file = |error| CcError::File { path: std::env::temp_dir().display().to_string(), error };
-    Directory::temporary().map_err(file)
-}
 
 /// A loaded library; dropping it unloads the library.
 #[derive(Debug)]

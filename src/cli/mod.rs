@@ -36,9 +36,6 @@ use status::{Status, broken_pipe, settled, traced};
 /// A command that takes longer than this waits for the C compiler in the end.
 const LONG: Duration = Duration::from_millis(100);
 
-/// How long it waits at most, so that the next command finds the code.
-const COMPILER: Duration = Duration::from_secs(1);
-
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     let started = Instant::now();
@@ -68,7 +65,7 @@ pub(crate) fn run() -> ExitCode {
     let status = traced(status);
     status::settle(status);
     if started.elapsed() > LONG && status <= Status::Fault {
-        wait_for_compiler(COMPILER);
+        wait_for_compiler();
     }
     stop_compilers();
     ExitCode::from(status as u8)

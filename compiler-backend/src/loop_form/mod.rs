@@ -21,6 +21,7 @@ mod activity;
 mod blocks;
 mod calls;
 mod certify;
+mod count;
 mod data;
 mod dead_uncompute;
 mod facts;

@@ -1,0 +1,167 @@
+//! Loops that count: how they do, what is looked at before them, and how their turns are made.
+
+use pendula_isa::Ty;
+use pendula_isa::types::Cond;
+
+use super::{Local, Place, Stmt, Sum, Value, Word};
+
+/// A loop that counts.
+#[derive(Clone, Debug)]
+pub struct Count {
+    /// The variable that counts. It is zero after the loop.
+    pub var: Local,
+    /// What it begins with.
+    pub first: Bound,
+    /// What it ends with.
+    pub last: Bound,
+    /// By how much it grows.
+    pub step: Step,
+    /// Gives up if one of these holds, and the loop has turns.
+    pub checks: Vec<Check>,
+    /// Words that local variables keep during the loop.
+    pub kept: Vec<Kept>,
+    /// Limits of partial sums to which more than one turn adds: each local variable is defined as the bits of a double of at most this one, divided by
+    /// the number of turns.
+    pub limits: Vec<(Local, Value)>,
+    /// Floating-point local variables of which the magnitude is at most this after the loop; a larger one is noted.
+    pub limits_after: Vec<(Local, Value)>,
+    /// Whether no turn depends on another, but for sums.
+    pub independent: bool,
+    /// Unless there are none: turns do nothing where all these words are zero. They have them before the loop, or keep them.
+    pub flows_from: Vec<Word>,
+    /// With a mark, the function tells in which turn it is if it is asked.
+    pub mark: Option<Mark>,
+    /// What must hold for turns of the loop within to go on side by side, if they may at all.
+    pub aside: Option<Vec<Apart>>,
+    /// What several turns do at once.
+    pub jammed: Option<Jammed>,
+    /// What a turn does.
+    pub body: Vec<Stmt>,
+    /// Whether turns are added up in blocks. Then the loop has a constant step.
+    pub blocks: Option<Blocks>,
+}
+
+/// What keeps words of different turns apart, in a loop and the loop within it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// By how much a word goes on from turn to turn of one of the two loops.
+    pub by: i64,
+    /// Which loop that is; the words are apart if all its turns at once go on less far than one of the other.
+    pub of: Turns,
+    /// By how much the word goes on from turn to turn of the other loop.
+    pub step: Sum,
+}
+
+/// Turns of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// Those of a loop within: what it begins with, and what it ends with.
+    Within(Value, Value),
+    /// Those that are made at once.
+    AtOnce,
+}
+
+/// Several turns of a loop at once. The turns of the loop within go on side by side, and what comes before and after it is done for one
+/// turn after the other.
+#[derive(Clone, Debug)]
+pub struct Jammed {
+    /// What counts for the second and further turns.
+    pub vars: Vec<Local>,
+    /// What must hold.
+    pub apart: Vec<Apart>,
+    /// What they do.
+    pub body: Vec<Stmt>,
+}
+
+/// A number by which whoever made the program knows a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mark(pub u32);
+
+/// Turns that are added up in blocks of [`BLOCK`]. Each turn of a block adds to variables of its own, and what it adds is added up as
+/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)), in the order of turns of a loop whose blocks begin with the first turn. Where nothing is
+/// added up, the turns of a block are run in the other order than blocks.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    /// Whether blocks end with the last turn: the first turns are those beyond whole blocks, and the order of turns is the other one.
+    pub from_last: bool,
+    /// The variable to which a turn adds, and that has the sum of a block after it; what the turns of a block have added.
+    pub parts: Vec<[Local; 2]>,
+    /// The number of whole blocks, that of turns, and the turn.
+    pub counters: [Local; 3],
+    /// Adds the variables to where they belong, after a block, or after a turn of none.
+    pub after: Vec<Stmt>,
+}
+
+/// The number of turns that are added up at a time.
+pub const BLOCK: i64 = 8;
+
+/// A bound of a loop.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// A constant.
+    Const(u64),
+    /// The value of a place before the loop, which is kept in a local variable. That it is the same after the loop is checked.
+    Kept(Local, Place),
+}
+
+impl Bound {
+    /// The value during the loop.
+    pub fn value(self) -> Value {
+        match self {
+            Bound::Const(k) => Value::Const(k),
+            Bound::Kept(local, _) => Value::Place(Place::Local(local)),
+        }
+    }
+}
+
+/// A loop's step.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// A constant other than 0.
+    Const(i64),
+    /// The value of a local variable before the loop, or its negation, which is kept in another.
+    Kept {
+        /// The variable that keeps it.
+        by: Local,
+        /// The variable that has it.
+        of: Local,
+        /// Whether it is negated.
+        negated: bool,
+    },
+}
+
+/// Something that must not hold for a loop to be run. Sums are of values before the loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// A comparison fails.
+    Fails(Cond, Value, Value),
+    /// An address lies outside the memory.
+    Outside(Sum),
+    /// An address leaves the memory in some turn: where it begins, and by how much it goes on.
+    Leaves(Sum, i64),
+    /// The same for steps of any size, and for as many words behind it.
+    LeavesBy(Sum, i64, Sum),
+}
+
+impl Check {
+    /// Whether it depends on how many turns there are.
+    pub fn counts_turns(&self) -> bool {
+        match self {
+            Check::Fails(..) | Check::Outside(_) => false,
+            Check::Leaves(..) | Check::LeavesBy(..) => true,
+        }
+    }
+}
+
+/// A word that stays where it is throughout a loop: it is read before the loop, kept in a local variable, and written after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// The local variable.
+    pub local: Local,
+    /// Where the word is.
+    pub place: Place,
+    /// Its type.
+    pub ty: Ty,
+    /// Whether its value changes.
+    pub written: bool,
+}

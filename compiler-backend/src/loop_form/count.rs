@@ -1,0 +1,86 @@
+//! Builds loops that count.
+
+use pendula_codegen::loops::{self, Bound, Count, Local, Stmt as Out, Value};
+use pendula_isa::Ty;
+
+use super::Refused;
+use super::function::{FunctionBuilder, local};
+use crate::ir::{LocatedStmt, Operand, Step, Var};
+
+type Done = Result<(), Refused>;
+
+impl FunctionBuilder<'_, '_> {
+    /// A `for`; what a turn does is built by `turn`.
+    pub(super) fn count(
+        &mut self,
+        s: &LocatedStmt,
+        var: Var,
+        (first, last, step): (Operand, Operand, Step),
+        body: &[LocatedStmt],
+        back: bool,
+        turn: impl FnOnce(&mut Self) -> Done,
+    ) -> Done {
+        let (first, last, step) = if back { (last, first, step.negated()) } else { (first, last, step) };
+        self.inside(s, usize::from(back), first);
+        self.inside(s, usize::from(!back), last);
+        let (from, to) = (self.bound(first, "first"), self.bound(last, "last"));
+        let step = match step {
+            Step::Const(k) => loops::Step::Const(k),
+            Step::Var { var, negated } => {
+                loops::Step::Kept { by: self.fresh("step", Ty::Int), of: local(var), negated }
+            }
+        };
+        let plan = super::loops::plan(self, var, [from, to], step, body, back);
+        let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
+        let kept = self.keep(&plan.kept);
+        self.proven.extend(plan.proven);
+        let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
+        let flows_from = self.flows_from(s);
+        let body = self.nested(turn)?;
+        (self.proven, self.kept, self.limits) = (outer_proven, outer_kept, outer_limits);
+        let count = Count {
+            var: local(var),
+            first: from,
+            last: to,
+            step,
+            checks: plan.checks,
+            kept,
+            limits,
+            limits_after: Vec::new(),
+            independent: plan.independent,
+            flows_from,
+            mark: self.w.mark(s.loc),
+            aside: plan.aside,
+            jammed: None,
+            body,
+            blocks: None,
+        };
+        self.push(Out::Count(Box::new(count)));
+        Ok(())
+    }
+
+    /// Makes the limits of partial sums smaller to which more than one turn of a loop adds.
+    fn divide_limits(&mut self, s: &LocatedStmt) -> Vec<(Local, Value)> {
+        let mut out: Vec<(Local, Value)> = Vec::new();
+        for at in self.repeats.get(&std::ptr::from_ref(s)).cloned().unwrap_or_default() {
+            let Some(outer) = self.limits.get(&at).copied() else { continue };
+            let known = out.iter().find(|(_, limit)| *limit == outer).map(|(local, _)| *local);
+            let local = known.unwrap_or_else(|| {
+                let local = self.fresh("limit", Ty::Int);
+                out.push((local, outer));
+                local
+            });
+            self.limits.insert(at, Value::Place(loops::Place::Local(local)));
+        }
+        out
+    }
+
+    /// A bound of a loop, as it is before it.
+    fn bound(&mut self, operand: Operand, name: &str) -> Bound {
+        match (operand, self.place(operand)) {
+            (Operand::Const(k), _) => Bound::Const(k),
+            (_, Some(place)) => Bound::Kept(self.fresh(name, Ty::Int), place),
+            (_, None) => Bound::Const(0),
+        }
+    }
+}
