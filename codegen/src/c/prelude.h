@@ -50,8 +50,16 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define DIVIDED(limit, n) ((limit) - ((int64_t)(64 - __builtin_clzll((n) | 1)) << 52))
 /* Whether something has been noted: whoever called runs the program again, elsewhere. */
 #define NOTED (bad | (odd < 0))
-/* A condition on which code gives up. Compilers that think what comes behind several of them seldom runs leave its loops as they are. */
+/* A condition on which code gives up. Compilers that think what comes behind several of them seldom runs leave its loops as they are, and
+   without a probability they think that one in ten is met. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_expect_with_probability)
+#define UNLIKELY(x) __builtin_expect_with_probability(!!(x), 0, 0.999)
+#endif
+#endif
+#ifndef UNLIKELY
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#endif
 /* Whether a sum, difference or product of integers wraps; it is written in any case. */
 #define WRAPS(op, a, b, to) UNLIKELY(__builtin_##op##_overflow((int64_t)(a), (int64_t)(b), &(to)))
 /* Gives up where an address lies outside the memory. */
