@@ -266,14 +266,18 @@ fn sums_are_made_in_the_order_of_blocks() {
 
 #[test]
 fn engines_agree() {
-    for case in CASES {
+    const STARTS: [(usize, [f64; 2]); 4] = [(0, [-0.0, 0.0]), (7, [0.1, -0.7]), (8, [-0.0, 0.0]), (41, [0.1, -0.7])];
+    for (k, case) in CASES.iter().enumerate() {
         let source = source(case.body);
-        for (n, start) in [(0, [-0.0, 0.0]), (7, [0.1, -0.7]), (8, [-0.0, 0.0]), (41, [0.1, -0.7])] {
+        for (m, (n, start)) in STARTS.into_iter().enumerate() {
             let call = Data::new(n).call(start);
             let what = format!("{n} turns of {source}");
-            let ran = compare(&what, &source, &call);
-            assert!(ran.whole && ran.finished, "{what}");
-            compare_there_and_back(&what, &source, &call);
+            // The C compiler takes longest: blocks and turns beyond them for each, and one of the other lengths.
+            if n > 8 || m == k % 3 {
+                let ran = compare(&what, &source, &call);
+                assert!(ran.whole && ran.finished, "{what}");
+                compare_there_and_back(&what, &source, &call);
+            }
             for level in [0, 1, 2] {
                 lockstep(&what, call.module(&what, &source, level), &AdMode::ALL);
             }
