@@ -1,22 +1,15 @@
 //! Runs programs in Nil and Janus by C code, which is generated, compiled by the system's compiler, and kept for later
 //! runs. It is compiled when a run needs it, or beside runs by other code, once these have taken a while.
 
+mod turns;
+mod waiting;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pendula_codegen::cc::{CcError, Rounding};
-mod turns;
-mod waiting;
-
-pub use pendula_codegen::cc::{check_environment, stop_compilers};
-use turns::LOOPS;
-pub use turns::{LoopPlace, LoopTurn, is_under_way, where_runs_are};
-use waiting::{AGAIN, Working};
-
-pub use waiting::wait_for_compiler;
-
 use pendula_codegen::whole::Code;
 use pendula_compiler::c::{self, Certify, KERNELS, Mode, Refused};
 use pendula_compiler::compile::for_c;
@@ -29,6 +22,12 @@ use pendula_vm::{RunKind, WholeProgram};
 
 use crate::report::visible::visible;
 use crate::state::compiled::CompiledSource;
+use turns::LOOPS;
+use waiting::{AGAIN, Working};
+
+pub use pendula_codegen::cc::{check_environment, stop_compilers};
+pub use turns::{LoopPlace, LoopTurn, is_under_way, where_runs_are};
+pub use waiting::wait_for_compiler;
 
 /// How long runs of a kind take in all before it is looked up whether they have C code in the cache.
 const LOOK_UP_AFTER: Duration = Duration::from_millis(3);

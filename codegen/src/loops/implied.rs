@@ -45,7 +45,7 @@ impl Lists<'_> {
                 let shown = blocks.parts.iter().map(|[part, _]| (*part, VALUE)).collect();
                 self.backward(&mut count.body, shown);
             }
-            for inner in blocks(s) {
+            for inner in s.lists() {
                 self.list(inner);
             }
         }
@@ -188,18 +188,5 @@ impl Lists<'_> {
             }
             _ => false,
         }
-    }
-}
-
-/// The lists within a statement.
-fn blocks(s: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
-    match s {
-        Stmt::Values(inner) | Stmt::Loop(_, inner) => vec![inner],
-        Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-        Stmt::Count(count) => {
-            let after = count.blocks.as_mut().map(|blocks| &mut blocks.after);
-            std::iter::once(&mut count.body).chain(after).collect()
-        }
-        _ => Vec::new(),
     }
 }

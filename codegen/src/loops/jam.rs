@@ -1,7 +1,7 @@
 //! Several turns of a loop at once (unroll and jam): the loop within, if it is the only one, runs once for all of them. Sums that one turn makes
 //! alone wait for each addition; those of several turns go on side by side. Words that all turns go through are read and written once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::rename::Renaming;
 use super::{
@@ -9,7 +9,6 @@ use super::{
     Test, Value, Word, lane_type, watch,
 };
 use crate::ops::{Float, Op};
-use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
 /// How many turns are made at once where each makes sums, which wait for the last addition.
@@ -35,18 +34,10 @@ pub fn jam_loops(program: &mut Program) {
 
 fn list(f: &mut Function, statements: &mut [Stmt]) {
     for s in statements {
-        match s {
-            Stmt::Values(inner) | Stmt::Loop(_, inner) => list(f, inner),
-            Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => {
-                list(f, then);
-                list(f, otherwise);
-            }
-            Stmt::Count(count) => {
-                count.jammed = jammed(f, count);
-                list(f, &mut count.body);
-            }
-            _ => {}
+        if let Stmt::Count(count) = s {
+            count.jammed = jammed(f, count);
         }
+        s.lists().into_iter().for_each(|inner| list(f, inner));
     }
 }
 
@@ -161,6 +152,13 @@ fn fresh(f: &mut Function, like: Local, scope: Scope) -> Local {
     Local(f.locals.len() as u32 - 1)
 }
 
+/// Whether local variables begin anew with what happens to them first.
+fn begun<'e>(events: impl IntoIterator<Item = &'e (Local, bool, bool)>) -> HashMap<Local, bool> {
+    let mut out = HashMap::new();
+    events.into_iter().for_each(|(local, begins, _)| _ = out.entry(*local).or_insert(*begins));
+    out
+}
+
 /// The local variables of which each turn has its own; `None` if turns depend on each other by others.
 fn own(count: &Count, nest: &Nest<'_>, events: &[Events; 3]) -> Option<BTreeSet<Local>> {
     let within = nest.within;
@@ -170,14 +168,9 @@ fn own(count: &Count, nest: &Nest<'_>, events: &[Events; 3]) -> Option<BTreeSet<
             shared.insert(local);
         }
     }
-    let mut begun: HashMap<Local, bool> = HashMap::new();
-    let mut written: HashSet<Local> = HashSet::new();
-    for (local, begins, writes) in events.iter().flatten() {
-        begun.entry(*local).or_insert(*begins);
-        if *writes {
-            written.insert(*local);
-        }
-    }
+    let begun = begun(events.iter().flatten());
+    let writes = events.iter().flatten().filter(|(.., writes)| *writes);
+    let written: HashSet<Local> = writes.map(|(local, ..)| *local).collect();
     if written.contains(&count.var) {
         return None;
     }
@@ -203,17 +196,8 @@ fn own(count: &Count, nest: &Nest<'_>, events: &[Events; 3]) -> Option<BTreeSet<
     (!bounds.iter().any(|(local, ..)| goes(local))).then_some(out)
 }
 
-/// Words of memory that all turns go through, and whether they are written, by their types and lanes.
-type Shared = BTreeMap<(Address, u8, usize), bool>;
-
-fn type_number(ty: Ty) -> u8 {
-    match ty {
-        Ty::Int => 0,
-        Ty::Q => 1,
-        Ty::L => 2,
-        Ty::F => 3,
-    }
-}
+/// Words of memory that all turns go through, and whether they are written.
+type Shared = Vec<(Word, bool)>;
 
 /// The words of memory in the loop within that all turns of the outer one go through; `None` where something else than blocks uses memory.
 fn shared_words(f: &Function, within: &Count, own: &BTreeSet<Local>, var: Local) -> Option<Shared> {
@@ -228,24 +212,27 @@ fn shared_words(f: &Function, within: &Count, own: &BTreeSet<Local>, var: Local)
                 Op::Set(lane, reg, _) => (lane, reg, true),
                 _ => continue,
             };
-            if let Some((Place::Memory(at), ty, lane)) = word_of(f, block, lane, reg)
-                && is_shared(&at)
-            {
-                *out.entry((at, type_number(ty), lane)).or_default() |= writes;
+            let Some(word) = word_of(f, block, lane, reg) else { continue };
+            if !matches!(word.place, Place::Memory(at) if is_shared(&at)) {
+                continue;
+            }
+            match out.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, written)) => *written |= writes,
+                None => out.push((word, writes)),
             }
         }
     }
     Some(out)
 }
 
-/// The word that an operand is in a lane, if it has one: its place, the type of the place, and the lane.
-fn word_of(f: &Function, block: &Block, lane: u8, reg: u8) -> Option<(Place, Ty, usize)> {
+/// The word that an operand is in a lane, if it has one.
+fn word_of(f: &Function, block: &Block, lane: u8, reg: u8) -> Option<Word> {
     match block.slots.get(usize::from(reg)).copied().flatten()? {
         Slot::Place(place, ty) => {
             let (ty, lane) = (f.ty(place, ty), usize::from(lane));
-            (lane == VALUE || f.lanes_of(ty).contains(&lane)).then_some((place, ty, lane))
+            (lane == VALUE || f.lanes_of(ty).contains(&lane)).then_some(Word { place, ty, lane })
         }
-        Slot::Word(word) => (lane == 0).then_some((word.place, word.ty, word.lane)),
+        Slot::Word(word) => (lane == 0).then_some(word),
         Slot::Passed(..) => None,
     }
 }
@@ -275,10 +262,9 @@ fn how_many(within: &Count, shared: &Shared) -> Option<usize> {
     }
     let mut events = Events::new();
     within.body.iter().try_for_each(|s| mention(s, &mut events))?;
-    let mut begun: HashMap<Local, bool> = HashMap::new();
-    events.iter().for_each(|(local, begins, _)| _ = begun.entry(*local).or_insert(*begins));
+    let begun = begun(&events);
     let sums = events.iter().any(|(local, _, writes)| *writes && begun.get(local) == Some(&false));
-    match (sums, shared.values().any(|written| *written)) {
+    match (sums, shared.iter().any(|(_, written)| *written)) {
         (true, _) => Some(SUMS),
         (false, true) => Some(WORDS),
         (false, false) => None,
@@ -295,18 +281,16 @@ fn side_by_side(f: &mut Function, within: &Count, copies: &[Renaming], shared: &
         limits_after: Vec::new(),
         ..within.clone()
     };
-    let mut locals: HashMap<(Address, u8, usize), Local> = HashMap::new();
+    let mut locals: Vec<(Word, Local)> = Vec::new();
     let mut written = Vec::new();
     for (word, writes) in shared {
-        let (at, ty, lane) = *word;
-        let ty = [Ty::Int, Ty::Q, Ty::L, Ty::F][usize::from(ty)];
-        f.locals.push(LocalInfo { name: "shared".to_string(), ty: lane_type(lane, ty), scope: Scope::Stmt });
+        let ty = lane_type(word.lane, word.ty);
+        f.locals.push(LocalInfo { name: "shared".to_string(), ty, scope: Scope::Stmt });
         let local = Local(f.locals.len() as u32 - 1);
-        locals.insert(*word, local);
-        let place = Word { place: Place::Memory(at), ty, lane };
-        out.body.push(Stmt::Define(local, Some(place)));
+        locals.push((*word, local));
+        out.body.push(Stmt::Define(local, Some(*word)));
         if *writes {
-            written.push(Stmt::Write(place, local));
+            written.push(Stmt::Write(*word, local));
         }
     }
     let body = with_words(f, &within.body, &locals)?;
@@ -327,7 +311,7 @@ fn side_by_side(f: &mut Function, within: &Count, copies: &[Renaming], shared: &
 }
 
 /// Statements with local variables in place of words of memory.
-fn with_words(f: &Function, statements: &[Stmt], locals: &HashMap<(Address, u8, usize), Local>) -> Option<Vec<Stmt>> {
+fn with_words(f: &Function, statements: &[Stmt], locals: &[(Word, Local)]) -> Option<Vec<Stmt>> {
     let statement = |s: &Stmt| match s {
         Stmt::Block(block) => block_with_words(f, block, locals).map(Stmt::Block),
         Stmt::Values(inner) => with_words(f, inner, locals).map(Stmt::Values),
@@ -336,18 +320,19 @@ fn with_words(f: &Function, statements: &[Stmt], locals: &HashMap<(Address, u8, 
     statements.iter().map(statement).collect()
 }
 
-fn block_with_words(f: &Function, block: &Block, locals: &HashMap<(Address, u8, usize), Local>) -> Option<Block> {
+fn block_with_words(f: &Function, block: &Block, locals: &[(Word, Local)]) -> Option<Block> {
     let mut out = block.clone();
     // The number of the operand that stands for a lane of another.
     let mut operands: HashMap<(u8, u8), u8> = HashMap::new();
     for op in &block.ops {
         let (Op::Get(lane, reg) | Op::Set(lane, reg, _)) = *op else { continue };
-        let Some((Place::Memory(at), ty, of)) = word_of(f, block, lane, reg) else { continue };
-        let Some(local) = locals.get(&(at, type_number(ty), of)) else { continue };
+        let Some(word) = word_of(f, block, lane, reg) else { continue };
+        let Some((_, local)) = locals.iter().find(|(known, _)| *known == word) else { continue };
         if operands.contains_key(&(lane, reg)) {
             continue;
         }
-        let slot = Slot::Word(Word { place: Place::Local(*local), ty: lane_type(of, ty), lane: VALUE });
+        let ty = lane_type(word.lane, word.ty);
+        let slot = Slot::Word(Word { place: Place::Local(*local), ty, lane: VALUE });
         let number = u8::try_from(out.slots.len()).ok()?;
         // What is compared with a limit is operand 1.
         let number = if lane == 0 { reg } else { number };

@@ -334,6 +334,21 @@ pub enum Stmt {
     HandData(Range<usize>),
 }
 
+impl Stmt {
+    /// The lists of statements within it.
+    fn lists(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match self {
+            Stmt::Values(inner) | Stmt::Loop(_, inner) => vec![inner],
+            Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Count(count) => {
+                let after = count.blocks.as_mut().map(|blocks| &mut blocks.after);
+                std::iter::once(&mut count.body).chain(after).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// What is done about the values of words that are freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {

@@ -13,21 +13,13 @@ pub fn check_monotone_sums_once(program: &mut Program) {
 
 fn list(statements: &mut [Stmt], kernels: &[Kernel]) {
     for s in statements {
-        match s {
-            Stmt::Values(inner) | Stmt::Loop(_, inner) => list(inner, kernels),
-            Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => {
-                list(then, kernels);
-                list(otherwise, kernels);
+        s.lists().into_iter().for_each(|inner| list(inner, kernels));
+        if let Stmt::Count(count) = s {
+            let found = monotone_sums(&count.body, kernels);
+            for (local, limit) in found {
+                count.body.iter_mut().for_each(|s| unlimit(s, local));
+                count.limits_after.push((local, limit));
             }
-            Stmt::Count(count) => {
-                list(&mut count.body, kernels);
-                let found = monotone_sums(&count.body, kernels);
-                for (local, limit) in found {
-                    count.body.iter_mut().for_each(|s| unlimit(s, local));
-                    count.limits_after.push((local, limit));
-                }
-            }
-            _ => {}
         }
     }
 }
