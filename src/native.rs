@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use pendula_codegen::cc::{CcError, Rounding};
+use pendula_codegen::cc::{CcError, Compiler, Rounding};
 use pendula_codegen::whole::Code;
 use pendula_compiler::c::{self, Certify, KERNELS, Mode, Refused};
 use pendula_compiler::compile::for_c;
@@ -54,6 +54,12 @@ const STACK: usize = 16 << 20;
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
+    /// C is generated from the source of programs in Nil and Janus that undo everything.
+    #[error("there is C only for programs in Nil and Janus")]
+    NoSource,
+    /// The program erases instead of uncomputing, which C does not.
+    #[error("it erases, and C undoes everything")]
+    Erases,
     /// The program cannot be translated to C; another engine runs it.
     #[error("{0}")]
     Refused(#[from] Refused),
@@ -71,6 +77,14 @@ pub enum When {
     Beside,
 }
 
+/// Checks that there is a C compiler.
+///
+/// # Errors
+/// There is none.
+pub fn check_compiler() -> Result<(), CcError> {
+    Compiler::find().map(drop)
+}
+
 /// Attaches C code for whole runs to a compiled program; `fast` allows different roundings.
 ///
 /// # Errors
@@ -82,8 +96,10 @@ pub fn attach(
     fast: bool,
     when: When,
 ) -> Result<(), NativeError> {
-    // C code undoes everything; it never erases.
-    let (Some(ir), false) = (&compiled.source, compiled.erases) else { return Ok(()) };
+    let ir = compiled.source.as_ref().ok_or(NativeError::NoSource)?;
+    if compiled.erases {
+        return Err(NativeError::Erases);
+    }
     let how = if fast { Rounding::Fast } else { Rounding::Strict };
     let native = NativeProgram::new(ir.clone(), compiled.arguments.clone(), how, compiled.switches, when)?;
     program.set_whole(Arc::new(native));
@@ -343,8 +359,8 @@ impl NativeProgram {
 /// Logs a defect of ours or of the C compiler; another engine runs the program.
 fn tell(error: &NativeError) {
     match error {
-        NativeError::Refused(why) => tracing::info!("not run as a whole: {}", visible(&why.to_string())),
         NativeError::Compiler(error) => tracing::warn!("not run as a whole: {}", visible(&error.to_string())),
+        why => tracing::info!("not run as a whole: {}", visible(&why.to_string())),
     }
 }
 

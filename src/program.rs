@@ -31,7 +31,7 @@ use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
 
 use crate::grad::{self, GradError};
 use crate::load::{self, Language, Loaded};
-use crate::native::When;
+use crate::native::{NativeError, When};
 use crate::report::Reporter;
 use crate::report::diagnosis::{self, Stopped};
 use crate::state::store;
@@ -334,9 +334,12 @@ impl Program {
             Engine::Interpreter | Engine::Jit => None,
         };
         if let (Some(source), Some(when)) = (&compiled, when) {
-            // If the program cannot be compiled to C as a whole, its parts are.
-            if let Err(error) = crate::native::attach(&mut program, source, self.compiler.fast_float, when) {
-                tracing::info!("not run as a whole: {error}");
+            match crate::native::attach(&mut program, source, self.compiler.fast_float, when) {
+                Err(NativeError::Compiler(error)) if when == When::AtOnce => {
+                    return Err(Error::failed(ErrorKind::Machine, error));
+                }
+                Err(error) => tracing::info!("not run as a whole: {error}"),
+                Ok(()) => {}
             }
         }
         Ok(Built { program, sources, warnings: diagnostics, compiled })
@@ -438,7 +441,7 @@ impl Program {
         let (kind, code) = match outcome {
             Outcome::Trap(_) => (ErrorKind::Trap, own.or(stopped.heading.map(|(code, _)| code))),
             Outcome::Limit => (ErrorKind::Limit, Some("P0130")),
-            Outcome::Finished | Outcome::NoCode(_) => (ErrorKind::Machine, None),
+            Outcome::Finished => (ErrorKind::Machine, None),
         };
         Error::reported(kind, code, &reporter)
     }

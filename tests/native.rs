@@ -1,52 +1,12 @@
-//! The engine that compiles with the system's C compiler: it is compared with the interpreter over the examples, with the code that users get.
-//! Also its cache, and what it says when the compiler is missing or fails.
+//! The engine that compiles with the system's C compiler: what it keeps, what it runs, and what it says when the compiler is missing or fails.
 
-#![cfg(all(unix, feature = "native"))]
+#![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::common::c_compiler;
-use crate::machine::lockstep::Pair;
 use assert_cmd::Command;
-use pendula::asm::assemble::{Options, assemble};
-use pendula::isa::counts::Direction;
-use pendula::vm::{AdMode, Config, Engine, Outcome, Program};
-
-/// AD modes, and whether blocks are measured: each is other code.
-const MODES: [(AdMode, Option<u64>); 3] =
-    [(AdMode::Plain, None), (AdMode::Plain, Some(20_000_000)), (AdMode::Gradient, None)];
-
-#[test]
-fn examples_in_c() {
-    c_compiler();
-    let mut seen = 0;
-    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("examples") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_none_or(|e| e != "rasm") {
-            continue;
-        }
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).expect("a text");
-        let module = assemble(&name, text, &Options::default()).module.unwrap_or_else(|| panic!("{name}"));
-        let program = Program::new(module, true).expect("a program");
-        for (ad_mode, limit) in MODES {
-            let config = Config { mem: Some(1 << 14), warm_up: 0, ..Config::default() };
-            let mut pair = Pair::with(Engine::Native, &program, config, format!("{name}, {ad_mode:?}, {limit:?}"));
-            for direction in [Direction::Forward, Direction::Backward] {
-                pair.each(|m| {
-                    m.set_ad_mode(ad_mode);
-                    m.begin(direction);
-                });
-                if pair.run_once(limit) != Outcome::Finished {
-                    break;
-                }
-            }
-        }
-        seen += 1;
-    }
-    assert!(seen >= 10, "{seen} examples");
-}
 
 /// An empty directory of this name.
 fn directory(name: &str) -> PathBuf {
@@ -64,11 +24,11 @@ fn compiler(directory: &Path, script: &str) -> PathBuf {
     path
 }
 
-/// A run that is long enough to be compiled.
+/// A run there and back.
 fn run(engine: &str, cache: &Path, compiler: Option<&Path>) -> Command {
     let mut command = Command::cargo_bin("pendula").expect("the program");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env("PENDULA_CACHE", cache);
-    command.args(["run", "--round-trip", "--set", "n=2000", "--engine", engine, "examples/orbit.rasm"]);
+    command.args(["run", "--round-trip", "--engine", engine, "examples/bessel.nil", "--args", "0.0,2,1.0"]);
     match compiler {
         Some(path) => command.env("CC", path),
         None => command.env_remove("CC"),
@@ -122,6 +82,21 @@ fn a_compiler_that_fails() {
     // The source is there to be looked at.
     let sources = std::fs::read_dir(&directory).expect("the cache").filter_map(Result::ok);
     assert!(sources.into_iter().any(|e| e.path().extension().is_some_and(|e| e == "c")), "the source is kept");
+}
+
+/// What has no code for whole runs is run by the engine that needs none, and whoever asked for C is told.
+#[test]
+fn assembly_is_run_by_jit() {
+    let directory = directory("assembly");
+    let mut command = Command::cargo_bin("pendula").expect("the program");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env("PENDULA_CACHE", &directory);
+    let args = ["run", "--set", "n=2000", "--json", "--engine", "native", "examples/orbit.rasm"];
+    let output = command.args(args).assert().success().get_output().clone();
+    let message = String::from_utf8(output.stderr).expect("a text");
+    assert!(message.contains("`jit` runs this one: there is C only for programs in Nil and Janus"), "{message}");
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["ran_by"], serde_json::json!(["jit", "interpreter"]));
+    assert_eq!(std::fs::read_dir(&directory).expect("a directory").count(), 0, "the compiler was called");
 }
 
 /// The numbers of a text's second line on.
@@ -196,7 +171,7 @@ fn results_say_what_has_run_them() {
         let ran = |key: &str| engine[key].as_u64().expect("a number");
         assert_eq!(
             (engine["name"].as_str(), ran("compiled") + ran("interpreted")),
-            (Some("native"), stats["instructions"].as_u64().expect("a number"))
+            (Some("jit"), stats["instructions"].as_u64().expect("a number"))
         );
     }
 }

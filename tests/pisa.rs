@@ -167,7 +167,6 @@ fn damaged_programs_are_refused_or_run() {
                     }
                     Outcome::Trap(_) => trapped += 1,
                     Outcome::Limit => {}
-                    Outcome::NoCode(message) => panic!("{message}"),
                 }
                 assert_eq!(machine.counts().instructions(), machine.executed(), "{text}");
             }

@@ -1,7 +1,7 @@
 //! Programs that recurse deeply where the host's stack is small: under `ulimit -s`, and on threads with a small stack. Compiled code must check
 //! how much is left, and leave the rest of the run to the interpreter.
 
-#![cfg(all(unix, feature = "jit", feature = "native"))]
+#![cfg(all(unix, feature = "jit"))]
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -132,7 +132,7 @@ fn machines_on_threads_with_small_stacks() {
             NativeProgram::new(ir, nil.arguments, Rounding::Strict, nil.switches, When::AtOnce).expect("C"),
         ));
         let mut expected = None;
-        for engine in [Engine::Interpreter, Engine::Jit, Engine::Native] {
+        for engine in Engine::ALL {
             for program in [&parts, &whole] {
                 for kib in [96, 160, 256, 300, 400, 512, 700, 1024, 2048] {
                     let go = || {

@@ -145,7 +145,6 @@ fn to_end(machine: &mut Machine<'_>) -> anyhow::Result<()> {
     match machine.run(None) {
         Outcome::Finished => Ok(()),
         Outcome::Limit => Err(anyhow!("the run was interrupted")),
-        Outcome::NoCode(message) => Err(anyhow!("{message}")),
         Outcome::Trap(trap) => Err(anyhow!("the run stopped at {}: {}", trap.at, trap.fault.title())),
     }
 }

@@ -44,7 +44,6 @@ fn run(module: &Module, engine: Engine, direction: Direction, data: Option<&[u64
         Outcome::Trap(trap) if trap.fault == pendula_isa::Fault::Memory => None,
         Outcome::Trap(_) => Some(Ended::Trap),
         Outcome::Limit => None,
-        Outcome::NoCode(message) => panic!("{message}"),
     }
 }
 

@@ -180,7 +180,6 @@ pub fn run(module: &Module) {
                 assert!(forward || !at_start || !is_exact(module), "on the way back: {trap:?}");
                 return;
             }
-            Outcome::NoCode(message) => panic!("{message}"),
             Outcome::Limit => {
                 let forward = direction == Direction::Forward;
                 assert!(forward || !at_start || !is_exact(module), "the way back is longer");

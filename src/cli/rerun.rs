@@ -37,7 +37,7 @@ pub(crate) fn in_source(
     conditions: &Conditions,
     (directions, seeds): (&[Direction], &[(usize, u64)]),
 ) -> Option<StopReport> {
-    if loaded.compiled.is_none() || matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
+    if loaded.compiled.is_none() || matches!(outcome, Outcome::Finished) {
         return None;
     }
     let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;

@@ -25,7 +25,6 @@ use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, StepOutcome};
 use pendula::{diagnosis, store, values};
 use pendula::{language, pisa};
-use pendula_codegen::cc::CcError;
 use serde_json::Value;
 
 use crate::cli::args::{Conditions, Engine, Source, Switch, TrapOn};
@@ -86,40 +85,66 @@ pub(crate) fn program(
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
-            anyhow::ensure!(
-                !(conditions.no_cc && conditions.engine == Engine::Native),
-                "`--engine native` is code from the C compiler, which `--no-cc` does without: leave one of them out"
-            );
-            let when = match conditions.engine {
-                Engine::Auto if !conditions.no_cc => Some(When::Beside),
-                Engine::Native => Some(When::AtOnce),
-                Engine::Auto | Engine::Interp | Engine::Jit => None,
-            };
-            if when.is_some() {
-                native::check_environment()?;
-            }
-            if let (Some(when), Some(compiled)) = (when, &loaded.compiled) {
-                match attach(&mut program, compiled, source.options.compiler.fast_float, when) {
-                    Ok(()) => {}
-                    Err(NativeError::Refused(why)) => {
-                        tracing::info!(target: "pendula::session", "not run as a whole: {}", visible(&why.to_string()));
-                    }
-                    // If there is no compiler at all, the machine reports it.
-                    Err(NativeError::Compiler(error @ (CcError::NoCompiler { .. } | CcError::Slow { .. }))) => {
-                        tracing::debug!(target: "pendula::session", "{}", visible(&error.to_string()));
-                    }
-                    // Code that is too short to be compiled in parts runs nevertheless.
-                    Err(NativeError::Compiler(error)) => {
-                        tracing::warn!(target: "pendula::session", "not run as a whole: {}", visible(&error.to_string()));
-                    }
-                }
-            }
+            attach_whole(&mut program, loaded, source, conditions)?;
             Ok(program)
         }
         Err(error) => refuse(
             Diagnostic::error(error.code(), format!("{}: {error}", display_name(&source.file))).help(error.help()),
         ),
     }
+}
+
+/// Attaches code for whole runs, if the engine has any.
+fn attach_whole(
+    program: &mut Program,
+    loaded: &program::Program,
+    source: &Source,
+    conditions: &Conditions,
+) -> anyhow::Result<()> {
+    let asked = conditions.engine == Engine::Native;
+    anyhow::ensure!(
+        !(conditions.no_cc && asked),
+        "`--engine native` is code from the C compiler, which `--no-cc` does without: leave one of them out"
+    );
+    let when = match conditions.engine {
+        Engine::Auto if !conditions.no_cc => When::Beside,
+        Engine::Native => When::AtOnce,
+        Engine::Auto | Engine::Interp | Engine::Jit => return Ok(()),
+    };
+    native::check_environment()?;
+    if asked && let Err(error) = native::check_compiler() {
+        anyhow::bail!(
+            "the engine `native` is not available: {error}; or take another engine, {}",
+            others(Engine::Native)
+        );
+    }
+    let fast = source.options.compiler.fast_float;
+    let attached = loaded.compiled.as_ref().map_or(Err(NativeError::NoSource), |c| attach(program, c, fast, when));
+    match attached {
+        Ok(()) => {}
+        Err(NativeError::Compiler(error)) => {
+            let other = others(Engine::Native);
+            anyhow::bail!("the engine `native` could not generate code: {error}; or take another engine, {other}")
+        }
+        Err(why) if asked => {
+            tracing::warn!(
+                target: "pendula::session",
+                "`--engine native` runs whole programs, `jit` runs this one: {}", visible(&why.to_string())
+            );
+        }
+        Err(why) => {
+            tracing::info!(target: "pendula::session", "not run as a whole: {}", visible(&why.to_string()));
+        }
+    }
+    Ok(())
+}
+
+/// The options for the other engines that this build has and that work on this host.
+fn others(engine: Engine) -> String {
+    let others = [(Engine::Jit, "jit"), (Engine::Interp, "interp")];
+    let others = others.iter().filter(|(e, _)| *e != engine && vm::Engine::from(*e).is_available());
+    let others: Vec<String> = others.map(|(_, name)| format!("`--engine {name}`")).collect();
+    others.join(" or ")
 }
 
 /// Makes a machine with its data set; `variables` are those of a Janus program.
@@ -130,11 +155,7 @@ pub(crate) fn machine<'p>(
 ) -> anyhow::Result<Machine<'p>> {
     let mut machine = match Machine::new(program, &config(conditions)) {
         Err(error @ ConfigError::Engine { .. }) => {
-            // The other engines that this build has and that work on this host.
-            let others = [(Engine::Jit, "jit"), (Engine::Interp, "interp")];
-            let others = others.iter().filter(|(e, _)| *e != conditions.engine && vm::Engine::from(*e).is_available());
-            let others: Vec<String> = others.map(|(_, name)| format!("`--engine {name}`")).collect();
-            anyhow::bail!("{error}; or take another engine, {}", others.join(" or "))
+            anyhow::bail!("{error}; or take another engine, {}", others(conditions.engine))
         }
         machine => machine?,
     };
@@ -349,9 +370,6 @@ impl Session {
         }
         let outcome = loop {
             let outcome = part(machine, &mut self.left);
-            if let Outcome::NoCode(message) = outcome {
-                anyhow::bail!("the engine `{}` could not generate code: {message}", machine.engine().name());
-            }
             if outcome != Outcome::Limit || self.left == Some(0) || interrupt::is_requested() {
                 break outcome;
             }

@@ -32,7 +32,7 @@ pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
     let at = match outcome {
         Outcome::Trap(trap) => Some(trap.at),
         Outcome::Limit => machine.pc(),
-        Outcome::Finished | Outcome::NoCode(_) => None,
+        Outcome::Finished => None,
     };
     let Some(mut at) = at.filter(|at| !module.is_compiled(*at as usize)) else { return Calls::default() };
     if module.flags.profile != Profile::Native {

@@ -96,12 +96,12 @@ pub fn in_source(
             }
             (stop, Some(moment))
         }
-        Outcome::Finished | Outcome::NoCode(_) => return None,
+        Outcome::Finished => return None,
     };
     // At a limit, the machine may be deeper, too, if nothing more can be said.
     let deep = match outcome {
         Outcome::Trap(trap) => trap.fault == Fault::Memory,
-        Outcome::Limit | Outcome::Finished | Outcome::NoCode(_) => true,
+        Outcome::Limit | Outcome::Finished => true,
     };
     if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
         // The machine stopped elsewhere, at a deeper call.
@@ -157,8 +157,6 @@ pub struct Stopped {
     pub reason: Option<String>,
     /// The next instruction.
     pub next: Option<u32>,
-    /// The message of the engine's compiler, if it generated no code.
-    no_code: Option<String>,
     /// True if Ctrl-C stopped the run.
     pub interrupted: bool,
     /// The direction and the mode of the machine, in words.
@@ -172,11 +170,10 @@ pub struct Stopped {
 impl Stopped {
     /// `None` if the run came to its end.
     pub fn of(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
-        let (trap, no_code) = match outcome {
+        let trap = match outcome {
             Outcome::Finished => return None,
-            Outcome::Trap(trap) => (Some(trap.clone()), None),
-            Outcome::Limit => (None, None),
-            Outcome::NoCode(message) => (None, Some(message.clone())),
+            Outcome::Trap(trap) => Some(trap.clone()),
+            Outcome::Limit => None,
         };
         let how = trap_report::running(machine.direction(), machine.ad_mode());
         let found = trap.as_deref().map(|trap| (trap.at, trap_text(trap, machine.program().module())));
@@ -190,7 +187,6 @@ impl Stopped {
             heading,
             reason,
             next,
-            no_code,
             interrupted: false,
             how,
             ad_mode: machine.ad_mode(),
@@ -209,10 +205,6 @@ impl Stopped {
     ) {
         if let Some(trap) = &self.trap {
             trap_report::report(trap, module, sources, reporter, (self.ieee, stop_report, &self.calls));
-            return;
-        }
-        if let Some(message) = &self.no_code {
-            reporter.failure(&anyhow::anyhow!("{message}"));
             return;
         }
         let mut d = if self.interrupted {

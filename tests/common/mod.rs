@@ -8,6 +8,8 @@ pub(crate) mod janus;
 
 use std::path::{Path, PathBuf};
 
+use pendula_codegen::cc::{Settings, set};
+
 /// A folder for the files that tests of this name write.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -16,8 +18,9 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 }
 
 /// Settings of the C compiler, the same for all tests of the process: little effort, unless `PENDULA_TEST_C` says `-O3`, as users get it.
-#[cfg(feature = "native")]
+/// Its libraries are in the build directory.
 pub(crate) fn c_compiler() {
-    let level = std::env::var("PENDULA_TEST_C");
-    crate::machine::lockstep::cheap_libraries(level.as_deref().unwrap_or("-O1"));
+    let level = std::env::var("PENDULA_TEST_C").unwrap_or_else(|_| "-O1".into());
+    let directory = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries"));
+    assert!(set(Settings { directory, options: vec![level] }), "the C compiler has other settings");
 }

@@ -5,6 +5,7 @@
 
 mod activity;
 mod forgotten;
+mod functions;
 mod jam;
 mod logged;
 mod nil;

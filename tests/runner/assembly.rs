@@ -135,7 +135,6 @@ fn execute(
         };
         found.push(match machine.run(Some(limit)) {
             Outcome::Finished => return true,
-            Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
             Outcome::Limit => problem(machine.pc().map_or(1, line), "P0130", "the run did not end", ""),
             Outcome::Trap(trap) => {
                 let text = trap_text(&trap, module);

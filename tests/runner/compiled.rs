@@ -58,7 +58,6 @@ pub(crate) fn trap(machine: &Machine<'_>, outcome: &Outcome, file: &TestFile) ->
     let (at, code, message) = match outcome {
         Outcome::Finished => return None,
         Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
-        Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
         Outcome::Trap(trap) => {
             let text = trap_text(trap, machine.program().module());
             (trap.at, text.code, text.reason.unwrap_or(text.title))

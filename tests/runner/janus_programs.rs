@@ -27,7 +27,9 @@ fn compare(program: &Path, options: &[&str]) -> Result<(), String> {
     let args: Vec<&str> = [&["run", path], options].concat();
     let output = pendula(&args);
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if !output.status.success() || !errors.is_empty() {
+    // What shows something while it runs has no code for whole runs.
+    let passed_on = |line: &&str| options.contains(&"native") && line.contains("`jit` runs this one: it shows");
+    if !output.status.success() || !errors.lines().all(|line| passed_on(&line)) {
         return Err(format!("{name}: {options:?}: {}\n{errors}", output.status));
     }
     let wanted = std::fs::read_to_string(program.with_extension("out")).expect("what is expected");

@@ -54,21 +54,21 @@ pub enum Engine {
     Interpreter,
     /// Units compiled to machine code when they are first used, and the interpreter for the rest. Feature `jit`.
     Jit,
-    /// The same, compiled through C by the system's compiler; its code is cached between runs. Feature `native`.
+    /// [`Engine::Auto`] where what attaches code for whole runs to programs made it before they run.
     Native,
 }
 
 impl Engine {
     /// Every engine that runs code itself.
-    pub const ALL: [Engine; 3] = [Engine::Interpreter, Engine::Jit, Engine::Native];
+    pub const ALL: [Engine; 2] = [Engine::Interpreter, Engine::Jit];
 
-    /// The engine itself, or the one that [`Engine::Auto`] stands for.
+    /// The engine that runs what no code for whole runs does.
     #[must_use]
     pub fn resolved(self) -> Engine {
         match self {
-            Engine::Auto if Engine::Jit.is_available() => Engine::Jit,
-            Engine::Auto => Engine::Interpreter,
-            engine => engine,
+            Engine::Auto | Engine::Native if Engine::Jit.is_available() => Engine::Jit,
+            Engine::Auto | Engine::Native => Engine::Interpreter,
+            Engine::Interpreter | Engine::Jit => self,
         }
     }
 
@@ -89,12 +89,12 @@ impl Engine {
 
     /// Checks that the engine is available; the error is the reason why not.
     pub(crate) fn check_available(self) -> Result<(), String> {
-        #[cfg(any(feature = "jit", feature = "native"))]
-        return crate::engine::is_supported(self);
-        #[cfg(not(any(feature = "jit", feature = "native")))]
         match self {
-            Engine::Auto | Engine::Interpreter => Ok(()),
-            Engine::Jit | Engine::Native => Err(format!("it wants a build with the feature `{}`", self.name())),
+            Engine::Auto | Engine::Interpreter | Engine::Native => Ok(()),
+            #[cfg(feature = "jit")]
+            Engine::Jit if crate::engine::is_supported() => Ok(()),
+            Engine::Jit if cfg!(feature = "jit") => Err("it makes no code for this host".into()),
+            Engine::Jit => Err("it wants a build with the feature `jit`".into()),
         }
     }
 }

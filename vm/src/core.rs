@@ -194,7 +194,7 @@ impl Core {
     }
 
     /// Whether another fixed-point number that wraps neither needs noting nor traps.
-    #[cfg(any(feature = "jit", feature = "native"))]
+    #[cfg(feature = "jit")]
     pub(crate) fn is_quiet(&self) -> bool {
         let noted = self.overflow_op != 0 && (self.ad_mode == AdMode::Plain || self.carried_op != 0);
         !self.trap_overflow && (!self.checks || noted)

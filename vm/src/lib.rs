@@ -12,7 +12,7 @@ mod core;
 mod curvature;
 mod decode;
 mod dispatch;
-#[cfg(any(feature = "jit", feature = "native"))]
+#[cfg(feature = "jit")]
 mod engine;
 mod event;
 pub mod gradient;

@@ -32,8 +32,6 @@ pub enum Outcome {
     Limit,
     /// At an instruction that could not run.
     Trap(Box<Trap>),
-    /// The engine could not generate code: the message of its compiler. The run can continue with single steps.
-    NoCode(String),
 }
 
 /// The result of one step.
@@ -85,7 +83,7 @@ pub struct Machine<'p> {
     /// Whether the program's code for whole runs may be used.
     pub(crate) whole: bool,
     pub(crate) saved: crate::whole::Saved,
-    #[cfg(any(feature = "jit", feature = "native"))]
+    #[cfg(feature = "jit")]
     pub(crate) local: crate::engine::Local,
 }
 
@@ -164,7 +162,7 @@ impl<'p> Machine<'p> {
             engine,
             whole: false,
             saved: Default::default(),
-            #[cfg(any(feature = "jit", feature = "native"))]
+            #[cfg(feature = "jit")]
             local: crate::engine::Local::new(config),
         };
         machine.saved.only_data = !pisa;
@@ -201,7 +199,7 @@ impl<'p> Machine<'p> {
         self.core.env
     }
 
-    /// The engine that runs the program; never [`Engine::Auto`].
+    /// The engine that runs what no code for whole runs does.
     pub fn engine(&self) -> Engine {
         self.engine
     }

@@ -15,7 +15,7 @@ pub struct Program {
     pub(crate) decoded: Decoded,
     pub(crate) checks: bool,
     whole: Option<Arc<dyn WholeProgram>>,
-    #[cfg(any(feature = "jit", feature = "native"))]
+    #[cfg(feature = "jit")]
     pub(crate) engine_code: crate::engine::EngineCode,
 }
 
@@ -103,7 +103,7 @@ impl Program {
             decoded,
             checks,
             whole: None,
-            #[cfg(any(feature = "jit", feature = "native"))]
+            #[cfg(feature = "jit")]
             engine_code: Default::default(),
         })
     }
@@ -124,9 +124,9 @@ impl Program {
 
     /// The number of units compiled so far; none with the interpreter.
     pub fn compiled_units(&self) -> CompiledUnits {
-        #[cfg(any(feature = "jit", feature = "native"))]
+        #[cfg(feature = "jit")]
         return self.engine_code.made();
-        #[cfg(not(any(feature = "jit", feature = "native")))]
+        #[cfg(not(feature = "jit"))]
         CompiledUnits::default()
     }
 

@@ -119,14 +119,14 @@ pub(crate) fn run_blocks<const COUNT: bool>(
 }
 
 /// How control continues after a single block.
-#[cfg(any(feature = "jit", feature = "native"))]
+#[cfg(feature = "jit")]
 pub(crate) enum After {
     Next(u32),
     Stop(Stop),
 }
 
 /// Runs the rest of a block of which `k` instructions have run, the last one not among them; the whole block then counts.
-#[cfg(any(feature = "jit", feature = "native"))]
+#[cfg(feature = "jit")]
 pub(crate) fn finish_block(
     core: &mut Core,
     program: &Program,

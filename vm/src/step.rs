@@ -28,8 +28,8 @@ impl<'p> Machine<'p> {
         });
         self.disturb();
         match self.engine {
-            #[cfg(any(feature = "jit", feature = "native"))]
-            crate::Engine::Jit | crate::Engine::Native
+            #[cfg(feature = "jit")]
+            crate::Engine::Jit
                 if self.program.module().flags.profile == pendula_isa::Profile::Native
                     && self.core.orders.is_none() =>
             {

@@ -287,7 +287,6 @@ fn traps_leave_exact_counts_and_the_state_before() {
             match compare(&program, direction, &prepare, 2_000, 97) {
                 Outcome::Finished => {}
                 Outcome::Limit => limits += 1,
-                Outcome::NoCode(message) => panic!("{message}"),
                 Outcome::Trap(trap) => {
                     traps += 1;
                     *faults.entry(trap.fault.code()).or_insert(0) += 1;

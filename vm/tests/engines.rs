@@ -6,7 +6,7 @@ use crate::common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::lockstep::{Pair, cheap_libraries};
+use common::lockstep::Pair;
 use common::{between, inst, program, r, reg};
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::{Inst, Kind};
@@ -17,12 +17,6 @@ use pendula_isa::sample::{RandomProgram, Source, instruction, number, word};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg, Ty};
 use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program};
-
-/// The optimization level of C: only results are compared, not speed.
-const LEVEL: &str = "-O1";
-
-/// The number of programs among which the instructions tested in C are divided.
-const BATCHES: usize = 20;
 
 fn lanes(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64) {
     let mut s = Source::seeded(seed);
@@ -93,12 +87,6 @@ fn random_programs() {
 fn long_random_programs() {
     // Of more than one unit.
     runs(Engine::Jit, "long program", 1000..1012, |s| RandomProgram::new(s, 1500).module().expect("sound operands"));
-}
-
-#[test]
-fn random_programs_in_c() {
-    cheap_libraries(LEVEL);
-    runs(Engine::Native, "program", 0..30, |s| RandomProgram::new(s, 12).module().expect("sound operands"));
 }
 
 /// The families of straight-line instructions that have an inverse.
@@ -301,59 +289,11 @@ fn stopped_at_every_place() {
     }
 }
 
-/// The same in C: each sequence is a procedure, and the program calls the one whose address is in a register, so that the compiler is
-/// called seldom.
-#[test]
-fn random_instructions_in_c() {
-    cheap_libraries(LEVEL);
-    let straight = straight();
-    let (mut trapped, mut ran) = (0, 0);
-    let twice = [straight.clone(), straight.clone()].concat();
-    for (n, families) in twice.chunks(twice.len().div_ceil(BATCHES)).enumerate() {
-        let mut s = Source::seeded(n as u64);
-        let mut code = vec![inst("start", &[]), inst("callr", &[reg(30)]), inst("finish", &[])];
-        let mut procedures = Vec::new();
-        for family in families {
-            let sequence = sequence(*family, &straight, &mut s);
-            let len = sequence.len() as i64 + 1;
-            procedures.push(code.len() as u64);
-            code.push(inst("proc", &[Operand::Label(len)]));
-            code.extend(sequence);
-            code.push(inst("ret", &[Operand::Label(-len)]));
-        }
-        let mut module = common::module(code);
-        module.texts = vec![String::new(); 4];
-        let checks = !s.once_in(6);
-        let program = Program::new(module, checks).unwrap();
-        let ad_mode = AdMode::ALL[n % AdMode::ALL.len()];
-        let config = Config { mem: Some(16), ..config(&mut s) };
-        for (at, family) in procedures.iter().zip(families) {
-            for round in 0..4 {
-                let what = format!("{} of {n}, {round}, {ad_mode:?}, {config:?}, checks {checks}", family.mnemonic());
-                let mut pair = Pair::with(Engine::Native, &program, config, what);
-                let (seed, sp) = (s.word(), s.below(17));
-                pair.each(|m| {
-                    scatter(m, ad_mode, seed, round);
-                    m.set_register(r(30), *at);
-                    m.set_register(Reg::SP, sp);
-                    if let Some(word) = m.memory_mut().get_mut(sp as usize) {
-                        *word = 0;
-                    }
-                });
-                trapped += usize::from(!pair.run_forward_and_back(s.below(10) + 3, ad_mode));
-                ran += 1;
-            }
-        }
-    }
-    assert!(trapped > ran / 20 && trapped < ran * 19 / 20, "{trapped} of {ran} trapped");
-}
-
 /// A listener that panics does so where the machine runs, on each engine.
 #[test]
 fn panics_of_listeners_arrive() {
     let body = [inst("inc", &[reg(1)]), inst("show", &[reg(1)]), inst("inc", &[reg(1)])];
     let program = program(between(body));
-    cheap_libraries(LEVEL);
     let tiers = Engine::ALL.into_iter().flat_map(|engine| [(engine, 0), (engine, u64::MAX)]);
     for (engine, tier_up) in tiers {
         let config = Config { engine, warm_up: 0, tier_up, mem: Some(16), ..Config::default() };

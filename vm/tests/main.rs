@@ -4,7 +4,7 @@ mod common;
 
 mod control;
 mod counts;
-#[cfg(all(feature = "jit", feature = "native"))]
+#[cfg(feature = "jit")]
 mod engines;
 mod gradient_rows;
 mod reset;

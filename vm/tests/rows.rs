@@ -171,7 +171,7 @@ fn check(m: &mut Machine, inst: &Inst, s: &mut Source, tally: &mut Tally) {
             tally.trapped += 1;
             return;
         }
-        Outcome::Limit | Outcome::NoCode(_) => unreachable!("no limit"),
+        Outcome::Limit => unreachable!("no limit"),
     }
     let there = State::of(m);
     only_targets_changed(inst, &state, &there);

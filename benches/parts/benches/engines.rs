@@ -92,7 +92,6 @@ struct Tier {
 const INTERPRETER: Tier = Tier { name: "interpreter", engine: Engine::Interpreter, tier_up: 0 };
 const BASELINE: Tier = Tier { name: "baseline", engine: Engine::Jit, tier_up: u64::MAX };
 const OPTIMISED: Tier = Tier { name: "optimised", engine: Engine::Jit, tier_up: 0 };
-const NATIVE: Tier = Tier { name: "native", engine: Engine::Native, tier_up: 0 };
 
 /// Names, modules and inputs of all programs.
 fn programs() -> Vec<(&'static str, Module, &'static [&'static str])> {
@@ -148,7 +147,7 @@ fn engines(c: &mut Criterion) {
         run_forward_and_back(&mut m, AdMode::Plain);
         group.throughput(Throughput::Elements(m.executed()));
         // One program for each kind of code: code is the program's.
-        for tier in [INTERPRETER, BASELINE, OPTIMISED, NATIVE] {
+        for tier in [INTERPRETER, BASELINE, OPTIMISED] {
             let program = sound(&module);
             for (mode, back) in [("values", AdMode::Plain), ("gradients", AdMode::Gradient)] {
                 let mut m = machine(&program, tier, set);

@@ -217,7 +217,6 @@ fn go(machine: &mut Machine<'_>) -> Result<(), String> {
         Outcome::Finished => Ok(()),
         Outcome::Limit => Err("endless".into()),
         Outcome::Trap(trap) => Err(format!("{:?} at {}", trap.fault, trap.at)),
-        Outcome::NoCode(message) => Err(message),
     }
 }
 

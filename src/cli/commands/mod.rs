@@ -262,7 +262,6 @@ fn measured<T>(
             let most = limit.map_or(String::new(), |n| format!(" {n}"));
             anyhow::bail!("the run that measures what undoing costs takes more instructions than --max-steps{most}")
         }
-        Outcome::NoCode(message) => anyhow::bail!("{message}"),
         Outcome::Trap(trap) => {
             anyhow::bail!("the run that measures what undoing costs did not end: {}", trap.fault.title())
         }

@@ -170,7 +170,7 @@ fn tried(source: &Source, program: &str, text: &str, options: &compile::Options)
     };
     match machine.run(Some(STEPS)) {
         Outcome::Finished => Tried::Finished,
-        Outcome::Limit | Outcome::Trap(_) | Outcome::NoCode(_) => Tried::Stopped,
+        Outcome::Limit | Outcome::Trap(_) => Tried::Stopped,
     }
 }
 

@@ -17,7 +17,7 @@ use pendula::trace;
 use pendula::trap_report::{self, line_of};
 use pendula::trap_text::{is_compiled, is_janus};
 use pendula::visible::visible;
-use pendula::vm::{AdMode, Engine, Flags, Machine, Outcome, RoundingResidues};
+use pendula::vm::{AdMode, Flags, Machine, Outcome, RoundingResidues};
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::Conditions;
@@ -50,7 +50,6 @@ pub(crate) fn outcome_json(
             }
         }
         Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trap_report::to_json(trap, module) }),
-        Outcome::NoCode(message) => json!({ "kind": "no code", "message": message }),
     };
     if *outcome != Outcome::Finished {
         out["executed"] = json!(machine.executed());
@@ -124,20 +123,11 @@ pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
     out
 }
 
-/// Names what ran a program: at most one of `whole C`, `units of C` and `jit`, and `interpreter`.
+/// Names what ran a program: `whole C`, `jit`, `interpreter`.
 pub(crate) fn ran_by(machine: &Machine<'_>) -> Vec<&'static str> {
     let ran = machine.engine_counts();
-    let parts = [(ran.whole, "whole C"), (ran.compiled, code_name(machine.engine())), (ran.interpreted, "interpreter")];
+    let parts = [(ran.whole, "whole C"), (ran.compiled, "jit"), (ran.interpreted, "interpreter")];
     parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, name)| name).collect()
-}
-
-/// The name of the code that an engine generates for parts of a program.
-pub(crate) fn code_name(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Auto | Engine::Interpreter => "code",
-        Engine::Jit => "jit",
-        Engine::Native => "units of C",
-    }
 }
 
 /// Reports why a run stopped if it did not finish, and the flags that it raised.
@@ -203,7 +193,7 @@ pub(crate) fn status(outcome: &Outcome) -> Status {
     match outcome {
         Outcome::Finished => Status::Done,
         Outcome::Limit if interrupt::is_requested() => Status::Interrupted,
-        Outcome::Limit | Outcome::Trap(_) | Outcome::NoCode(_) => Status::Fault,
+        Outcome::Limit | Outcome::Trap(_) => Status::Fault,
     }
 }
 
@@ -271,7 +261,7 @@ fn limit(
                 let again = Rerun { data: data.to_vec(), directions: &directions[..=n], seeds: &[], until };
                 return Ok((true, diagnosis::moment(&once, nil, &again)));
             }
-            Outcome::Trap(_) | Outcome::NoCode(_) => break,
+            Outcome::Trap(_) => break,
         }
     }
     Ok((false, None))

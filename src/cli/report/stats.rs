@@ -10,8 +10,6 @@ use pendula::isa::counts::Counts;
 use pendula::vm::{Engine, EngineCounts, Machine};
 use serde_json::{Map, Value, json};
 
-use crate::cli::report::outcome::code_name;
-
 pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> String {
     let ran = (machine.engine(), machine.engine_counts());
     counts_text(&machine.counts(), machine.program().module(), technology, elapsed, ran)
@@ -66,7 +64,7 @@ pub(crate) fn counts_text(
     let seconds = elapsed.as_secs_f64();
     let rate = total as f64 / seconds.max(1e-9) / 1e6;
     let _ = writeln!(out, "time          {seconds:>16.6} s, {rate:.0} million instructions a second");
-    let by = [(ran.compiled, code_name(engine)), (ran.interpreted, "the interpreter")];
+    let by = [(ran.compiled, "jit"), (ran.interpreted, "the interpreter")];
     let by = by.into_iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} by {name}", grouped(n)));
     let _ = writeln!(out, "engine        {:>16}   ({})", engine.name(), by.collect::<Vec<_>>().join(", "));
     let _ = writeln!(out, "bits lost     {:>16}", grouped(counts.lost_bits()));

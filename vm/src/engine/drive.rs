@@ -6,7 +6,7 @@ use pendula_isa::adjoint::AdMode;
 use super::frame::{SideExit, Surroundings, enter};
 use super::plan::{NONE, Plan, Tally, Unit};
 use super::{Mode, Table};
-use crate::config::{Config, Engine};
+use crate::config::Config;
 use crate::machine::{Machine, Outcome, Position, StepOutcome};
 use crate::run::{After, Stop, finish_block};
 use pendula_codegen::lift::LiftConfig;
@@ -54,7 +54,7 @@ impl Machine<'_> {
             ieee: core.env.ieee,
             narrow: None,
         };
-        Mode { engine: self.engine, setting, metered }
+        Mode { setting, metered }
     }
 
     /// Like [`Machine::run`], with compiled code where there is any.
@@ -128,11 +128,7 @@ impl Machine<'_> {
                 continue;
             }
             let mut at = (block, 0);
-            let entry = match self.entry(plan, block, metered) {
-                Ok(entry) => entry,
-                Err(message) => return Outcome::NoCode(message),
-            };
-            if let Some((code, entry)) = entry {
+            if let Some((code, entry)) = self.entry(plan, block, metered) {
                 self.tally(&plan.enter, block);
                 match self.enter(code, entry, metered, &mut budget) {
                     SideExit::Before(next) => {
@@ -171,7 +167,7 @@ impl Machine<'_> {
         let unit = plan.unit_of[block as usize];
         let hot = self.local.heat.get(unit as usize).is_some_and(|heat| *heat < 0);
         let table = self.local.tables[usize::from(metered)][self.core.ad_mode as usize].as_ref();
-        self.engine == Engine::Jit && hot && table.is_some_and(|table| table.made(unit, true).is_none())
+        hot && table.is_some_and(|table| table.made(unit, true).is_none())
     }
 
     /// Counts an edge that compiled code does not count.
@@ -182,10 +178,10 @@ impl Machine<'_> {
     }
 
     /// The code to enter at a block, and the number of the entry.
-    fn entry(&mut self, plan: &Plan, block: u32, metered: bool) -> Result<Option<(usize, u64)>, String> {
+    fn entry(&mut self, plan: &Plan, block: u32, metered: bool) -> Option<(usize, u64)> {
         let (unit, entry) = (plan.unit_of[block as usize], plan.entry_of[block as usize]);
         if unit == NONE || entry == NONE {
-            return Ok(None);
+            return None;
         }
         let mode = self.mode(metered);
         let engine_code = &self.program.engine_code;
@@ -196,8 +192,8 @@ impl Machine<'_> {
         let heat = &mut self.local.heat[unit as usize];
         // Entries count, too, because a loop may be longer than a unit.
         *heat = heat.saturating_sub(1);
-        let code = engine_code.code(self.program, mode, table, &mut self.local.given_up, unit, heat)?;
-        Ok(code.map(|code| (code, u64::from(entry))))
+        let code = engine_code.code(self.program, mode, table, &mut self.local.given_up, unit, heat);
+        code.map(|code| (code, u64::from(entry)))
     }
 
     #[expect(unsafe_code, reason = "the entry of compiled code")]

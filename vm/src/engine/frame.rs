@@ -57,8 +57,7 @@ pub(crate) enum SideExit {
 const BEFORE: u64 = 1 << 63;
 
 impl SideExit {
-    /// The status word for the exit. It is never zero, which means a return to compiled code. The C engine has macros for it.
-    #[cfg(feature = "jit")]
+    /// The status word for the exit. It is never zero, which means a return to compiled code.
     pub(crate) const fn status(self) -> u64 {
         match self {
             SideExit::At { block, k } => (block as u64) << 32 | (k as u64 + 1),
@@ -121,22 +120,6 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
         resume_unwind(panic);
     }
     SideExit::from_status(status)
-}
-
-#[cfg(feature = "native")]
-/// Initialises a library of compiled code: passes it the addresses of [`interpret`] and of the kernels, and stores the addresses of its
-/// units in `units`, each at its index.
-///
-/// # Safety
-/// `code` must be the address of `pendula_init` in a library that [`c`](super::c) generated for these kernels and so many units.
-pub(crate) unsafe fn initialise(code: usize, kernels: &[usize], units: &mut [usize]) {
-    let entry: unsafe extern "C" fn(*mut Frame, u64) -> u64 = interpret;
-    let all: Vec<usize> = std::iter::once(entry as usize).chain(kernels.iter().copied()).collect();
-    // SAFETY: the caller guarantees the signature and the bounds of the accesses.
-    unsafe {
-        let code = std::mem::transmute::<usize, unsafe extern "C" fn(*const usize, *mut usize)>(code);
-        code(all.as_ptr(), units.as_mut_ptr());
-    }
 }
 
 /// The value of [`Frame::quiet`].

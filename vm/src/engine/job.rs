@@ -8,7 +8,6 @@ use pendula_isa::{Env, Inst};
 use super::Mode;
 use super::plan::{Plan, Unit};
 use super::zeroed::{Zeroed, zero_registers};
-use crate::config::Engine;
 use crate::decode::{self, Code, Decoded, Exit};
 use pendula_codegen::lift::{Condition, LiftConfig, Lifter};
 use pendula_codegen::loops::remove_implied_checks;
@@ -29,11 +28,7 @@ pub(crate) struct Job<'a> {
     /// The operations of each block.
     pub(crate) bodies: Vec<Body>,
     /// For each block that is a loop by itself: a body that takes registers to be zero, if that saves operations.
-    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
     pub(crate) zeroed: Vec<Option<Zeroed>>,
-    /// The operations of each instruction; the parts of the body merge several of them.
-    #[cfg(feature = "native")]
-    pub(crate) instructions: Vec<Vec<InstructionOps>>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) module: &'a Module,
 }
@@ -50,7 +45,7 @@ impl<'a> Job<'a> {
     pub(crate) fn new(
         (module, decoded, plan): (&'a Module, &'a Decoded, &'a Plan),
         number: usize,
-        Mode { setting, metered, engine }: Mode,
+        Mode { setting, metered }: Mode,
         baseline: bool,
     ) -> Job<'a> {
         let unit = &plan.units[number];
@@ -58,14 +53,11 @@ impl<'a> Job<'a> {
         let mut kernels = Vec::new();
         let mut bodies = Vec::with_capacity(unit.blocks.len());
         let mut zeroed = Vec::with_capacity(unit.blocks.len());
-        let optimized = engine == Engine::Jit && !baseline;
-        #[cfg(feature = "native")]
-        let mut instructions = Vec::with_capacity(unit.blocks.len());
         for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
             let most = if *depth > 0 { WRITES_TOGETHER } else { usize::MAX };
             let mut lift = |registers: u32| {
                 let mut lifter = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
-                if optimized {
+                if !baseline {
                     lifter.simplify();
                     lifter.assume_zero(registers);
                 }
@@ -74,9 +66,7 @@ impl<'a> Job<'a> {
             };
             let mut body = lift(0).1;
             let turns = matches!(&decoded.code[block as usize].exit, Exit::Branch(branch) if branch.to == block);
-            let mut other = if optimized && turns { zero_registers(&body, lift) } else { None };
-            #[cfg(feature = "native")]
-            instructions.push(body.parts.clone());
+            let mut other = if !baseline && turns { zero_registers(&body, lift) } else { None };
             for body in std::iter::once(&mut body).chain(other.as_mut().map(|z| &mut z.body)) {
                 if !baseline {
                     merge_parts(body, most);
@@ -86,21 +76,7 @@ impl<'a> Job<'a> {
             bodies.push(body);
             zeroed.push(other);
         }
-        Job {
-            number,
-            plan,
-            unit,
-            decoded,
-            setting,
-            env,
-            metered,
-            bodies,
-            zeroed,
-            #[cfg(feature = "native")]
-            instructions,
-            kernels,
-            module,
-        }
+        Job { number, plan, unit, decoded, setting, env, metered, bodies, zeroed, kernels, module }
     }
 
     /// The straight-line instruction with this number in the decoded program.
@@ -209,7 +185,6 @@ pub(crate) struct Facts {
     /// For each block, the uses of its values.
     pub(crate) uses: Vec<Vec<Use>>,
     /// The same for the blocks' bodies that take registers to be zero.
-    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
     pub(crate) zeroed_uses: Vec<Vec<Use>>,
 }
 
@@ -235,7 +210,6 @@ impl Facts {
     }
 
     /// The registers that are kept as words.
-    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
     pub(crate) const fn words(&self) -> u32 {
         self.used[VALUE] & !self.doubles[VALUE]
     }

@@ -1,16 +1,14 @@
-//! The engines that generate code: programs compiled to machine code while they run, by Cranelift (feature `jit`) or by the system's C
-//! compiler (feature `native`).
+//! The engine that generates code (feature `jit`): programs compiled to machine code while they run.
 //!
 //! # From the table to code
 //!
 //! Nothing here knows what an instruction does. [`lift`](pendula_codegen::lift) runs the table's bodies, and the rules for gradient
 //! words, on a [`Domain`](pendula_isa::domain::Domain) that records [operations](pendula_codegen::ops). [`plan`] divides the program
-//! into units. [`job`] analyses a unit, to find out which code can be omitted. Three code generators follow:
+//! into units. [`job`] analyses a unit, to find out which code can be omitted. Two code generators follow:
 //!
 //! - `clif` uses Cranelift;
 //! - `x64`, on x86-64 hosts, is the baseline compiler: it generates slower code in a fraction of the time, of Cranelift only with its
-//!   assembler;
-//! - `c` emits C.
+//!   assembler.
 //!
 //! Kernels of the number types are [called](pendula_codegen::kernel), unless they have an operation. An instruction without operations
 //! (tapes, events, destroyed words) is run by the interpreter, which the code calls.
@@ -19,7 +17,7 @@
 //!
 //! A machine begins with the interpreter, since most short programs end before they could be compiled
 //! ([`Config::warm_up`](crate::Config)). Then a unit (see [`plan`]) is compiled when it is first entered in an AD mode and a setting of
-//! the run; in C together with all units that may be entered next. Under `jit` the first code is baseline code, if the host has it.
+//! the run. The first code is baseline code, if the host has it.
 //! After enough iterations ([`Config::tier_up`](crate::Config)), the baseline code takes a side exit and the unit is compiled by
 //! Cranelift for its next entry.
 //!
@@ -45,7 +43,7 @@
 //! A side exit is before the first instruction of a group; everything before the group has been executed. The checks of a group are made
 //! together, and those of addresses at the beginning of the block if the addresses are known there. The registers before a group are
 //! either in the machine (written back before the group) or, in loops, in values until the checks have passed (written back in the
-//! exit, which costs the loop nothing); see `clif/write_back_plan.rs`. C keeps them in variables.
+//! exit, which costs the loop nothing); see `clif/write_back_plan.rs`.
 //!
 //! # Counts
 //!
@@ -53,15 +51,12 @@
 //! and equal the interpreter's counts exactly.
 
 mod bounds;
-#[cfg(feature = "native")]
-mod c;
-#[cfg(feature = "jit")]
 mod clif;
 mod drive;
 mod frame;
 mod job;
 mod plan;
-#[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
+#[cfg(all(target_arch = "x86_64", unix))]
 mod x64;
 mod zeroed;
 
@@ -73,7 +68,6 @@ pub(crate) use drive::Local;
 use pendula_codegen::lift::LiftConfig;
 use plan::Plan;
 
-use crate::config::Engine;
 use crate::program::{CompiledUnits, Program};
 
 /// The units' code in one setting.
@@ -98,13 +92,12 @@ impl Codes {
 }
 
 /// Whether this host has a baseline compiler.
-#[cfg(feature = "jit")]
 const HAS_BASELINE: bool = cfg!(all(target_arch = "x86_64", unix));
 
-#[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
+#[cfg(all(target_arch = "x86_64", unix))]
 use x64::unit as baseline_unit;
 
-#[cfg(all(feature = "jit", not(all(target_arch = "x86_64", unix))))]
+#[cfg(not(all(target_arch = "x86_64", unix)))]
 fn baseline_unit(_: &job::Job<'_>) -> Option<Vec<u8>> {
     None
 }
@@ -112,7 +105,6 @@ fn baseline_unit(_: &job::Job<'_>) -> Option<Vec<u8>> {
 /// The properties, beside the program, that code depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Mode {
-    engine: Engine,
     setting: LiftConfig,
     /// Whether code checks the budget before each block.
     metered: bool,
@@ -123,27 +115,13 @@ struct Mode {
 pub(crate) struct EngineCode {
     plan: OnceLock<Plan>,
     tables: Mutex<HashMap<Mode, Table>>,
-    #[cfg(feature = "jit")]
     compiler: Mutex<Option<clif::Compiler>>,
-    #[cfg(feature = "native")]
-    libraries: c::Libraries,
 }
 
-/// Checks that an engine supports this host; the error is the reason why not.
-pub(crate) fn is_supported(engine: Engine) -> Result<(), String> {
-    match engine {
-        Engine::Auto | Engine::Interpreter => Ok(()),
-        #[cfg(feature = "jit")]
-        Engine::Jit => {
-            static SUPPORTED: OnceLock<bool> = OnceLock::new();
-            let supported = *SUPPORTED.get_or_init(clif::Compiler::is_supported);
-            if supported { Ok(()) } else { Err("it makes no code for this host".into()) }
-        }
-        #[cfg(feature = "native")]
-        Engine::Native => pendula_codegen::cc::Compiler::find().map(drop).map_err(|e| e.to_string()),
-        #[cfg(not(all(feature = "jit", feature = "native")))]
-        _ => Err(format!("it wants a build with the feature `{}`", engine.name())),
-    }
+/// Whether code can be generated for this host.
+pub(crate) fn is_supported() -> bool {
+    static SUPPORTED: OnceLock<bool> = OnceLock::new();
+    *SUPPORTED.get_or_init(clif::Compiler::is_supported)
 }
 
 impl EngineCode {
@@ -174,9 +152,6 @@ impl EngineCode {
     }
 
     /// The address of a unit's code. Compiles the unit if there is no code, or only baseline code for a hot unit; `None` if that fails.
-    ///
-    /// # Errors
-    /// The message of the C compiler.
     fn code(
         &self,
         program: &Program,
@@ -185,35 +160,23 @@ impl EngineCode {
         given_up: &mut Vec<u32>,
         unit: u32,
         heat: &mut i64,
-    ) -> Result<Option<usize>, String> {
-        let hot = mode.engine == Engine::Jit && *heat < 0;
+    ) -> Option<usize> {
+        let hot = *heat < 0;
         if let Some(address) = table.made(unit, hot) {
-            return Ok(Some(address));
+            return Some(address);
         }
         if !given_up.contains(&unit) {
-            match mode.engine {
-                Engine::Auto | Engine::Interpreter => {}
-                #[cfg(feature = "jit")]
-                Engine::Jit => self.compile(program, mode, table, unit, hot),
-                #[cfg(feature = "native")]
-                Engine::Native => {
-                    let made = self.libraries.make((program, self.plan(program)), mode, &table.code, unit);
-                    made.map_err(|e| e.to_string())?;
-                }
-                #[cfg(not(all(feature = "jit", feature = "native")))]
-                _ => {}
-            }
+            self.compile(program, mode, table, unit, hot);
             if table.made(unit, hot).is_none() {
                 given_up.push(unit);
                 // Stay with baseline code, if there is any.
                 *heat = i64::MAX;
             }
         }
-        Ok(table.made(unit, false))
+        table.made(unit, false)
     }
 
     /// Compiles a unit with the baseline compiler; with Cranelift if the unit is hot or the host has no baseline compiler.
-    #[cfg(feature = "jit")]
     fn compile(&self, program: &Program, mode: Mode, table: &Codes, unit: u32, hot: bool) {
         let mut compiler = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         // Another machine may have compiled it meanwhile.

@@ -11,7 +11,6 @@ use pendula_isa::types::Reg;
 
 /// The body of a block that begins with some registers zero, and leaves them zero.
 pub(crate) struct Zeroed {
-    #[allow(dead_code, reason = "only Cranelift's code uses it, which not every build has")]
     pub(crate) registers: u32,
     pub(crate) body: Body,
 }

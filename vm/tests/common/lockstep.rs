@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use pendula_codegen::cc::{Settings, set};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
@@ -15,13 +14,6 @@ pub(crate) struct Pair<'p> {
     machines: [Machine<'p>; 2],
     events: [Arc<Mutex<Vec<Event>>>; 2],
     what: String,
-}
-
-/// Caches the C compiler's libraries in the build directory, and compiles them without optimization.
-pub(crate) fn cheap_libraries(level: &str) {
-    let directory = Some(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries"));
-    let settings = Settings { directory, options: vec![level.to_string()] };
-    assert!(set(settings), "the C compiler has other settings");
 }
 
 impl<'p> Pair<'p> {

@@ -26,7 +26,7 @@ fn run(m: &mut Machine, how: u64) -> Outcome {
                 StepOutcome::Trap(trap) => return Outcome::Trap(trap),
             },
             n => match m.run(Some(n - 1)) {
-                Outcome::Limit | Outcome::NoCode(_) => {}
+                Outcome::Limit => {}
                 outcome => return outcome,
             },
         }

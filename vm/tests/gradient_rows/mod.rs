@@ -66,7 +66,7 @@ fn run(m: &mut Machine, ad_mode: AdMode, direction: Direction) -> Result<(), Fau
     match m.run(None) {
         Outcome::Finished => Ok(()),
         Outcome::Trap(trap) => Err(trap.fault),
-        Outcome::Limit | Outcome::NoCode(_) => unreachable!("no limit"),
+        Outcome::Limit => unreachable!("no limit"),
     }
 }
 

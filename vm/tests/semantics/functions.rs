@@ -124,7 +124,7 @@ impl Accumulate {
                 assert_eq!(got, y);
                 Err(trap.fault)
             }
-            Outcome::Limit | Outcome::NoCode(_) => unreachable!(),
+            Outcome::Limit => unreachable!(),
         })
     }
 }

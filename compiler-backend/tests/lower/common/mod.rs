@@ -249,7 +249,6 @@ fn go(machine: &mut Machine<'_>, module: &Module) -> Result<(), String> {
         Outcome::Finished => Ok(()),
         Outcome::Limit => Err(format!("endless\n{}", text(module))),
         Outcome::Trap(trap) => Err(format!("{trap:?}\n{}", text(module))),
-        Outcome::NoCode(message) => Err(message),
     }
 }
 

@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         drift: args.drift,
         cut,
         elapsed,
-        engine: config.engine,
+        engine: config.engine.resolved(),
     };
     close.finish((module, &loaded.sources), given.max_steps, reporter)
 }
