@@ -90,6 +90,13 @@ Examples:
   pendula circuit addmul.q --width 16 --frac 8 --verify
   pendula circuit swap --width 2 --format svg -o swap.svg";
 
+/// The examples of `prove`.
+pub(super) const PROVE: &str = "\
+Examples:
+  pendula prove rmul addmul.q
+  pendula prove --claim circuit --width 16 add rol
+  pendula prove --markdown";
+
 /// The examples of `cache`.
 pub(super) const CACHE: &str = "\
 Examples:

@@ -9,6 +9,7 @@ mod examples;
 mod grad;
 mod level;
 mod numbers;
+mod prove;
 mod source;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -25,6 +26,7 @@ pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use grad::{Grad, Hessian};
 pub(crate) use level::Level;
+pub(crate) use prove::Prove;
 pub(crate) use source::{
     Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
     SourcesOf, Uncompute,
@@ -127,6 +129,9 @@ pub(crate) enum Command {
     /// Show the circuit of an instruction: what it takes, its netlist, and whether it is right.
     #[command(after_help = examples::CIRCUIT)]
     Circuit(Circuit),
+    /// Prove that instructions are undone by their inverses, with an SMT solver.
+    #[command(after_help = examples::PROVE)]
+    Prove(Prove),
     /// Time the workloads against the same programs in C, and check their results.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),

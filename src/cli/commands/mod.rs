@@ -18,6 +18,7 @@ pub(crate) mod invert;
 pub(crate) mod isa;
 pub(crate) mod level;
 pub(crate) mod man;
+pub(crate) mod prove;
 pub(crate) mod run;
 mod usage;
 
