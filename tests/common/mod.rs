@@ -17,6 +17,13 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     path
 }
 
+/// Whether an SMT solver is installed, which must be where `PENDULA_REQUIRE_SOLVER` is set.
+pub(crate) fn has_solver() -> bool {
+    let has = pendula_prove::solver::Solver::find().is_ok();
+    assert!(has || std::env::var_os("PENDULA_REQUIRE_SOLVER").is_none(), "no SMT solver is installed");
+    has
+}
+
 /// Settings of the C compiler, the same for all tests of the process: little effort, unless `PENDULA_TEST_C` says `-O3`, as users get it.
 /// Its libraries are in the build directory.
 pub(crate) fn c_compiler() {

@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Map, Value};
 
 use super::{pendula, repository};
+use crate::common::has_solver;
 
 /// A row of a table: the key, the types that its value may have, and when it is there.
 struct Key {
@@ -216,6 +217,8 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["circuit", "xorexp.q", "--width", "8", "--algorithm", "table", "--verify"], 0, "finished"),
     (&["circuit", "addq"], 2, "failed"),
     (&["circuit", "rol", "--width", "12"], 2, "failed"),
+    (&["prove", "swap", "add.f", "--width", "8"], 0, "finished"),
+    (&["prove", "swapp"], 2, "failed"),
     (&["explain"], 0, "finished"),
     (&["explain", "P0107"], 0, "finished"),
     (&["explain", "P0001x"], 2, "failed"),
@@ -244,7 +247,9 @@ fn every_object_of_json_is_as_the_book_says() {
         fs::write(folder.path().join(name), text).expect("a file");
     }
     let mut seen = BTreeMap::new();
-    for (call, status, kind) in CALLS {
+    // Without a solver, nothing can be proved.
+    for (call, status, kind) in CALLS.iter().filter(|(call, ..)| !call.starts_with(&["prove", "swap"]) || has_solver())
+    {
         let arg = |arg: &&str| {
             let found = files.iter().find(|(mark, ..)| arg.contains(mark));
             found.map_or(arg.to_string(), |(mark, name, _)| {

@@ -94,8 +94,7 @@ Examples:
 pub(super) const PROVE: &str = "\
 Examples:
   pendula prove rmul addmul.q
-  pendula prove --claim circuit --width 16 add rol
-  pendula prove --markdown";
+  pendula prove --claim circuit --width 16 add rol";
 
 /// The examples of `cache`.
 pub(super) const CACHE: &str = "\
