@@ -14,6 +14,7 @@ mod cache;
 mod cli;
 mod comparisons;
 mod contributing;
+mod control_model;
 mod docs;
 mod energy;
 mod engines;

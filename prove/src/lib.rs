@@ -7,6 +7,8 @@
 //! | claim | says |
 //! |---|---|
 //! | [undone](Claim::Undone) | in every state in which an instruction does not trap, its inverse does not trap after it, and brings the state back; and the other way about |
+//! | [kernel](Claim::Kernel) | a kernel that instructions rest on is undone by another |
+//! | [control](Claim::Control) | a step over a jump, a call or the end of a procedure can be taken back |
 //! | [circuit](Claim::Circuit) | the instruction's circuit does what the instruction does, signals where it traps, and leaves its ancillas clear |
 //!
 //! States are registers, memory, gradient words, cells and tapes, all unknown. All shapes of operands are tried, with every way in which registers may be the
@@ -17,6 +19,7 @@
 
 pub mod cases;
 pub mod circuits;
+pub mod control;
 pub mod integers;
 pub mod kernels;
 pub mod rows;
@@ -50,6 +53,8 @@ pub enum Claim {
     Kernel,
     /// An instruction's circuit does what the instruction does.
     Circuit,
+    /// Steps over instructions that direct control can be taken back.
+    Control,
 }
 
 impl Claim {
@@ -59,6 +64,7 @@ impl Claim {
             Claim::Undone => "undone",
             Claim::Kernel => "kernel",
             Claim::Circuit => "circuit",
+            Claim::Control => "control",
         }
     }
 }

@@ -20,6 +20,8 @@ pub enum Job {
     Undone(Kind),
     /// That its circuit does what it does.
     Circuit(Kind),
+    /// That steps over jumps, or over calls and procedures, can be taken back.
+    Control(bool),
 }
 
 /// The provers of a thread, one for each solver.
@@ -42,6 +44,7 @@ impl Provers {
                 Job::Kernel(kernel) => prover.kernel(kernel),
                 Job::Undone(kind) => prover.family(kind),
                 Job::Circuit(kind) => prover.circuit(kind),
+                Job::Control(procedures) => prover.control(procedures),
             }?;
             if finding.verdict != Verdict::Undecided {
                 return Ok(finding);

@@ -13,14 +13,14 @@ pub(crate) const CELL: u32 = 32;
 
 /// A memory: what it was, which is a function of addresses of which nothing is known, and what has been written, the latest last.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
+pub struct Memory {
     name: &'static str,
     address: u32,
     written: Vec<(SExpr, SExpr)>,
 }
 
 impl Memory {
-    fn unknown(name: &'static str, address: u32) -> Memory {
+    pub(crate) fn unknown(name: &'static str, address: u32) -> Memory {
         Memory { name, address, written: Vec::new() }
     }
 
@@ -48,7 +48,7 @@ impl Memory {
     }
 
     /// Whether it is as another is, which was the same once.
-    fn is(&self, t: &mut Terms, other: &Memory) -> SExpr {
+    pub(crate) fn is(&self, t: &mut Terms, other: &Memory) -> SExpr {
         let mut places: Vec<SExpr> = self.written.iter().chain(&other.written).map(|(at, _)| *at).collect();
         places.dedup();
         let mut all = t.build().true_();

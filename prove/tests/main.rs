@@ -19,6 +19,7 @@ use pendula_isa::table::{Instruction, RowInfo, Variant, instruction};
 use pendula_isa::types::{Cond, Ty};
 use pendula_isa::{Env, Fault};
 use pendula_prove::cases::cases;
+use pendula_prove::control::{self, Pair};
 use pendula_prove::kernels::DEFINED;
 use pendula_prove::rows::{Body, RowBody};
 use pendula_prove::run::{Job, run};
@@ -192,6 +193,50 @@ fn circuits_are_decided() {
             InstructionCircuit::with(of(other), sizes, Direction::Forward, Choice::default()).expect("a circuit");
         let finding = prover.circuit_is(of(instruction), &circuit).expect("a solver that works");
         assert!(matches!(finding.verdict, Verdict::Refuted(_)), "{instruction} by the circuit of {other}: {finding:?}");
+    }
+}
+
+/// Where an instruction is that a step does or undoes.
+fn at(t: &mut Terms, s: &control::State<SExpr, control::Memory>) -> SExpr {
+    let one = t.word(1);
+    let before = t.sub(s.place, one);
+    t.select(s.forward, s.place, before)
+}
+
+#[test]
+fn steps_of_control_can_be_taken_back() {
+    let Some(solvers) = solvers() else { return };
+    // A jump that is not confirmed where it lands.
+    let unconfirmed: control::Step = |t, s, pair| {
+        let mut pair = *pair;
+        if let Pair::Jump { at: [jump, _], holds, .. } = &mut pair {
+            let here = at(t, s);
+            let (here, one) = (t.eq(here, *jump), t.word(1));
+            holds[1] = t.select(here, one, holds[1]);
+        }
+        control::step(t, s, &pair)
+    };
+    // A procedure that returns in the direction in which it ran, whatever called it.
+    let unturned: control::Step = |t, s, pair| {
+        let mut pair = *pair;
+        if let Pair::Procedure { bounds: [first, last], calls } = &mut pair {
+            let here = at(t, s);
+            let (on_first, on_last, never) = (t.eq(here, *first), t.eq(here, *last), t.word(0));
+            let ends = t.select(s.forward, on_last, on_first);
+            calls.iter_mut().for_each(|call| call.flip = t.select(ends, never, call.flip));
+        }
+        control::step(t, s, &pair)
+    };
+    for solver in solvers {
+        for width in [8, 64] {
+            let mut prover = Prover::new(settings(solver, width));
+            for (procedures, wrong) in [(false, unconfirmed), (true, unturned)] {
+                let right = prover.control(procedures).expect("a solver that works");
+                assert_eq!(right.verdict, Verdict::Proved, "{right:?}");
+                let finding = prover.control_by(procedures, wrong).expect("a solver that works");
+                assert!(matches!(finding.verdict, Verdict::Refuted(_)), "{finding:?}");
+            }
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use grad::{Grad, Hessian};
 pub(crate) use level::Level;
-pub(crate) use prove::Prove;
+pub(crate) use prove::{ClaimName, Prove};
 pub(crate) use source::{
     Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
     SourcesOf, Uncompute,

@@ -7,7 +7,7 @@ use pendula_prove::solver::Solver;
 /// Options of `prove`.
 #[derive(Args, Debug)]
 pub(crate) struct Prove {
-    /// Instructions, of which each stands for its partner, too [default: all that go on to the next].
+    /// Instructions, of which each stands for its partner, too [default: all].
     #[arg(value_name = "MNEMONIC")]
     pub(crate) mnemonic: Vec<String>,
     /// What is proved (repeatable).

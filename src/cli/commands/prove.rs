@@ -16,12 +16,12 @@ use pendula_prove::solver::Solver;
 use pendula_prove::{Claim, Counterexample, Finding, Settings, Verdict, straight};
 use serde_json::{Map, Value, json};
 
-use crate::cli::args::Prove;
+use crate::cli::args::{ClaimName, Prove};
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Prove, reporter: &Reporter) -> anyhow::Result<Status> {
-    let kinds = kinds(&args.mnemonic)?;
+    let (kinds, control) = kinds(&args.mnemonic)?;
     let solvers = solvers(args)?;
     let versions = solvers.iter().map(|s| s.version()).collect::<Result<Vec<String>, _>>()?;
     if let Some(folder) = &args.smt2 {
@@ -38,7 +38,10 @@ pub(crate) fn run(args: &Prove, reporter: &Reporter) -> anyhow::Result<Status> {
         let job = move |kind: &Kind| if claim == Claim::Circuit { Job::Circuit(*kind) } else { Job::Undone(*kind) };
         kinds.iter().map(job).collect::<Vec<Job>>()
     };
-    let jobs: Vec<Job> = args.claim.iter().flat_map(|claim| jobs(claim.claim())).collect();
+    let mut jobs: Vec<Job> = args.claim.iter().flat_map(|claim| jobs(claim.claim())).collect();
+    if args.claim.contains(&ClaimName::Undone) {
+        jobs.extend(control);
+    }
     let tells = !args.json && !args.markdown;
     let mut failed = None;
     let findings = prove(&settings, &solvers, &jobs, |finding| {
@@ -62,22 +65,30 @@ pub(crate) fn run(args: &Prove, reporter: &Reporter) -> anyhow::Result<Status> {
     Ok(if refuted { Status::Fault } else { Status::Done })
 }
 
-/// The instructions of these names, or all that go on to the next.
-fn kinds(names: &[String]) -> anyhow::Result<Vec<Kind>> {
+/// The instructions of these names that go on to the next, or all, and what is claimed of those that direct control.
+fn kinds(names: &[String]) -> anyhow::Result<(Vec<Kind>, Vec<Job>)> {
     if names.is_empty() {
-        return Ok(straight().collect());
+        return Ok((straight().collect(), vec![Job::Control(false), Job::Control(true)]));
     }
-    let mut out: Vec<Kind> = Vec::new();
+    let (mut out, mut control): (Vec<Kind>, [bool; 2]) = (Vec::new(), [false; 2]);
     for name in names {
         let Some(kind) = mnemonic::lookup(&name.to_ascii_lowercase()) else {
             let near = mnemonic::suggest(name);
             let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
             bail!("there is no instruction `{name}`{hint}");
         };
-        if kind.flow() != Flow::Straight {
-            bail!(
-                "`{name}` directs control, of which there is no proof yet: only of instructions that go on to the next"
-            );
+        match kind.flow() {
+            Flow::Straight => {}
+            Flow::Jump => {
+                control[0] = true;
+                continue;
+            }
+            Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
+                control[1] = true;
+                continue;
+            }
+            Flow::Run => bail!("`{name}` only marks where a run begins and ends"),
+            Flow::Branch(_) | Flow::Cell => bail!("of `{name}` there is no proof: it is an instruction of PISA"),
         }
         // Each pair once.
         let kind = straight().find(|k| *k == kind || *k == kind.inverse()).unwrap_or(kind);
@@ -85,7 +96,8 @@ fn kinds(names: &[String]) -> anyhow::Result<Vec<Kind>> {
             out.push(kind);
         }
     }
-    Ok(out)
+    let control = [false, true].into_iter().filter(|procedures| control[usize::from(*procedures)]);
+    Ok((out, control.map(Job::Control).collect()))
 }
 
 fn solvers(args: &Prove) -> anyhow::Result<Vec<Solver>> {
