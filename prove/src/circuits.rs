@@ -157,7 +157,7 @@ fn differs(
     let silent = t.build().and_many([usual, t.build().not(ok), t.build().not(trapped)]);
     let silent = if circuit.signals || circuit.inverse { silent } else { t.build().false_() };
     let unclean = t.build().and(done, dirty);
-    let failure = |condition, what| Failure { inst: Some(inst), condition, before: words.clone(), what };
+    let failure = |condition, what| Failure { inst: Some(inst), condition, of: done, before: words.clone(), what };
     if *stopped {
         let always = t.build().true_();
         return vec![failure(always, "the body needs what the proof has no model of")];

@@ -262,7 +262,7 @@ impl Prover {
         ];
         let same = words.into_iter().fold(same, |all, (a, b)| c.and(all, c.eq(a, b)));
         let runs = c.and(known, ok);
-        let failure = |condition, what| Failure { inst: None, condition, before: named.clone(), what };
+        let failure = |condition, what| Failure { inst: None, condition, of: runs, before: named.clone(), what };
         let failures = vec![
             failure(c.and(runs, c.not(again)), "the step cannot be taken back"),
             failure(c.and_many([runs, again, c.not(same)]), "the step taken back leads elsewhere"),

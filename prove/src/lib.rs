@@ -28,6 +28,7 @@ pub mod solver;
 mod state;
 pub mod terms;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -140,6 +141,8 @@ pub struct Prover {
 struct Failure {
     inst: Option<Inst>,
     condition: SExpr,
+    /// The states of which anything is claimed.
+    of: SExpr,
     before: Named,
     what: &'static str,
 }
@@ -190,7 +193,7 @@ impl Prover {
                     other => return Ok(other),
                 }
             }
-            Ok(Verdict::Proved)
+            says_something(terms, &groups)
         };
         let verdict = run();
         let mut uninterpreted: Vec<&'static str> = terms.uninterpreted.iter().copied().collect();
@@ -246,7 +249,7 @@ impl Prover {
             let [a, b] = (inverse.define)(t, y);
             let (again, c) = (t.ok, t.build());
             let same = c.and(c.eq(a, x[0]), c.eq(b, x[kernel.changed - 1]));
-            let failure = |condition, what| Failure { inst: None, condition, before: before.clone(), what };
+            let failure = |condition, what| Failure { inst: None, condition, of: ok, before: before.clone(), what };
             groups.push(vec![
                 failure(c.and(ok, c.not(again)), "its inverse has no value of its results"),
                 failure(c.and_many([ok, again, c.not(same)]), "its inverse gives others than its arguments"),
@@ -329,6 +332,30 @@ impl Prover {
     }
 }
 
+/// Each kind of failure must be of some state: what is claimed of none is not proved.
+fn says_something(terms: &mut Terms, groups: &[Vec<Failure>]) -> io::Result<Verdict> {
+    let mut claimed: BTreeMap<&'static str, SExpr> = BTreeMap::new();
+    for failure in groups.iter().flatten() {
+        let of = claimed.get(failure.what).map_or(failure.of, |all| terms.build().or(*all, failure.of));
+        claimed.insert(failure.what, of);
+    }
+    let mut distinct: Vec<SExpr> = claimed.into_values().collect();
+    distinct.dedup();
+    for of in distinct {
+        let found = terms.is_possible(of)?;
+        terms.forget()?;
+        match found {
+            Response::Sat => {}
+            Response::Unknown => return Ok(Verdict::Undecided),
+            Response::Unsat => {
+                let what = "it comes to its end in no state, so that nothing is claimed";
+                return Ok(Verdict::Refuted(Counterexample { inst: None, before: Vec::new(), what }));
+            }
+        }
+    }
+    Ok(Verdict::Proved)
+}
+
 /// Whether one of these failures is possible.
 fn possible(terms: &mut Terms, failures: &[Failure]) -> io::Result<Verdict> {
     let any = failures.iter().map(|f| f.condition).reduce(|a, b| terms.build().or(a, b));
@@ -373,7 +400,7 @@ fn undo_fails(t: &mut Terms, body: &impl Body, inst: Inst, registers: &[u8], bac
     if stopped {
         let always = t.build().true_();
         let what = "the body needs what the proof has no model of";
-        return vec![Failure { inst: Some(inst), condition: always, before: named, what }];
+        return vec![Failure { inst: Some(inst), condition: always, of: always, before: named, what }];
     }
     let same = end.is(t, &before);
     let runs = t.build().and_many([known, kept, ok]);
@@ -386,7 +413,7 @@ fn undo_fails(t: &mut Terms, body: &impl Body, inst: Inst, registers: &[u8], bac
         false => ["its inverse traps after it", "its inverse does not bring the state back"],
         true => ["it traps after its inverse", "it does not bring back what its inverse has changed"],
     };
-    let failure = |condition, what| Failure { inst: Some(inst), condition, before: named.clone(), what };
+    let failure = |condition, what| Failure { inst: Some(inst), condition, of: runs, before: named.clone(), what };
     vec![failure(traps, what[0]), failure(differs, what[1])]
 }
 

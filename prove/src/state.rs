@@ -106,7 +106,9 @@ impl State {
     pub(crate) fn is(&self, t: &mut Terms, other: &State) -> SExpr {
         let all = self.registers.iter().zip(&other.registers).chain(self.gradients.iter().zip(&other.gradients));
         let words = all.map(|(a, b)| (*a.1, *b.1)).chain([(self.written, other.written), (self.read, other.read)]);
-        let mut equal = t.build().true_();
+        let alike =
+            self.registers.keys().eq(other.registers.keys()) && self.gradients.keys().eq(other.gradients.keys());
+        let mut equal = if alike { t.build().true_() } else { t.build().false_() };
         for (a, b) in words.filter(|(a, b)| a != b).collect::<Vec<_>>() {
             equal = t.build().and(equal, t.build().eq(a, b));
         }

@@ -106,6 +106,14 @@ wrong! {
         let difference = d.sub(a, one);
         d.set(0, difference)
     }
+    // It never comes to its end, so that nothing is claimed of it.
+    Idle of Inc |d| {
+        let zero = d.word(0);
+        d.require(zero, Fault::Range)
+    } undo {
+        let zero = d.word(0);
+        d.require(zero, Fault::Range)
+    }
     // It pushes without a check that what it exchanges is zero, and so does not come back from what is popped into.
     Unchecked of Push |d| {
         let (s, r, one) = (d.sp(), d.operand(0)?, d.word(1));
@@ -160,6 +168,8 @@ fn wrong_rows_are_refuted() {
             let example =
                 refuted("unequal", "inc", &|p, k| verdict(p, "unequal", &RowBody::<Unequal>(variant, PhantomData), k));
             assert!(example.what.contains("traps"), "{example:?}");
+            let example = refuted("idle", "inc", &|p, k| verdict(p, "idle", &RowBody::<Idle>(variant, PhantomData), k));
+            assert!(example.what.contains("nothing is claimed"), "{example:?}");
             refuted("unchecked", "push", &|p, k| {
                 verdict(p, "unchecked", &RowBody::<Unchecked>(variant, PhantomData), k)
             });
