@@ -338,6 +338,7 @@ impl Program {
                 Err(NativeError::Compiler(error)) if when == When::AtOnce => {
                     return Err(Error::failed(ErrorKind::Machine, error));
                 }
+                Err(error) if when == When::AtOnce => tracing::warn!("not run as a whole: {error}"),
                 Err(error) => tracing::info!("not run as a whole: {error}"),
                 Ok(()) => {}
             }

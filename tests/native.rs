@@ -97,6 +97,16 @@ fn assembly_is_run_by_jit() {
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(value["ran_by"], serde_json::json!(["jit", "interpreter"]));
     assert_eq!(std::fs::read_dir(&directory).expect("a directory").count(), 0, "the compiler was called");
+    // It needs none.
+    let mut command = Command::cargo_bin("pendula").expect("the program");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env("CC", "/nonexistent/cc").args(args).assert().success();
+    // Neither do counts use it, which is told.
+    let (code, _, err) = nil(
+        &directory,
+        "@i function f!(y!, x)\n    y! += x\nend\n",
+        &["run", "--args", "0,1", "--stats", "--engine", "native"],
+    );
+    assert!(code == 0 && err.contains("`jit` runs this"), "{err}");
 }
 
 /// The numbers of a text's second line on.

@@ -47,6 +47,8 @@ impl Prover {
             ));
         };
         let terms = self.begin(&format!("{}-circuit-{width}", family.mnemonic()))?;
+        // What suffices for being undone does not say what an instruction does.
+        terms.proved.clear();
         let meaning = meaning(terms, family, inst);
         let uninterpreted: Vec<&'static str> = terms.uninterpreted.iter().copied().collect();
         if !uninterpreted.is_empty() {
@@ -155,7 +157,8 @@ fn differs(
     let wrong = t.build().and(done, t.build().not(same));
     let signals = t.build().and(done, trapped);
     let silent = t.build().and_many([usual, t.build().not(ok), t.build().not(trapped)]);
-    let silent = if circuit.signals || circuit.inverse { silent } else { t.build().false_() };
+    // The gates that undo another's signal only where they signal it.
+    let silent = if circuit.signals || !circuit.inverse { silent } else { t.build().false_() };
     let unclean = t.build().and(done, dirty);
     let failure = |condition, what| Failure { inst: Some(inst), condition, of: done, before: words.clone(), what };
     if *stopped {

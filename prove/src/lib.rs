@@ -206,6 +206,10 @@ impl Prover {
             }
             Ok(verdict) => match terms.end() {
                 Ok(()) => Ok((verdict, uninterpreted)),
+                Err(_) if matches!(verdict, Verdict::Refuted(_)) => {
+                    self.terms = None;
+                    Ok((verdict, uninterpreted))
+                }
                 Err(error) => Err(self.failed(error)),
             },
             // Some end when their time is up.
@@ -315,6 +319,9 @@ impl Prover {
         if let Some(why) = unclaimed(family) {
             return Ok(self.not_claimed(&name, Claim::Undone, why));
         }
+        if self.settings.width < 64 && is_narrow(&name) {
+            return Ok(self.not_claimed(&name, Claim::Undone, "it is of a part of a word of 64 bits: take --width 64"));
+        }
         self.undone(&name, &family, &cases::cases(family))
     }
 
@@ -366,17 +373,20 @@ fn possible(terms: &mut Terms, failures: &[Failure]) -> io::Result<Verdict> {
         Response::Unknown => Verdict::Undecided,
         Response::Sat => {
             let conditions: Vec<SExpr> = failures.iter().map(|f| f.condition).collect();
-            let holds = terms.values(&conditions)?;
+            // Refuted it is, whether or not the solver gives the words.
+            let holds = terms.values(&conditions).unwrap_or_default();
             let failure = &failures[holds.iter().position(|holds| *holds == 1).unwrap_or(0)];
             let words: Vec<SExpr> = failure.before.iter().map(|(_, word)| *word).collect();
-            let values = if words.is_empty() { Vec::new() } else { terms.values(&words)? };
+            let values = if words.is_empty() { Vec::new() } else { terms.values(&words).unwrap_or_default() };
             let names = failure.before.iter().map(|(name, _)| name.clone());
             let before = names.zip(values).collect();
             Verdict::Refuted(Counterexample { inst: failure.inst, before, what: failure.what })
         }
     };
-    terms.forget()?;
-    Ok(verdict)
+    match (terms.forget(), verdict) {
+        (_, refuted @ Verdict::Refuted(_)) => Ok(refuted),
+        (done, verdict) => done.map(|()| verdict),
+    }
 }
 
 /// The ways in which what an instruction does may not be undone.
@@ -415,6 +425,11 @@ fn undo_fails(t: &mut Terms, body: &impl Body, inst: Inst, registers: &[u8], bac
     };
     let failure = |condition, what| Failure { inst: Some(inst), condition, of: runs, before: named.clone(), what };
     vec![failure(traps, what[0]), failure(differs, what[1])]
+}
+
+/// Whether an instruction is on so many bits of a word.
+fn is_narrow(name: &str) -> bool {
+    ["8", "16", "32"].iter().any(|bits| name.split('/').any(|one| one.trim_end_matches("u").ends_with(bits)))
 }
 
 /// The name of an instruction, with its partner.

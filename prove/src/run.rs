@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use pendula_isa::inst::Kind;
 
@@ -38,24 +39,33 @@ impl Provers {
     }
 
     fn find(&mut self, job: Job) -> Result<Finding, SolverError> {
-        let mut last = None;
+        let (mut last, mut failure, mut time): (Option<Finding>, _, _) = (None, None, Duration::ZERO);
         for prover in &mut self.0 {
-            let finding = match job {
+            let found = match job {
                 Job::Kernel(kernel) => prover.kernel(kernel),
                 Job::Undone(kind) => prover.family(kind),
                 Job::Circuit(kind) => prover.circuit(kind),
                 Job::Control(procedures) => prover.control(procedures),
-            }?;
-            if finding.verdict != Verdict::Undecided {
-                return Ok(finding);
+            };
+            // Where one fails, another may decide.
+            match found {
+                Ok(mut finding) => {
+                    time += finding.time;
+                    finding.time = time;
+                    if finding.verdict != Verdict::Undecided {
+                        return Ok(finding);
+                    }
+                    last = Some(finding);
+                }
+                Err(error) => failure = Some(error),
             }
-            last = Some(finding);
         }
-        last.ok_or(SolverError::None)
+        last.ok_or_else(|| failure.unwrap_or(SolverError::None))
     }
 }
 
-/// Proves what instructions rest on, and then claims about them. Each finding is told in the order of the jobs, as soon as it and those before it are there.
+/// Proves what instructions rest on, and then claims about them. Each finding is told in the order of the jobs, as soon as it and those before it are
+/// there; no more claims are proved once `tell` says false.
 ///
 /// # Errors
 /// A solver does not work.
@@ -63,15 +73,18 @@ pub fn run(
     settings: &Settings,
     solvers: &[Solver],
     jobs: &[Job],
-    mut tell: impl FnMut(&Finding) + Send,
+    mut tell: impl FnMut(&Finding) -> bool + Send,
 ) -> Result<Vec<Finding>, SolverError> {
     let mut kernels = Provers::new(settings, solvers, &[]);
     let mut findings = Vec::new();
     if jobs.iter().any(|job| matches!(job, Job::Undone(_))) {
         for kernel in DEFINED {
             let finding = kernels.find(Job::Kernel(kernel))?;
-            tell(&finding);
+            let goes_on = tell(&finding);
             findings.push((kernel, finding));
+            if !goes_on {
+                return Ok(findings.into_iter().map(|(_, finding)| finding).collect());
+            }
         }
     }
     let is_proved = |name: &str| findings.iter().any(|(k, f)| k.name == name && f.verdict == Verdict::Proved);
@@ -92,7 +105,9 @@ pub fn run(
                     let (tell, found, upto) = &mut *told;
                     found.insert(at, finding);
                     while let Some(finding) = found.get(upto) {
-                        tell(finding);
+                        if !tell(finding) {
+                            next.store(jobs.len(), Ordering::Relaxed);
+                        }
                         *upto += 1;
                     }
                 }

@@ -74,6 +74,10 @@ impl Solver {
             io::ErrorKind::NotFound => SolverError::Missing { program },
             _ => SolverError::Failed { program, error },
         })?;
+        if !output.status.success() {
+            let error = io::Error::other(format!("`{program} --version` ends with {}", output.status));
+            return Err(SolverError::Failed { program, error });
+        }
         let text = String::from_utf8_lossy(&output.stdout);
         let number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
         let version = text.split_whitespace().find(number).unwrap_or("of an unknown version");

@@ -9,6 +9,7 @@ use easy_smt::{Response, SExpr};
 use pendula_hw_model::circuit::Choice;
 use pendula_hw_model::instruction::{Direction, InstructionCircuit, Sizes};
 use pendula_isa::arith::Arith;
+use pendula_isa::circuit::{Circuit, Role};
 use pendula_isa::domain::Domain;
 use pendula_isa::inst::Kind;
 use pendula_isa::kernels::{Kernel, fixed, int, log};
@@ -46,16 +47,18 @@ fn settings(solver: Solver, width: u32) -> Settings {
 fn everything_is_undone_at_8_bits() {
     let Some(solvers) = solvers() else { return };
     let jobs: Vec<Job> = straight().map(Job::Undone).collect();
-    let findings = run(&settings(solvers[0], 8), &solvers, &jobs, |_| ()).expect("a solver that works");
+    let findings = run(&settings(solvers[0], 8), &solvers, &jobs, |_| true).expect("a solver that works");
     let mut proved = 0;
     for finding in &findings {
         match &finding.verdict {
             Verdict::Proved => proved += 1,
-            Verdict::NotClaimed(why) => assert!(why.contains("round") || why.contains("destroys"), "{finding:?}"),
+            Verdict::NotClaimed(why) => {
+                assert!(["round", "destroys", "of a part"].iter().any(|w| why.contains(w)), "{finding:?}")
+            }
             Verdict::Undecided | Verdict::Refuted(_) => panic!("{finding:?}"),
         }
     }
-    assert!(proved >= 268 && findings.len() - proved <= 47, "{proved} of {}", findings.len());
+    assert!(proved >= 250 && findings.len() - proved <= 70, "{proved} of {}", findings.len());
 }
 
 /// Rows that someone might write, of which each is wrong somewhere.
@@ -190,7 +193,7 @@ fn circuits_are_decided() {
             .into_iter()
             .map(|name| Job::Circuit(lookup(name).expect("a mnemonic")))
             .collect();
-        for finding in run(&settings(solvers[0], width), &solvers, &jobs, |_| ()).expect("a solver that works") {
+        for finding in run(&settings(solvers[0], width), &solvers, &jobs, |_| true).expect("a solver that works") {
             assert_eq!(finding.verdict, Verdict::Proved, "{finding:?}");
         }
     }
@@ -198,6 +201,30 @@ fn circuits_are_decided() {
     let of = |name: &str| lookup(name).expect("a mnemonic");
     let sizes = Sizes { width: 8, frac: None, memory: 4 };
     let mut prover = Prover::new(settings(solvers[0], 8));
+    // What undone claims rest on does not get in the way of circuits.
+    let both: Vec<Job> = ["mul.l", "neg.l"]
+        .into_iter()
+        .flat_map(|name| {
+            let kind = lookup(name).expect("a mnemonic");
+            [Job::Undone(kind), Job::Circuit(kind)]
+        })
+        .collect();
+    for finding in run(&settings(solvers[0], 8), &solvers, &both, |_| true).expect("a solver that works") {
+        assert!(finding.verdict == Verdict::Proved, "{finding:?}");
+    }
+    // Circuits whose trap no longer arrives where it is looked for.
+    for name in ["mul.l", "assert.lt"] {
+        let mut circuit =
+            InstructionCircuit::with(of(name), sizes, Direction::Forward, Choice::default()).expect("a circuit");
+        let mut registers = circuit.circuit.registers().to_vec();
+        assert!(registers.iter().any(|r| r.role == Role::Trap), "{name} has no trap");
+        registers.iter_mut().filter(|r| r.role == Role::Trap).for_each(|r| r.role = Role::Control);
+        let gates = circuit.circuit.gates().to_vec();
+        circuit.circuit = Circuit::new("silent", registers, gates).expect("a circuit");
+        let finding = prover.circuit_is(of(name), &circuit).expect("a solver that works");
+        let Verdict::Refuted(example) = &finding.verdict else { panic!("{finding:?}") };
+        assert!(example.what.contains("does not signal"), "{example:?}");
+    }
     for (instruction, other) in [("add", "sub"), ("xorlt", "xorltu"), ("assert.lt", "assert.le"), ("rol", "ror")] {
         let circuit =
             InstructionCircuit::with(of(other), sizes, Direction::Forward, Choice::default()).expect("a circuit");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -112,7 +112,12 @@ fn attach_whole(
         Engine::Auto | Engine::Interp | Engine::Jit => return Ok(()),
     };
     native::check_environment()?;
-    if asked && let Err(error) = native::check_compiler() {
+    // What has no code for whole runs needs no compiler.
+    let can_be_c = loaded.compiled.as_ref().is_some_and(|c| c.source.is_some() && !c.erases);
+    if asked
+        && can_be_c
+        && let Err(error) = native::check_compiler()
+    {
         anyhow::bail!(
             "the engine `native` is not available: {error}; or take another engine, {}",
             others(Engine::Native)
@@ -127,9 +132,10 @@ fn attach_whole(
             anyhow::bail!("the engine `native` could not generate code: {error}; or take another engine, {other}")
         }
         Err(why) if asked => {
+            let other = vm::Engine::Native.resolved().name();
             tracing::warn!(
                 target: "pendula::session",
-                "`--engine native` runs whole programs, `jit` runs this one: {}", visible(&why.to_string())
+                "`--engine native` runs whole programs, `{other}` runs this one: {}", visible(&why.to_string())
             );
         }
         Err(why) => {
@@ -172,7 +178,18 @@ pub(crate) fn config(conditions: &Conditions) -> Config {
 
 /// Allows code for whole runs, unless the options require that runs are followed step by step.
 pub(crate) fn allow_whole(machine: &mut Machine<'_>, conditions: &Conditions, followed: bool) {
-    machine.allow_whole(!followed && conditions.max_steps.is_none());
+    static TOLD: Once = Once::new();
+    let whole = !followed && conditions.max_steps.is_none();
+    if conditions.engine == Engine::Native && (!whole || conditions.ieee) && machine.program().has_whole() {
+        // Once, for all machines of a batch.
+        TOLD.call_once(|| {
+            tracing::warn!(
+                target: "pendula::session",
+                "C code does not count, has no step limit and no infinities: `{}` runs this", machine.engine().name()
+            );
+        });
+    }
+    machine.allow_whole(whole);
 }
 
 /// Sets the data of `--set`; `variables` are those of a Janus program.

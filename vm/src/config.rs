@@ -54,7 +54,7 @@ pub enum Engine {
     Interpreter,
     /// Units compiled to machine code when they are first used, and the interpreter for the rest. Feature `jit`.
     Jit,
-    /// [`Engine::Auto`] where what attaches code for whole runs to programs made it before they run.
+    /// Code for whole runs that is made before they run ([`crate::Program::set_whole`]); [`Engine::Auto`] for all that has no such code.
     Native,
 }
 

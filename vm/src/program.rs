@@ -118,6 +118,11 @@ impl Program {
         self.whole = Some(whole);
     }
 
+    /// Whether it has code for whole runs, or may get it.
+    pub fn has_whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
     pub(crate) fn whole(&self) -> Option<&dyn WholeProgram> {
         self.whole.as_deref()
     }

@@ -36,7 +36,7 @@ pub(crate) struct Prove {
 /// What is proved of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClaimName {
-    /// The inverse undoes it, and it undoes its inverse; where one does not trap, the other does not.
+    /// The inverse undoes it, and it undoes its inverse; where one does not trap, the other does not. So are steps of control.
     Undone,
     /// Its circuit does what it does, signals where it traps, and leaves its ancillas clear.
     Circuit,

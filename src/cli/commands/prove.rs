@@ -38,16 +38,25 @@ pub(crate) fn run(args: &Prove, reporter: &Reporter) -> anyhow::Result<Status> {
         let job = move |kind: &Kind| if claim == Claim::Circuit { Job::Circuit(*kind) } else { Job::Undone(*kind) };
         kinds.iter().map(job).collect::<Vec<Job>>()
     };
-    let mut jobs: Vec<Job> = args.claim.iter().flat_map(|claim| jobs(claim.claim())).collect();
+    let mut claims: Vec<ClaimName> = Vec::new();
+    args.claim.iter().for_each(|claim| {
+        if !claims.contains(claim) {
+            claims.push(*claim);
+        }
+    });
+    let mut jobs: Vec<Job> = claims.iter().flat_map(|claim| jobs(claim.claim())).collect();
     if args.claim.contains(&ClaimName::Undone) {
         jobs.extend(control);
+    } else if kinds.is_empty() {
+        bail!("of instructions that direct control only `--claim undone` is made");
     }
     let tells = !args.json && !args.markdown;
     let mut failed = None;
     let findings = prove(&settings, &solvers, &jobs, |finding| {
-        if tells && failed.is_none() {
+        if tells {
             failed = print(&line(finding)).err();
         }
+        failed.is_none()
     })?;
     failed.map_or(Ok(()), Err)?;
     let refuted = findings.iter().any(|f| matches!(f.verdict, Verdict::Refuted(_)));
@@ -107,7 +116,12 @@ fn solvers(args: &Prove) -> anyhow::Result<Vec<Solver>> {
         let others = Solver::ALL.into_iter().filter(|s| *s != first && s.version().is_ok());
         return Ok(std::iter::once(first).chain(others).collect());
     }
-    let asked: Vec<Solver> = args.solver.iter().map(|s| s.solver()).collect();
+    let mut asked: Vec<Solver> = Vec::new();
+    for solver in args.solver.iter().map(|s| s.solver()) {
+        if !asked.contains(&solver) {
+            asked.push(solver);
+        }
+    }
     asked.iter().try_for_each(|s| s.version().map(drop))?;
     Ok(asked)
 }
@@ -207,7 +221,7 @@ fn finding_json(finding: &Finding) -> Value {
 
 /// The table of the book.
 fn markdown(findings: &[Finding], versions: &[String]) -> String {
-    let mut out = format!("By {}. {}\n", versions.join(" and "), summary(findings, versions).trim_end());
+    let mut out = summary(findings, versions);
     out += "\n| claim | instruction or kernel | bits | forms | whatever these do | solver | seconds |\n|---|---|---|---|---|---|---|\n";
     for f in findings.iter().filter(|f| f.verdict == Verdict::Proved) {
         let bits = f.width.map_or("any".to_string(), |w| w.to_string());
