@@ -127,7 +127,7 @@ fn attach_whole(
     let attached = loaded.compiled.as_ref().map_or(Err(NativeError::NoSource), |c| attach(program, c, fast, when));
     match attached {
         Ok(()) => {}
-        Err(NativeError::Compiler(error)) => {
+        Err(NativeError::Compiler(error)) if asked => {
             let other = others(Engine::Native);
             anyhow::bail!("the engine `native` could not generate code: {error}; or take another engine, {other}")
         }
