@@ -57,17 +57,8 @@ impl Prover {
             return Ok(self.not_claimed(&name, Claim::Circuit, why));
         }
         let failures = differs(terms, inst, &meaning, (circuit, &places));
-        let (verdict, uninterpreted) = self.decide(vec![failures])?;
-        Ok(Finding {
-            name,
-            claim: Claim::Circuit,
-            width: Some(width),
-            cases: 1,
-            uninterpreted,
-            verdict,
-            solver: self.settings().solver,
-            time: begun.elapsed(),
-        })
+        let found = self.decide(vec![failures])?;
+        Ok(self.finding(&name, Claim::Circuit, (1, begun), found))
     }
 }
 

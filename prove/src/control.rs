@@ -243,14 +243,17 @@ impl Prover {
         // A step on terms notes where it traps, and goes on.
         let run = |t: &mut Terms, s: &State<SExpr, Memory>| {
             t.restart();
-            let after = step(t, s, &pair);
+            let after = step(t, s, &pair).unwrap_or_else(|_| {
+                // What there is no model of is not claimed of any state, and so refuted.
+                let never = t.build().false_();
+                t.demand(never);
+                s.clone()
+            });
             (after, t.ok())
         };
         let (first, ok) = run(t, &start);
-        let Ok(first) = first else { return Ok(self.not_claimed(name, Claim::Control, "it has no model")) };
         let first = turned(t, first);
         let (second, again) = run(t, &first);
-        let Ok(second) = second else { return Ok(self.not_claimed(name, Claim::Control, "it has no model")) };
         let second = turned(t, second);
         let same = second.memory.is(t, &start.memory);
         let c = t.build();
@@ -267,17 +270,8 @@ impl Prover {
             failure(c.and(runs, c.not(again)), "the step cannot be taken back"),
             failure(c.and_many([runs, again, c.not(same)]), "the step taken back leads elsewhere"),
         ];
-        let (verdict, uninterpreted) = self.decide(vec![failures])?;
-        Ok(Finding {
-            name: name.to_string(),
-            claim: Claim::Control,
-            width: Some(width),
-            cases: 1,
-            uninterpreted,
-            verdict,
-            solver: self.settings().solver,
-            time: begun.elapsed(),
-        })
+        let found = self.decide(vec![failures])?;
+        Ok(self.finding(name, Claim::Control, (1, begun), found))
     }
 }
 

@@ -60,16 +60,7 @@ impl Prover {
         let script = self.script("int_scale-kernel");
         let mut c = solver.start(limit, script.as_deref(), "QF_NIA")?;
         let verdict = decide(&mut c).map_err(|error| self.failed(error))?;
-        Ok(Finding {
-            name: NAME.to_string(),
-            claim: Claim::Kernel,
-            width: None,
-            cases: 1,
-            uninterpreted: Vec::new(),
-            verdict,
-            solver,
-            time: begun.elapsed(),
-        })
+        Ok(Finding { width: None, ..self.finding(NAME, Claim::Kernel, (1, begun), (verdict, Vec::new())) })
     }
 }
 

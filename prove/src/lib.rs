@@ -232,14 +232,13 @@ impl Prover {
         if kernel.name == "int_scale" {
             return self.scale();
         }
-        let begun = Instant::now();
-        let width = self.settings.width;
-        let t = self.begin(&format!("{}-kernel-{width}", kernel.name))?;
-        let names = ["a", "b", "c", "d"];
-        let x = names.map(|name| t.unknown(name));
         let Some(inverse) = kernels::defined(kernel.inverse) else {
             return Ok(self.not_claimed(kernel.name, Claim::Kernel, "its inverse has no definition"));
         };
+        let begun = Instant::now();
+        let t = self.begin(&format!("{}-kernel-{}", kernel.name, self.settings.width))?;
+        let names = ["a", "b", "c", "d"];
+        let x = names.map(|name| t.unknown(name));
         let before: Named = names.iter().map(|n| (*n).to_string()).zip(x).take(kernel.arity).collect();
         let mut groups = Vec::new();
         for case in kernels::cases(kernel) {
@@ -260,18 +259,9 @@ impl Prover {
             ]);
         }
         t.case = None;
-        let (verdict, uninterpreted) = self.decide(groups)?;
+        let found = self.decide(groups)?;
         let name = format!("{}/{}", kernel.name, kernel.inverse);
-        Ok(Finding {
-            name,
-            claim: Claim::Kernel,
-            width: Some(width),
-            cases: 1,
-            uninterpreted,
-            verdict,
-            solver: self.settings.solver,
-            time: begun.elapsed(),
-        })
+        Ok(self.finding(&name, Claim::Kernel, (1, begun), found))
     }
 
     /// Takes as known that kernels are undone by their inverses, of which that has been [proved](Prover::kernel).
@@ -285,8 +275,7 @@ impl Prover {
     /// The solver does not work.
     pub fn undone(&mut self, name: &str, body: &impl Body, cases: &[Inst]) -> Result<Finding, SolverError> {
         let begun = Instant::now();
-        let width = self.settings.width;
-        let terms = self.begin(&format!("{name}-undone-{width}"))?;
+        let terms = self.begin(&format!("{name}-undone-{}", self.settings.width))?;
         let mut failures = Vec::new();
         for inst in cases {
             let mut registers: Vec<u8> = inst.regs.iter().map(|r| r.number()).collect();
@@ -297,17 +286,8 @@ impl Prover {
                 failures.extend(undo_fails(terms, body, *inst, &registers, back));
             }
         }
-        let (verdict, uninterpreted) = self.decide(vec![failures])?;
-        Ok(Finding {
-            name: name.to_string(),
-            claim: Claim::Undone,
-            width: Some(width),
-            cases: cases.len(),
-            uninterpreted,
-            verdict,
-            solver: self.settings.solver,
-            time: begun.elapsed(),
-        })
+        let found = self.decide(vec![failures])?;
+        Ok(self.finding(name, Claim::Undone, (cases.len(), begun), found))
     }
 
     /// Proves that an instruction of the table is undone by its inverse.
@@ -325,17 +305,22 @@ impl Prover {
         self.undone(&name, &family, &cases::cases(family))
     }
 
+    /// What became of a claim on words of the prover's width, in so many forms.
+    fn finding(
+        &self,
+        name: &str,
+        claim: Claim,
+        (cases, begun): (usize, Instant),
+        (verdict, uninterpreted): (Verdict, Vec<&'static str>),
+    ) -> Finding {
+        let Settings { solver, width, .. } = self.settings;
+        let time = begun.elapsed();
+        Finding { name: name.to_string(), claim, width: Some(width), cases, uninterpreted, verdict, solver, time }
+    }
+
     fn not_claimed(&self, name: &str, claim: Claim, why: impl Into<String>) -> Finding {
-        Finding {
-            name: name.to_string(),
-            claim,
-            width: Some(self.settings.width),
-            cases: 0,
-            uninterpreted: Vec::new(),
-            verdict: Verdict::NotClaimed(why.into()),
-            solver: self.settings.solver,
-            time: Duration::ZERO,
-        }
+        let found = (Verdict::NotClaimed(why.into()), Vec::new());
+        Finding { time: Duration::ZERO, ..self.finding(name, claim, (0, Instant::now()), found) }
     }
 }
 

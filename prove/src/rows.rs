@@ -8,7 +8,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::kernels::Kernel;
 use pendula_isa::num::Env;
 use pendula_isa::operand::{OperandKind, Slot};
-use pendula_isa::table::{self, Function, FunctionVisitor, Instruction, InstructionVisitor, Row, Variant};
+use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, InstructionVisitor, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use crate::state::{CELL, State};
@@ -393,8 +393,10 @@ pub(crate) fn unclaimed(kind: Kind) -> Option<&'static str> {
         Kind::Accumulate { acc: Acc::Add, func, .. } if func.info().ty == Ty::F => {
             Some("sums of doubles round: what is subtracted again leaves a rest")
         }
-        Kind::Row { row: Row::Rot, ty: Ty::F, .. } => Some("products and sums of doubles round"),
-        Kind::Row { row: Row::Erase, .. } => Some("it destroys a word"),
+        Kind::Row { row, ty: Ty::F, .. } if row.info().adjoint == Adjoint::Rotates => {
+            Some("products and sums of doubles round")
+        }
+        kind if kind.is_irreversible() => Some("it destroys a word"),
         Kind::Accumulate { .. } | Kind::Row { .. } => None,
     }
 }

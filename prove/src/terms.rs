@@ -303,10 +303,6 @@ impl Terms {
         self.function(name, arguments)
     }
 
-    fn compared(&mut self, condition: SExpr) -> SExpr {
-        self.flag(condition)
-    }
-
     /// A kernel of which it is proved that its inverse undoes it: a function, of which that is known where the one is called with what the other has
     /// given.
     fn inverted(&mut self, kernel: Defined, x: [SExpr; 4]) -> [SExpr; 2] {

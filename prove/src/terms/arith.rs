@@ -114,19 +114,19 @@ impl Arith for Terms {
     }
     fn eq(&mut self, a: SExpr, b: SExpr) -> SExpr {
         let term = self.context.eq(a, b);
-        self.compared(term)
+        self.flag(term)
     }
     fn ne(&mut self, a: SExpr, b: SExpr) -> SExpr {
         let term = self.context.not(self.context.eq(a, b));
-        self.compared(term)
+        self.flag(term)
     }
     fn lt(&mut self, a: SExpr, b: SExpr) -> SExpr {
         let term = self.context.bvslt(a, b);
-        self.compared(term)
+        self.flag(term)
     }
     fn ltu(&mut self, a: SExpr, b: SExpr) -> SExpr {
         let term = self.context.bvult(a, b);
-        self.compared(term)
+        self.flag(term)
     }
     fn select(&mut self, c: SExpr, a: SExpr, b: SExpr) -> SExpr {
         let c = self.is_set(c);
@@ -159,7 +159,7 @@ impl Arith for Terms {
                 Cond::Ltu => self.context.bvult(a, b),
                 Cond::Geu => self.context.bvuge(a, b),
             };
-            return Ok(self.compared(term));
+            return Ok(self.flag(term));
         }
         self.uninterpreted.insert(if ty == Ty::L { "log_order" } else { "float_order" });
         let name = format!("compare_{}_{}", ty.letter(), c.name());
