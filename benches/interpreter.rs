@@ -73,7 +73,7 @@ fn predecode(module: &Module) -> Vec<P> {
             let inst = if back { module.code[at].inverse() } else { module.code[at] };
             let index = |a: i64| (if back { 2 * n as i64 - 1 - a } else { a }) as u32;
             let target = at as i64 + inst.imm;
-            let [a, b, c, _] = inst.regs.map(|r| r.number());
+            let [a, b, c, ..] = inst.regs.map(|r| r.number());
             let mul = TableFn::Int(int_fn::Name::Mul);
             let id = TableFn::Int(int_fn::Name::Id);
             let mut p = P { k: K::Skip, a, b, c, to: 0, imm: inst.imm as u64 };
@@ -93,6 +93,7 @@ fn predecode(module: &Module) -> Vec<P> {
                     // Only reached in the inverse code, which no kernel runs there.
                     _ => K::Halt,
                 },
+                Kind::Extension { .. } => K::Halt,
                 Kind::Row { row, inverse, cond, form, .. } => {
                     p.to = index(target);
                     match (row, inverse) {

@@ -51,7 +51,7 @@ fn one(inst: &Inst) -> Option<P> {
         Kind::Accumulate { acc: Acc::Xor, func: TableFn::Int(int_fn::Name::Id), shape: Shape::RI, .. } => {
             P::XorI(a, imm)
         }
-        Kind::Accumulate { .. } => return None,
+        Kind::Accumulate { .. } | Kind::Extension { .. } => return None,
         Kind::Row { row, inverse, form, cond, .. } => match (row, inverse, form) {
             (Row::Add32, false, false) => P::AddR(a, b),
             (Row::Add32, true, false) => P::SubR(a, b),

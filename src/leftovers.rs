@@ -15,7 +15,7 @@ mod touched;
 use pendula_hw_model::breakeven::SpanEffects;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
-use pendula_isa::operand::Operand;
+use pendula_isa::operand::{OPERANDS, Operand};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_vm::{ConfigError, Machine, Snapshot};
@@ -169,12 +169,14 @@ impl<'m> Follower<'m> {
         }
         let undid = match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
-                let [old, x @ ..] = held;
+                let [old, a, b, c, ..] = held;
+                let x = [a, b, c];
                 let (new, undid) = self.names.accumulated(old, acc, inverse, func, x);
                 words[0].into_iter().for_each(|target| self.write(target, new));
                 Some(undid)
             }
             Kind::Row { row, inverse, ty, cond, .. } => self.row(&inst, row, inverse, (ty, cond), before),
+            Kind::Extension { .. } => self.changed(&inst, held, &words),
         };
         if undid.is_some() && held.iter().all(|name| self.names.is_constant(*name)) {
             self.fold(&inst, &words, machine);
@@ -197,7 +199,7 @@ impl<'m> Follower<'m> {
     }
 
     /// An instruction has worked on words that are the same for all inputs. So are its results.
-    fn fold(&mut self, inst: &Inst, words: &[Option<Word>; 4], machine: &Machine<'_>) {
+    fn fold(&mut self, inst: &Inst, words: &[Option<Word>; OPERANDS], machine: &Machine<'_>) {
         for ((slot, _), word) in inst.operands().zip(words) {
             let Some(word) = word.filter(|_| slot.is_written()) else { continue };
             let now = match word {
@@ -284,8 +286,8 @@ impl<'m> Follower<'m> {
     }
 
     /// The operands: their words, if they are part of the state, and their contents.
-    fn operands(&mut self, inst: &Inst, before: &[u64; Reg::COUNT]) -> ([Option<Word>; 4], SlotNames) {
-        let (mut words, mut held) = ([None; 4], [Name::ZERO; 4]);
+    fn operands(&mut self, inst: &Inst, before: &[u64; Reg::COUNT]) -> ([Option<Word>; OPERANDS], SlotNames) {
+        let (mut words, mut held) = ([None; OPERANDS], [Name::ZERO; OPERANDS]);
         for (n, (_, operand)) in inst.operands().enumerate() {
             match operand {
                 Operand::Reg(r) => words[n] = Some(Word::Reg(r.index())),
@@ -354,19 +356,24 @@ impl<'m> Follower<'m> {
             Row::Gswap => {}
             // Any other row changes the operands that it writes; a link is popped as it was pushed.
             _ => {
-                let mut written = [false; 4];
-                inst.operands().zip(&mut written).for_each(|((slot, _), w)| *w = slot.is_written());
-                if written == [false; 4] {
-                    return None;
-                }
-                let (new, undid) = self.names.changed(inst.kind, held, written);
-                for (word, new) in words.into_iter().zip(new).zip(written).filter(|(_, w)| *w).map(|(x, _)| x) {
-                    word.into_iter().for_each(|word| self.write(word, new));
-                }
-                return Some(undid);
+                return self.changed(inst, held, &words);
             }
         }
         None
+    }
+
+    /// Records the effect of an instruction on the operands that it writes; returns whether it undoes an earlier one, if it writes any.
+    fn changed(&mut self, inst: &Inst, held: SlotNames, words: &[Option<Word>; OPERANDS]) -> Option<bool> {
+        let mut written = [false; OPERANDS];
+        inst.operands().zip(&mut written).for_each(|((slot, _), w)| *w = slot.is_written());
+        if !written.contains(&true) {
+            return None;
+        }
+        let (new, undid) = self.names.changed(inst.kind, held, written);
+        for ((word, new), _) in words.iter().zip(new).zip(written).filter(|(_, w)| *w) {
+            word.iter().for_each(|word| self.write(*word, new));
+        }
+        Some(undid)
     }
 
     /// Records a comparison that found two words equal.

@@ -19,6 +19,7 @@ mod docs;
 mod energy;
 mod engines;
 mod examples;
+mod extensions;
 mod grad_cli;
 mod gradient_programs;
 mod gradients;

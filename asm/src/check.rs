@@ -329,7 +329,7 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
         Kind::Row { row: Row::Rol | Row::Rol32, .. } if zero => {
             found.add(Rule::NoEffect, Subject::Inst(at), None, "rotating by 0 changes nothing".to_string());
         }
-        Kind::Accumulate { .. } | Kind::Row { .. } => {}
+        Kind::Accumulate { .. } | Kind::Row { .. } | Kind::Extension { .. } => {}
     }
 }
 

@@ -39,6 +39,17 @@ pendula_isa::diagnostic_codes! {
     SECOND_RET "P0042" "a procedure with two ends";
     TOO_MANY "P0045" "more errors than are shown";
     TWICE "P0046" "a directive given twice";
+    DEFINITION "P0062" "a definition of an extension is incomplete";
+    STEP "P0063" "not a step of a definition";
+    READ_ONLY "P0064" "a step changes what the instruction only reads";
+    STEP_TYPE "P0065" "a number of another type in a definition";
+    UNCLEAN "P0066" "a temporary that is not zero at the end of a definition";
+    OWN_INVERSE "P0067" "an instruction that is not its own inverse";
+    RECURSION "P0068" "a definition that uses itself";
+    TAKEN "P0069" "a definition of a name that is taken";
+    LIMIT "P0070" "a definition beyond its limits";
+    DEFINITION_FORMAT "P0071" "a definition with numbers of another fixed-point format";
+    DEFINITION_FILE "P0072" "a statement in a file of definitions";
     UNUSED_DOC "P0201" "documentation or a reason without a subject";
     UNUSED_DEFINE "P0202" "a definition on the command line that the program does not use";
 }
@@ -55,6 +66,8 @@ const OPERANDS: &[(&str, &str)] = &[
     ("P0037", "multiplying or dividing by zero"),
     ("P0038", "a number outside the instruction's range"),
     ("P0039", "one factor a register, the other a constant"),
+    ("P0060", "no room for a constant beside so many registers"),
+    ("P0061", "too many different extensions in one process"),
 ];
 
 /// Every code with its title, in the order of the codes.
@@ -88,6 +101,8 @@ mod tests {
             OperandError::ZeroFactor { position },
             range,
             OperandError::MixedFactors { position },
+            OperandError::NoRoom { position },
+            OperandError::TooManyExtensions,
         ] {
             assert!(all.contains(&error.code()), "{error:?}");
         }

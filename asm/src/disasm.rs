@@ -56,6 +56,9 @@ pub fn disassemble_named(module: &Module, named: &[NamedOperand]) -> String {
             out.statement(".loose", "");
         }
     }
+    for definition in crate::definitions::of_module(module) {
+        out.0.push_str(&crate::definitions::text(&definition, flags.format));
+    }
     data(module, &mut out);
     code(module, &names, &mut out);
     out.0

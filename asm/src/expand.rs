@@ -3,16 +3,21 @@
 //! A macro is expanded as text, which is then read like that of a file; its pieces remember where they were written.
 //! [`parser`](crate::parser) reads statements; [`routine`](crate::routine) inverts routines later.
 
+mod definitions;
+mod functions;
 mod macros;
+mod trial;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use pendula_isa::Format;
 use pendula_isa::budget::{Exceeded, Resource};
 
-use crate::ast::{Span, Via};
+use crate::ast::{ArgKind, Op, Span, Via};
 use crate::codes;
-use crate::diagnostic::plural;
+use crate::diagnostic::{Diagnostic, plural};
 use crate::files::{Files, Found, Refusal};
 use crate::head::{Directive, Head};
 use crate::intern::Sym;
@@ -21,8 +26,20 @@ use crate::options::Options;
 pub(crate) use crate::origin::Origin;
 use crate::parser::{Parser, duplicate, head_of};
 use crate::session::{Parsed, Reported, Session};
+use crate::symbols::Symbols;
 use crate::token::{LexError, Tok, Token};
 use macros::{Fragment, Macro, Param, macro_body, macro_header, split_args, substitute};
+
+/// Whether a statement may stand in a file of definitions.
+fn is_definition(head: Head) -> bool {
+    matches!(head, Head::Directive(Directive::Extension | Directive::Instr | Directive::Function))
+}
+
+/// The format that a text names in its first `.format`, if it has one.
+fn first_format(text: &str) -> Option<Format> {
+    let name = text.lines().find_map(|line| line.trim_start().strip_prefix(".format"))?;
+    Format::from_name(name.split([';', '#']).next().unwrap_or("").trim())
+}
 
 /// The maximum number of files. Places name files with 16 bits.
 const MAX_FILES: usize = 1 << 16;
@@ -51,32 +68,66 @@ pub(crate) struct Expander<'o> {
     stopped: bool,
     /// Whether uses of macros are nested too deep. All of them up to the outermost are abandoned.
     runaway: bool,
+    /// What constants in definitions are evaluated with.
+    constants: Symbols,
+    /// The functions that have been defined.
+    functions: HashMap<String, functions::Function>,
+    /// The number of files of definitions that are open: in these, nothing else stands.
+    definitions_only: usize,
 }
 
 impl<'o> Expander<'o> {
-    /// Reads a program into a session's statements.
-    pub(crate) fn read(name: &str, text: String, options: &'o Options) -> (Session, Files) {
+    fn new(name: &str, options: &'o Options) -> Expander<'o> {
         let files = Files::new(name, options);
-        let (s, macros, open) = (Session::new(), Vec::new(), Vec::new());
-        let mut e = Expander {
+        let mut s = Session::new();
+        let mut constants = Symbols::new(&mut s);
+        constants.complete = true;
+        Expander {
             s,
             files,
             options,
-            macros,
-            open,
+            macros: Vec::new(),
+            open: Vec::new(),
             spent: 0,
             expanded: 0,
             uses: 0,
             stopped: false,
             runaway: false,
-        };
+            constants,
+            functions: HashMap::new(),
+            definitions_only: 0,
+        }
+    }
+
+    /// Reads a program into a session's statements.
+    pub(crate) fn read(name: &str, text: String, options: &'o Options) -> (Session, Files) {
+        let mut e = Expander::new(name, options);
+        if !options.extensions.is_empty() {
+            e.constants.format = first_format(&text).unwrap_or_default();
+        }
         // Offsets have 32 bits; a text beyond them is not read.
         let fits = text.len() <= e.limit();
         let base = if fits { e.s.add_file(text.len()) } else { e.s.add_file(0) };
         e.files.put_back(0, text);
         if fits && base.is_some() {
             e.defines();
+            e.given_definitions();
             e.file(0);
+        } else {
+            e.too_large(Span::default(), Via::default());
+        }
+        (e.s, e.files)
+    }
+
+    /// Reads a text of definitions alone.
+    pub(crate) fn read_definitions(name: &str, text: String, format: Format, options: &'o Options) -> (Session, Files) {
+        let mut e = Expander::new(name, options);
+        e.constants.format = format;
+        let base = if text.len() <= e.limit() { e.s.add_file(text.len()) } else { None };
+        e.files.put_back(0, text);
+        if base.is_some() {
+            e.given_definitions();
+            e.definition_file(0);
         } else {
             e.too_large(Span::default(), Via::default());
         }
@@ -97,6 +148,44 @@ impl<'o> Expander<'o> {
                 self.file(file);
             }
             None => self.too_large(Span::default(), Via::default()),
+        }
+    }
+
+    /// Reads the files of definitions that come with the program.
+    fn given_definitions(&mut self) {
+        for name in &self.options.extensions {
+            let text = match self.files.read_given(name, self.limit(), self.options) {
+                Ok(text) => text,
+                Err(Refusal::TooLarge) => return self.too_large(Span::default(), Via::default()),
+                Err(Refusal::Unreadable(why)) => {
+                    let message = format!("cannot read the definitions in `{name}`: {why}");
+                    let help = "the name is relative to the folder where the command runs";
+                    self.s.report(Diagnostic::error(codes::INCLUDE, message).help(help), Via::default());
+                    continue;
+                }
+                Err(Refusal::Outside { .. }) => continue,
+            };
+            let Some(base) = self.s.add_file(text.len()) else {
+                return self.too_large(Span::default(), Via::default());
+            };
+            let file = self.files.add(name.clone(), text, PathBuf::from(name), base);
+            self.definition_file(file);
+        }
+    }
+
+    fn definition_file(&mut self, file: usize) {
+        self.definitions_only += 1;
+        self.file(file);
+        self.definitions_only -= 1;
+    }
+
+    /// Notes the fixed-point format when a `.format` has been read.
+    fn note_format(&mut self) {
+        let Some(stmt) = self.s.ast.stmts.last().filter(|stmt| stmt.op == Op::Format) else { return };
+        if let Some(ArgKind::Name(name)) = self.s.ast.arg(stmt, 0).map(|arg| arg.kind)
+            && let Some(format) = Format::from_name(self.s.names.text(name))
+        {
+            self.constants.format = format;
         }
     }
 
@@ -169,6 +258,13 @@ impl<'o> Expander<'o> {
             let mut p = Parser::new(&mut self.s, &tokens, input.origin, input.via, &self.options.budget);
             p.hash = line.hides_constant(input.text);
             if let Some((head, name, span)) = p.head() {
+                if self.definitions_only > 0 && !is_definition(head) {
+                    let message = "only definitions stand in a file of extensions";
+                    let help =
+                        "these are `.instr` … `.endinstr`, `.function` … `.endfunction` and `.extension \"FILE\"`";
+                    p.fail(codes::DEFINITION_FILE, message, span, help);
+                    continue;
+                }
                 match head {
                     Head::Inst(kind) => p.instruction(kind, span),
                     Head::Directive(Directive::Macro) => {
@@ -181,7 +277,25 @@ impl<'o> Expander<'o> {
                             self.include(file_name, span, input.via);
                         }
                     }
-                    Head::Directive(directive) => p.directive(directive, span),
+                    Head::Directive(Directive::Extension) => {
+                        let file_name = p.text("the name of a file").and_then(|text| p.end().map(|()| text));
+                        if let Ok((file_name, span)) = file_name {
+                            self.definitions_only += 1;
+                            self.include(file_name, span, input.via);
+                            self.definitions_only -= 1;
+                        }
+                    }
+                    Head::Directive(directive @ (Directive::Instr | Directive::Function)) => {
+                        let read = p.position();
+                        let line = std::mem::take(&mut tokens);
+                        next = self.definition(input, (directive, span), (&line, read), next);
+                    }
+                    Head::Directive(directive) => {
+                        p.directive(directive, span);
+                        if directive == Directive::Format {
+                            self.note_format();
+                        }
+                    }
                     Head::Macro(index) => {
                         let from = p.position();
                         self.use_macro(input, index as usize, name, span, &tokens[from.min(tokens.len())..]);

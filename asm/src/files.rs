@@ -79,6 +79,15 @@ impl Files {
         Ok(Found::New { name, text, path })
     }
 
+    /// Reads a file that does not come from the program, of at most `limit` bytes.
+    pub(crate) fn read_given(&self, name: &str, limit: usize, options: &Options) -> Result<String, Refusal> {
+        let text = match &options.loader {
+            Some(loader) => loader(Path::new(name)).map_err(|error| Refusal::Unreadable(error.to_string()))?,
+            None => read(Path::new(name), limit)?,
+        };
+        if text.len() > limit { Err(Refusal::TooLarge) } else { Ok(text) }
+    }
+
     pub(crate) fn add(&mut self, name: String, text: String, path: PathBuf, base: u32) -> usize {
         self.by_path.insert(path, self.list.len());
         self.list.push(SourceFile { name, text, base });

@@ -39,6 +39,14 @@ pub(crate) enum Directive {
     Profile,
     Start,
     Loose,
+    Extension,
+    Instr,
+    EndInstr,
+    Function,
+    EndFunction,
+    Temp,
+    Repeat,
+    EndRepeat,
 }
 
 /// Every directive.
@@ -70,4 +78,12 @@ pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
     (".profile", Directive::Profile),
     (".start", Directive::Start),
     (".loose", Directive::Loose),
+    (".extension", Directive::Extension),
+    (".instr", Directive::Instr),
+    (".endinstr", Directive::EndInstr),
+    (".function", Directive::Function),
+    (".endfunction", Directive::EndFunction),
+    (".temp", Directive::Temp),
+    (".repeat", Directive::Repeat),
+    (".endrepeat", Directive::EndRepeat),
 ];

@@ -144,6 +144,12 @@ impl Program {
                 break;
             }
         }
+        if let Some((written, span)) = s.fixed.filter(|(written, _)| *written != self.flags.format) {
+            let (written, own) = (written.name(), self.flags.format.name());
+            let message =
+                format!("this definition has fixed-point numbers in the format {written}, and the program's is {own}");
+            s.fail(codes::DEFINITION_FORMAT, message, span, Via::default(), "say `.format` before the definition");
+        }
         if let Some((_, span, via)) = why {
             unused_reason(s, span, via, "no instruction follows");
         }

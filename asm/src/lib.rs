@@ -9,6 +9,7 @@ mod assembly;
 mod ast;
 pub mod check;
 pub mod codes;
+pub mod definitions;
 pub mod disasm;
 mod exact;
 mod expand;

@@ -13,6 +13,7 @@
 //! | `.pendula.spans` | routine spans |
 //! | `.pendula.reasons` | what checks are for |
 //! | `.pendula.variables` | what data is in the source, where that counts elements from 1 |
+//! | `.pendula.extensions` | the definitions of extensions, and which of them their numbers in `.text` stand for |
 //! | `.pendula.symbols` | the order of the symbols, which ELF does not keep, and their documentation |
 //!
 //! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone". Reading accepts only what writing could
@@ -30,6 +31,7 @@ use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
 use object::{Endianness, SectionIndex as ReadIndex};
 use pendula_isa::budget::Budget;
 use pendula_isa::encode::{Pool, decode, encode, from_bytes, to_bytes};
+use pendula_isa::extension::{Extension, IN_MODULE};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Symbol, SymbolKind};
 use pendula_isa::types::{Profile, Ty};
@@ -72,8 +74,14 @@ pub fn is_object(bytes: &[u8]) -> bool {
 pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     let mut pool = Pool::default();
     let words: Vec<u64> = module.code.iter().map(|inst| encode(inst, &mut pool)).collect();
+    if pool.extensions().len() > IN_MODULE {
+        return Err(ObjectError::Extensions(format!(
+            "it uses {} extensions, and {IN_MODULE} are the most",
+            pool.extensions().len()
+        )));
+    }
     for (address, (&word, inst)) in words.iter().zip(&module.code).enumerate() {
-        if decode(word, pool.words(), module.flags.profile).as_ref() != Ok(inst) {
+        if decode(word, pool.words(), pool.extensions(), module.flags.profile).as_ref() != Ok(inst) {
             return Err(ObjectError::Inst { address: address as u32 });
         }
     }
@@ -86,7 +94,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     }
     let alloc = elf::SHF_ALLOC;
     let zeros = (module.data.len() - cut) as u64 * 8;
-    let sections = [
+    let mut sections = vec![
         Section::new(TEXT, alloc | elf::SHF_EXECINSTR, to_bytes(&words)),
         Section::new(RODATA, alloc, to_bytes(pool.words())),
         Section::new(DATA, alloc | elf::SHF_WRITE, to_bytes(&data)),
@@ -99,6 +107,10 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
         Section::new(sections::VARIABLES, elf::SectionFlags(0), sections::write_variables(&module.variables)),
         Section::new(sections::SYMBOLS, elf::SectionFlags(0), notes),
     ];
+    if !pool.extensions().is_empty() {
+        let bytes = sections::write_extensions(pool.extensions(), module.flags.format);
+        sections.push(Section::new(sections::EXTENSIONS, elf::SectionFlags(0), bytes));
+    }
     Ok(assemble_file(module, cut, &sections)?)
 }
 
@@ -295,7 +307,8 @@ fn read_aligned(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
 
     let flags = sections::read_flags(file.required(sections::FLAGS)?)?;
     let pool = words(RODATA, file.optional(RODATA)?)?;
-    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, flags.profile, budget)?;
+    let extensions = sections::read_extensions(file.optional(sections::EXTENSIONS)?, flags.format, budget)?;
+    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, &extensions, (flags.profile, budget))?;
     let (data, cut) = file.data(budget)?;
     let (files, locs) = sections::read_lines(file.optional(sections::LINES)?)?;
     let mut module = Module {
@@ -319,7 +332,12 @@ fn words(section: &'static str, bytes: &[u8]) -> Result<Vec<u64>, ObjectError> {
     from_bytes(bytes).ok_or(ObjectError::Section { section, problem: "does not hold whole words" })
 }
 
-fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> Result<Vec<Inst>, ObjectError> {
+fn read_code(
+    words: &[u64],
+    pool: &[u64],
+    extensions: &[Extension],
+    (profile, budget): (Profile, &Budget),
+) -> Result<Vec<Inst>, ObjectError> {
     // Addresses have 32 bits.
     let limit = budget.words.min(u32::MAX.into());
     if words.len() as u64 > limit {
@@ -327,8 +345,11 @@ fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> 
     }
     let mut code = Vec::with_capacity(words.len());
     for (address, &word) in words.iter().enumerate() {
-        let inst =
-            decode(word, pool, profile).map_err(|error| ObjectError::Word { address: address as u32, word, error })?;
+        let inst = decode(word, pool, extensions, profile).map_err(|error| ObjectError::Word {
+            address: address as u32,
+            word,
+            error,
+        })?;
         code.push(inst);
     }
     // There is only one encoding of a module: the pool is the one that encoding makes, and no word points elsewhere in
@@ -344,6 +365,9 @@ fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> 
     if canonical.words() != pool {
         let index = canonical.words().iter().zip(pool).position(|(a, b)| a != b);
         return Err(ObjectError::Pool { index: index.unwrap_or(canonical.words().len().min(pool.len())) });
+    }
+    if canonical.extensions() != extensions {
+        return Err(ObjectError::Extensions("its code does not use all of them, or in another order".to_string()));
     }
     Ok(code)
 }

@@ -22,7 +22,9 @@ pub(crate) fn help(kind: Kind, error: &OperandError, args: &[Arg]) -> Option<Str
         | OperandError::TwoImmediates { .. }
         | OperandError::ZeroFactor { .. }
         | OperandError::OutOfRange { .. }
-        | OperandError::MixedFactors { .. } => None,
+        | OperandError::MixedFactors { .. }
+        | OperandError::NoRoom { .. }
+        | OperandError::TooManyExtensions => None,
     }
 }
 
@@ -30,7 +32,7 @@ pub(crate) fn help(kind: Kind, error: &OperandError, args: &[Arg]) -> Option<Str
 fn unary_accumulate(kind: Kind) -> Option<(Acc, bool)> {
     match kind {
         Kind::Accumulate { acc, inverse, func, .. } if func.info().name.is_empty() => Some((acc, inverse)),
-        Kind::Accumulate { .. } | Kind::Row { .. } => None,
+        Kind::Accumulate { .. } | Kind::Row { .. } | Kind::Extension { .. } => None,
     }
 }
 
@@ -95,7 +97,7 @@ fn help_for_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) ->
     let constant = matches!(operand, ArgKind::Int { .. } | ArgKind::Expr(_));
     let row = match kind {
         Kind::Row { row, inverse, .. } => Some((row, inverse)),
-        Kind::Accumulate { .. } => None,
+        Kind::Accumulate { .. } | Kind::Extension { .. } => None,
     };
     let text = match row {
         Some((Row::Exch, _)) if register && position == 2 => "`swap r1, r2` exchanges two registers",

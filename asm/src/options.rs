@@ -16,6 +16,8 @@ pub struct Options {
     /// Constants that are defined before the program, by name and value, in the program's own notation. An `.equ` of
     /// the program for the same name is ignored.
     pub defines: Vec<(String, String)>,
+    /// The names of files of definitions that are read before the program.
+    pub extensions: Vec<String>,
     /// The limits of reading. They include the bytes of all files together with what macros expand to; of these, at
     /// most 2 GiB are read, whatever the budget says.
     pub budget: Budget,

@@ -83,7 +83,7 @@ fn label_text(s: &Session, stmt: &Stmt) -> String {
 fn jump(inst: &Inst) -> Option<bool> {
     match inst.kind {
         Kind::Row { row: Row::Jmp, inverse, .. } => Some(inverse),
-        Kind::Row { .. } | Kind::Accumulate { .. } => None,
+        Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => None,
     }
 }
 

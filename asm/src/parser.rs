@@ -59,6 +59,19 @@ impl<'a> Parser<'a> {
         self.at += 1;
     }
 
+    /// Passes over tokens that have been read.
+    pub(crate) fn skip(&mut self, tokens: usize) {
+        self.at += tokens;
+    }
+
+    /// Reads the operands of a step of a definition.
+    pub(crate) fn arguments(&mut self) -> Parsed<Vec<Arg>> {
+        let first = self.s.ast.args.len();
+        let read = self.args();
+        let args = self.s.ast.args.split_off(first.min(self.s.ast.args.len()));
+        read.map(|()| args)
+    }
+
     /// The place of the current token.
     pub(crate) fn span(&self) -> Span {
         self.span_at(self.at)
@@ -398,8 +411,18 @@ impl<'a> Parser<'a> {
                 let help = "remove it, or begin the macro with `.macro NAME`";
                 return Err(self.fail(codes::MACRO, "this `.endm` ends no macro", span, help));
             }
+            Directive::EndInstr
+            | Directive::EndFunction
+            | Directive::Temp
+            | Directive::Repeat
+            | Directive::EndRepeat => {
+                let help = "it stands in a definition, after `.instr NAME …` or `.function NAME (…)`";
+                return Err(self.fail(codes::DEFINITION, "there is no definition here", span, help));
+            }
             // `expand` handles these itself.
-            Directive::Include | Directive::Macro => return Err(Reported),
+            Directive::Include | Directive::Macro | Directive::Extension | Directive::Instr | Directive::Function => {
+                return Err(Reported);
+            }
         };
         self.end()?;
         Ok(op)
@@ -451,7 +474,8 @@ fn is_proc(kind: Kind) -> bool {
 /// The meaning of a word at the start of a statement.
 pub(crate) fn head_of(s: &mut Session, name: Sym) -> Head {
     s.names.head(name).unwrap_or_else(|| {
-        let head = classify(&s.names.text(name).to_ascii_lowercase());
+        let word = s.names.text(name).to_ascii_lowercase();
+        let head = s.extension(&word).map_or_else(|| classify(&word), Head::Inst);
         s.names.set_head(name, head);
         head
     })

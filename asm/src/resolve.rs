@@ -9,7 +9,7 @@ mod locator;
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::operand::OperandKind;
+use pendula_isa::operand::{OPERANDS, OperandKind};
 use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
@@ -102,7 +102,7 @@ fn bounds(kind: Kind) -> bool {
 /// An instruction that replaces a faulty one.
 fn placeholder() -> Inst {
     let kind = Kind::Row { row: Row::Inc, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
-    Inst { kind, regs: [Reg::SP, Reg::ZERO, Reg::ZERO, Reg::ZERO], imm: 0, small: 0 }
+    Inst { kind, regs: Inst::registers(&[Reg::SP]), imm: 0, small: 0 }
 }
 
 struct Resolver<'a> {
@@ -119,7 +119,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn instruction(&mut self, stmt: &Stmt, kind: Kind) -> Parsed<Inst> {
         let count = self.s.ast.args(stmt).len();
-        let mut operands = [Operand::Small(0); 4];
+        let mut operands = [Operand::Small(0); OPERANDS];
         let mut failed = false;
         for (n, operand) in operands.iter_mut().enumerate().take(count) {
             let Some(arg) = self.s.ast.arg(stmt, n) else { break };
@@ -302,7 +302,7 @@ impl Resolver<'_> {
                         format!("as the label `{text}:` of the `{partner}` that belongs to this `{half}`")
                     }
                     Kind::Row { row: Row::Bra | Row::Rbra, .. } => format!("as the label `{text}:` of a branch"),
-                    Kind::Row { .. } | Kind::Accumulate { .. } => {
+                    Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => {
                         format!("as a procedure, from `proc {text}` to `ret {text}`")
                     }
                 };

@@ -4,11 +4,17 @@
 //! The state of single stages is not here, nor are the texts of the files, which [`expand`](crate::expand) keeps until
 //! the end.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use pendula_isa::budget::Exceeded;
+use pendula_isa::extension::Definition;
+use pendula_isa::{Format, Kind};
 
 use crate::ast::{Ast, Span, Via};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Label, Place, Severity};
+use crate::head::Head;
 use crate::intern::{Interner, Sym};
 
 /// An error has been reported, and the part concerned is left out.
@@ -43,11 +49,26 @@ pub(crate) struct Session {
     pub(crate) define_file: Option<u16>,
     /// For each file, where it was last included.
     includes: Vec<Option<Span>>,
+    /// The mnemonics that definitions have given a meaning, and where.
+    pub(crate) extensions: HashMap<String, (Arc<Definition>, Span)>,
+    /// The definitions.
+    pub(crate) definitions: Vec<Arc<Definition>>,
+    /// The fixed-point format of the first definition with a constant of such, and where it is.
+    pub(crate) fixed: Option<(Format, Span)>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
 }
 
 impl Session {
+    /// The instruction that a definition has given this mnemonic, in lower case.
+    pub(crate) fn extension(&self, word: &str) -> Option<Kind> {
+        let symbol = self.names.find(word).filter(|_| self.extensions.contains_key(word))?;
+        match self.names.head(symbol) {
+            Some(Head::Inst(kind)) => Some(kind),
+            _ => None,
+        }
+    }
+
     pub(crate) fn new() -> Session {
         Session {
             names: Interner::new(),
@@ -56,6 +77,9 @@ impl Session {
             files: Vec::new(),
             define_file: None,
             includes: Vec::new(),
+            extensions: HashMap::new(),
+            definitions: Vec::new(),
+            fixed: None,
             diagnostics: Vec::new(),
             errors: 0,
         }

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod definitions;
 mod errors;
 mod includes;
 mod language;

@@ -131,6 +131,15 @@ pub fn case(name: &str, size: Size) -> Case {
     learning::case(name, size).unwrap_or_else(|| published(name, size))
 }
 
+/// The program of a case, with its inputs as data.
+///
+/// # Errors
+/// It does not compile.
+pub fn module(name: &str, size: Size) -> anyhow::Result<Module> {
+    let case = case(name, size);
+    case.compile(false)?.module.with_context(|| format!("{name} does not compile"))
+}
+
 /// A case of a workload that was published with results.
 fn published(name: &str, size: Size) -> Case {
     let times = if let Size::Times(n) = size { n } else { 1 };

@@ -5,10 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pendula_asm::definitions::text;
 use pendula_asm::object;
 use pendula_isa::encode::{Pool, encode};
 use pendula_isa::mnemonic::{ALIASES, families};
-use pendula_isa::sample::{RandomProgram, Source, instruction};
+use pendula_isa::sample::{RandomProgram, Source, extension, instruction};
+use pendula_isa::{Format, Kind};
 
 fn write(target: &str, name: &str, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let folder = Path::new("corpus").join(target);
@@ -48,6 +50,16 @@ fn programs() -> io::Result<()> {
             if let Some(program) = pendula_fuzz::compiled::represented(&text, level) {
                 write("representation", &format!("{name}-{n:03}"), program)?;
             }
+        }
+    }
+    for (n, path) in sources("isa")?.iter().enumerate() {
+        write("definitions", &format!("file-{n:03}"), fs::read(path)?)?;
+    }
+    for seed in 0..200 {
+        let Some(Kind::Extension { extension, .. }) = extension(&mut Source::seeded(seed)) else { continue };
+        let definition = &extension.info().definition;
+        if !definition.is_function() {
+            write("definitions", &format!("sample-{seed:03}"), text(definition, Format::default()))?;
         }
     }
     for (n, path) in sources("ja")?.iter().enumerate() {

@@ -16,6 +16,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("arrays", arrays),
     ("assemble", assemble),
     ("decode", decode),
+    ("definitions", definitions),
     ("engines", engines),
     ("janus", janus),
     ("nil", nil),
@@ -73,6 +74,11 @@ pub fn word(bytes: &[u8]) {
     text::word(bytes);
 }
 
+/// Any bytes as a file of definitions.
+pub fn definitions(bytes: &[u8]) {
+    crate::definitions(&String::from_utf8_lossy(bytes));
+}
+
 /// Any bytes as an object file.
 pub fn object(bytes: &[u8]) {
     let Ok(module) = read(bytes) else { return };
@@ -116,7 +122,7 @@ pub fn decode(bytes: &[u8]) {
     let words: Vec<u64> = bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default())).collect();
     let (pool, words) = words.split_at(usize::from(*count).min(words.len()));
     for &word in words {
-        let Ok(inst) = decoded(word, pool, Profile::Native) else { continue };
+        let Ok(inst) = decoded(word, pool, &[], Profile::Native) else { continue };
         assert_eq!(inst.validate(Profile::Native), Ok(()));
         let mut own = Pool::default();
         let mut again = encode(&inst, &mut own);

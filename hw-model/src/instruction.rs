@@ -1,6 +1,6 @@
 //! The circuit of an instruction by its mnemonic, for words of any width for which it exists.
 
-use pendula_isa::circuit::{Adder, Bit, Builder, Circuit, Role, Word};
+use pendula_isa::circuit::{Adder, Bit, Builder, Circuit, GateCounts, Role, Word};
 use pendula_isa::inst::Kind;
 use pendula_isa::kernels::circuits::Formats;
 use pendula_isa::operand::{OperandKind, Shape};
@@ -83,6 +83,14 @@ pub enum NoCircuit {
         /// The adder.
         adder: Adder,
     },
+    /// A step of an extension has none.
+    #[error("`{mnemonic}` has no circuit, because a step of its definition has none: {why}")]
+    Step {
+        /// The extension.
+        mnemonic: String,
+        /// Why.
+        why: String,
+    },
     /// Its cost is that of other circuits.
     #[error(
         "`{mnemonic}` has no circuit of its own: what {kernels} computes is priced by the circuits {circuits}, which \
@@ -142,6 +150,8 @@ pub struct InstructionCircuit {
     pub signals: bool,
     /// Whether the instruction is the second of its pair.
     pub inverse: bool,
+    /// Of an extension: the gates of its steps' circuits, before what cancels was left out.
+    pub joined: Option<GateCounts>,
 }
 
 /// A circuit in the direction of the first mnemonic of a pair.
@@ -241,9 +251,15 @@ impl InstructionCircuit {
             part::generate_with(part, width, Choice { adder, algorithm }).map_err(failure)
         };
         let generate = |part: Part| generate_by(part, None).map(|(circuit, _)| circuit);
+        let mut joined = None;
         let (inverse, base) = match kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 (inverse, accumulate(&mnemonic, (acc, func), frac, (wanted, &generate_by))?)
+            }
+            Kind::Extension { extension, inverse } => {
+                let (base, gates) = extension::base(&mnemonic, extension, (width, frac), choice)?;
+                joined = Some(gates);
+                (inverse, base)
             }
             Kind::Row { .. } if wanted == Some(Algorithm::Table) => {
                 return Err(no_table(WITH_TABLES));
@@ -286,6 +302,7 @@ impl InstructionCircuit {
             rippling: None,
             signals,
             inverse,
+            joined,
         })
     }
 }
@@ -320,6 +337,7 @@ fn has_fixed(kind: Kind) -> bool {
             [info.ty, info.from].contains(&Ty::Q) || info.args.iter().any(|arg| arg.ty == Ty::Q)
         }
         Kind::Row { ty, .. } => ty == Ty::Q,
+        Kind::Extension { extension, .. } => extension.info().steps[0].iter().any(|step| has_fixed(step.kind)),
     }
 }
 
@@ -488,5 +506,6 @@ fn push(words: usize, width: usize, adder: Adder) -> Circuit {
     b.finish()
 }
 
+mod extension;
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,12 @@
 //! body in the table; their meaning is written here.
 
 use pendula_isa::arith::Arith as _;
+use pendula_isa::extension::{Extension, operand_register};
+use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::kernels::circuits::Formats;
+use pendula_isa::operand::Operand;
 use pendula_isa::table::{self, Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
-use pendula_isa::types::{Acc, Cond, Ty};
+use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use words::{Stop, Words};
 
@@ -32,6 +35,8 @@ pub(crate) enum Meaning {
     Accumulate(Acc, TableFn, Vec<Place>),
     /// Another straight-line instruction.
     Row(Row, Variant, Vec<Place>),
+    /// An extension, on its operands.
+    Extension(Extension),
     /// `taken ^= a ? b; pc += taken ? offset : 0`, on a, b, taken, offset, pc.
     Jump(Ty, Cond),
     /// `taken ^= a ? b`, on a, b, taken.
@@ -126,6 +131,7 @@ impl Reference {
                 // Only straight-line rows have this meaning.
                 on_places(w, places, x, |w| row.visit(OfRow(w, back, *variant)).unwrap_or(Err(TRAP)))?;
             }
+            (Meaning::Extension(extension), x) => run_steps(w, extension.info().circuit_steps(back), x)?,
             (Meaning::Jump(ty, cond), [a, b, taken, offset, pc]) => {
                 let holds = holds(w, *cond, *ty, *a, *b)?;
                 if !back {
@@ -207,6 +213,53 @@ pub(crate) fn value(func: TableFn, formats: Formats, x: u64) -> Result<Option<u6
     let mut words = [x, 0];
     let reference = Reference::new(Meaning::Accumulate(Acc::Xor, func, places), false, formats);
     Ok(reference.run(false, &mut words)?.then_some(words[1]))
+}
+
+/// Fraction bits of the fixed-point constants in definitions.
+const FRACTION: u32 = 32;
+
+/// A constant of a definition as a word of another width.
+pub(crate) fn constant(word: u64, ty: Ty, width: u32, frac: u32) -> u64 {
+    let word = match ty {
+        Ty::Q => word.cast_signed() >> FRACTION.saturating_sub(frac),
+        Ty::Int | Ty::L | Ty::F => word.cast_signed(),
+    };
+    word.cast_unsigned() & (u64::MAX >> (64 - width.min(64)))
+}
+
+/// Runs the steps of an extension on the words of its operands.
+fn run_steps(w: &mut Words, steps: &[Inst], x: &mut [u64]) -> Result<(), Stop> {
+    let mut locals = [0; Reg::PLACES];
+    let index = |r: Reg| usize::from(r.number()) % Reg::PLACES;
+    for (n, word) in x.iter().enumerate() {
+        locals[index(operand_register(n))] = *word;
+    }
+    for step in steps {
+        for (n, (_, operand)) in step.operands().enumerate() {
+            *w.at(Place::Operand(n)) = match operand {
+                Operand::Reg(r) => locals[index(r)],
+                Operand::Imm(word, ty) => constant(word, ty, w.width(), w.frac()),
+                Operand::Factor(k) => u64::from(k),
+                _ => 0,
+            };
+        }
+        match step.kind {
+            Kind::Accumulate { acc, inverse, func, .. } => func.visit(OfFunction(w, acc, inverse))?,
+            Kind::Row { row, inverse, .. } => row
+                .visit(OfRow(w, inverse, step.variant()))
+                .unwrap_or(Err(Stop::Unknown("a step that is no straight-line instruction")))?,
+            Kind::Extension { .. } => return Err(Stop::Unknown("an extension within another")),
+        }
+        for (n, (slot, operand)) in step.operands().enumerate() {
+            if let (true, Operand::Reg(r)) = (slot.is_written(), operand) {
+                locals[index(r)] = *w.at(Place::Operand(n));
+            }
+        }
+    }
+    for (n, word) in x.iter_mut().enumerate() {
+        *word = locals[index(operand_register(n))];
+    }
+    Ok(())
 }
 
 /// Runs a body on the words of registers.

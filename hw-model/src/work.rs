@@ -92,16 +92,31 @@ impl CircuitUsage {
             && ad_mode != AdMode::Plain
         {
             match inst.kind {
-                Kind::Accumulate { acc, func, .. } => {
-                    if !acc.self_inverse() && func.info().partials > 0 {
-                        func.visit(Update { inst, ad_mode, work: &mut work });
-                        work.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
+                Kind::Extension { extension, inverse } => {
+                    for step in extension.info().circuit_steps(inverse) {
+                        work.add_carried(step, ad_mode);
                     }
+                    work.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
                 }
-                Kind::Row { row, ty, .. } => work.add_gradients(inst, row.info().adjoint, ty, ad_mode),
+                Kind::Accumulate { .. } | Kind::Row { .. } => work.add_carried(inst, ad_mode),
             }
         }
         work
+    }
+
+    /// Adds the circuits for the effect of an instruction of the table on what words carry.
+    fn add_carried(&mut self, inst: &Inst, ad_mode: AdMode) {
+        match inst.kind {
+            Kind::Accumulate { acc, func, .. } => {
+                if !acc.self_inverse() && func.info().partials > 0 {
+                    func.visit(Update { inst, ad_mode, work: self });
+                    self.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
+                }
+            }
+            Kind::Row { row, ty, .. } => self.add_gradients(inst, row.info().adjoint, ty, ad_mode),
+            // Its steps are instructions of the table.
+            Kind::Extension { .. } => {}
+        }
     }
 
     /// Adds the work of `times` executions of another.
@@ -145,6 +160,11 @@ impl CircuitUsage {
             }
             Kind::Row { row, inverse, ty, cond, form } => {
                 self.add(CircuitKind::Row { row, ty, cond, form, inverse }, 1)
+            }
+            Kind::Extension { extension, inverse } => {
+                for step in extension.info().circuit_steps(inverse) {
+                    self.add_values(step);
+                }
             }
         }
         self.add(CircuitKind::Memory, accesses(inst));
@@ -307,7 +327,7 @@ pub(crate) fn registers(inst: &Inst) -> (u64, u64) {
 fn accesses(inst: &Inst) -> u64 {
     let has = inst.classes().any(|c| c == GateClass::Memory);
     match inst.kind {
-        Kind::Accumulate { .. } => 2 * u64::from(has),
+        Kind::Accumulate { .. } | Kind::Extension { .. } => 2 * u64::from(has),
         Kind::Row { row: Row::Proc, inverse, .. } => u64::from(inverse),
         Kind::Row { .. } => u64::from(has),
     }

@@ -12,6 +12,9 @@
 //!
 //! A constant that fits 28 signed bits is stored in the word. Any other constant is in the constant pool, and so is every typed constant of
 //! an instruction other than an accumulate. Unused bits are zero.
+//!
+//! Extensions have the rows 62 and 63. The bits 3–4 and 11–15 and the last bit of the row are their number in the object, which carries their
+//! definitions. One with more than four registers has eight register fields, in the bits 16–55, and no immediate.
 
 use std::collections::HashMap;
 
@@ -19,24 +22,43 @@ use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
 
+use crate::extension::Extension;
 use crate::inst::{Inst, Kind, OFFSET_MAX, OFFSET_MIN};
-use crate::operand::{OperandError, OperandKind, Shape, Slot};
+use crate::operand::{OPERANDS, OperandError, OperandKind, Shape, Slot};
 use crate::table::{Row, TableFn, Test};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 const ROW_FAMILY: u16 = 3;
 
-/// The constant pool: distinct words in the order of their first use.
+/// The rows of the encoding that stand for extensions. They are no rows of the table.
+const EXTENSION_ROWS: std::ops::Range<u16> = 62..64;
+
+/// The constant pool: distinct words in the order of their first use. And the extensions, likewise.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     words: Vec<u64>,
     index: HashMap<u64, u32>,
+    extensions: Vec<Extension>,
 }
 
 impl Pool {
     /// The words.
     pub fn words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// The extensions, by their numbers in instruction words.
+    pub fn extensions(&self) -> &[Extension] {
+        &self.extensions
+    }
+
+    /// The number of an extension, which is added if it is new.
+    fn number(&mut self, extension: Extension) -> u16 {
+        let known = self.extensions.iter().position(|e| *e == extension);
+        known.unwrap_or_else(|| {
+            self.extensions.push(extension);
+            self.extensions.len() - 1
+        }) as u16
     }
 
     /// The index of a word, which is added if it is new.
@@ -55,6 +77,9 @@ pub enum DecodeError {
     /// No row of the table has this opcode.
     #[error("no instruction has the opcode {0:#06x}")]
     Opcode(u16),
+    /// The number of an extension that the object does not define.
+    #[error("no extension has the number {0}")]
+    Extension(u16),
     /// A constant-pool index past the end.
     #[error("the constant pool has no entry {0}")]
     Pool(u64),
@@ -69,8 +94,8 @@ pub enum DecodeError {
     },
 }
 
-/// The opcode field; `pooled` tells whether the constant is in the pool.
-pub fn opcode(kind: Kind, pooled: bool) -> u16 {
+/// The opcode field; `pooled` tells whether the constant is in the pool, and `number` the numbers of extensions.
+fn opcode_in(kind: Kind, pooled: bool, number: impl FnOnce(Extension) -> u16) -> u16 {
     match kind {
         Kind::Accumulate { acc, inverse, func, shape } => {
             let f = func.info();
@@ -89,7 +114,27 @@ pub fn opcode(kind: Kind, pooled: bool) -> u16 {
                 | u16::from(form) << 11
                 | (cond as u16) << 12
         }
+        Kind::Extension { extension, inverse } => {
+            let number = number(extension);
+            u16::from(inverse)
+                | ROW_FAMILY << 1
+                | (number & 3) << 3
+                | (EXTENSION_ROWS.start + (number >> 7)) << 5
+                | (number >> 2 & 31) << 11
+        }
     }
+}
+
+/// The opcode field of an instruction of the table; `pooled` tells whether the constant is in the pool.
+pub fn opcode(kind: Kind, pooled: bool) -> u16 {
+    opcode_in(kind, pooled, |_| 0)
+}
+
+/// The number of the extension in an opcode, if it is that of an extension.
+fn extension_number(code: u16) -> Option<u16> {
+    let row = code >> 5 & 63;
+    let is = code >> 1 & 3 == ROW_FAMILY && EXTENSION_ROWS.contains(&row);
+    is.then(|| (row - EXTENSION_ROWS.start) << 7 | (code >> 11 & 31) << 2 | (code >> 3 & 3))
 }
 
 /// The kind with this opcode, and whether its constant is in the pool.
@@ -127,6 +172,7 @@ pub fn from_opcode(code: u16) -> Option<(Kind, bool)> {
 fn always_pooled(kind: Kind) -> bool {
     match kind {
         Kind::Accumulate { .. } => false,
+        Kind::Extension { extension, .. } => extension.info().layout.contains(&Slot::Imm),
         Kind::Row { row, form, .. } => {
             let pooled = |k: &OperandKind| match k {
                 OperandKind::Value | OperandKind::Tolerance => form,
@@ -155,9 +201,13 @@ pub fn encode(inst: &Inst, pool: &mut Pool) -> u64 {
     let accumulate = matches!(inst.kind, Kind::Accumulate { .. });
     let mut word = 0u64;
     let bits = word.view_bits_mut::<Lsb0>();
-    bits[0..16].store_le(opcode(inst.kind, accumulate && pooled));
-    for (n, reg) in inst.regs.iter().enumerate() {
+    bits[0..16].store_le(opcode_in(inst.kind, accumulate && pooled, |extension| pool.number(extension)));
+    let fields = register_fields(inst.kind);
+    for (n, reg) in inst.regs.iter().enumerate().take(fields) {
         bits[16 + 5 * n..21 + 5 * n].store_le(reg.number());
+    }
+    if fields > 4 {
+        return word;
     }
     if inst.small != 0 {
         bits[21..36].store_le(inst.small.cast_unsigned() & 0x7fff);
@@ -166,18 +216,32 @@ pub fn encode(inst: &Inst, pool: &mut Pool) -> u64 {
     word
 }
 
-/// Decodes a word of code of a profile.
+/// The number of register fields of an instruction word: four, or of an extension with more registers, eight, and no immediate.
+fn register_fields(kind: Kind) -> usize {
+    let taken: u8 = kind.layout().into_iter().map(Slot::fields).sum();
+    if taken > 4 { OPERANDS } else { 4 }
+}
+
+/// Decodes a word of code of a profile, with the object's pool of constants and its extensions.
 ///
 /// Errors: a word that [`encode`] cannot have written.
-pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeError> {
+pub fn decode(word: u64, pool: &[u64], extensions: &[Extension], profile: Profile) -> Result<Inst, DecodeError> {
     let bits = word.view_bits::<Lsb0>();
     let code: u16 = bits[0..16].load_le();
-    let (kind, pooled) = from_opcode(code).ok_or(DecodeError::Opcode(code))?;
+    let inverse = code & 1 == 1;
+    let (kind, pooled) = match extension_number(code) {
+        None => from_opcode(code).ok_or(DecodeError::Opcode(code))?,
+        Some(number) => {
+            let known = extensions.get(usize::from(number)).filter(|e| !inverse || e.info().partner.is_some());
+            let &extension = known.ok_or(DecodeError::Extension(number))?;
+            (Kind::Extension { extension, inverse }, false)
+        }
+    };
     let field: u32 = bits[36..64].load_le();
     let signed = i64::from((field << 4).cast_signed() >> 4);
     let layout = kind.layout();
     // Unused fields stay zero here; the comparison with the encoding below detects bits in them.
-    let mut regs = [Reg::ZERO; 4];
+    let mut regs = Inst::registers(&[]);
     for field in layout.into_iter().flat_map(Slot::register_fields) {
         regs[field as usize] = reg_at(word, field as usize);
     }
@@ -198,7 +262,7 @@ pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeE
     inst.validate(profile)?;
     // Encoding again detects every bit that should be zero, and constants in the wrong place.
     let expected = {
-        let mut scratch = Pool::default();
+        let mut scratch = Pool { extensions: extensions.to_vec(), ..Pool::default() };
         let again = encode(&inst, &mut scratch);
         if scratch.words.is_empty() { again } else { again | u64::from(field) << 36 }
     };

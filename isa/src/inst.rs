@@ -3,7 +3,8 @@
 mod build;
 
 use crate::class::GateClass;
-use crate::operand::{Layout, Operand, OperandKind, Shape, Slot, layout};
+use crate::extension::Extension;
+use crate::operand::{Layout, OPERANDS, Operand, OperandKind, Shape, Slot, layout};
 use crate::table::{Flow, Row, TableFn, Variant, accumulator_class};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
@@ -34,11 +35,18 @@ pub enum Kind {
         /// The form bit: which alternative of its operands it takes.
         form: bool,
     },
+    /// An instruction that is not the table's.
+    Extension {
+        /// Which.
+        extension: Extension,
+        /// Whether it is the partner.
+        inverse: bool,
+    },
 }
 
 impl Kind {
     /// The kind of the inverse instruction: same operands, partner operation.
-    pub const fn inverse(self) -> Kind {
+    pub fn inverse(self) -> Kind {
         match self {
             Kind::Accumulate { acc, inverse, func, shape } => {
                 Kind::Accumulate { acc, inverse: !inverse && !acc.self_inverse(), func, shape }
@@ -46,25 +54,27 @@ impl Kind {
             Kind::Row { row, inverse, ty, cond, form } => {
                 Kind::Row { row, inverse: !inverse && row.info().partner.is_some(), ty, cond, form }
             }
+            Kind::Extension { extension, inverse } => {
+                Kind::Extension { extension, inverse: !inverse && extension.info().partner.is_some() }
+            }
         }
     }
 
     /// The locations of the operands.
-    pub const fn layout(self) -> Layout {
+    pub fn layout(self) -> Layout {
         match self {
             Kind::Accumulate { shape, .. } => shape.layout(),
             // A jump without a condition takes a label only.
-            Kind::Row { row: Row::Jmp | Row::Bra, cond: Cond::Always, .. } => {
-                [Slot::Label, Slot::None, Slot::None, Slot::None]
-            }
+            Kind::Row { row: Row::Jmp | Row::Bra, cond: Cond::Always, .. } => layout(&[OperandKind::Label], false),
             Kind::Row { row, form, .. } => layout(row.info().operands, form),
+            Kind::Extension { extension, .. } => extension.info().layout,
         }
     }
 
     /// The effect on control flow.
     pub const fn flow(self) -> Flow {
         match self {
-            Kind::Accumulate { .. } => Flow::Straight,
+            Kind::Accumulate { .. } | Kind::Extension { .. } => Flow::Straight,
             Kind::Row { row, .. } => row.info().flow,
         }
     }
@@ -84,6 +94,11 @@ impl Kind {
                 let dot = if cond == Cond::Always { "" } else { "." };
                 format!("{name}{dot}{}{}", cond.name(), ty.suffix())
             }
+            Kind::Extension { extension, inverse } => {
+                let info = extension.info();
+                let name = if inverse { info.partner.as_ref() } else { None };
+                name.unwrap_or(&info.mnemonic).clone()
+            }
         }
     }
 
@@ -97,6 +112,7 @@ impl Kind {
                 func.info().profiles.has(profile) && (native || registers())
             }
             Kind::Row { row, ty, .. } => row.info().profiles.has(profile) && (native || ty == Ty::Int),
+            Kind::Extension { .. } => native,
         }
     }
 
@@ -115,6 +131,7 @@ impl Kind {
             },
             Kind::Row { row: Row::Jmp | Row::Bra, cond: Cond::Always, .. } => (n == 0).then_some(OperandKind::Label),
             Kind::Row { row, .. } => row.info().operands.get(n).copied(),
+            Kind::Extension { extension, .. } => extension.info().operand_kind(n),
         }
     }
 
@@ -127,6 +144,7 @@ impl Kind {
             }
             Kind::Row { row: Row::Rol, .. } => Ty::Int,
             Kind::Row { ty, .. } => ty,
+            Kind::Extension { extension, .. } => extension.info().definition.operand_type(n),
         }
     }
 }
@@ -137,7 +155,7 @@ pub struct Inst {
     /// The kind.
     pub kind: Kind,
     /// The register fields; the unused ones are `r0`.
-    pub regs: [Reg; 4],
+    pub regs: [Reg; OPERANDS],
     /// The constant (a word), memory offset, code offset from this instruction, text index, or the two
     /// factors (num + den·2^14); 0 if there is none.
     pub imm: i64,
@@ -157,8 +175,19 @@ pub const SMALL_MAX: i64 = (1 << 14) - 1;
 pub const FACTOR_MAX: i64 = (1 << 14) - 1;
 
 impl Inst {
+    /// Register fields of which these are the first.
+    pub const fn registers(first: &[Reg]) -> [Reg; OPERANDS] {
+        let mut regs = [Reg::ZERO; OPERANDS];
+        let mut n = 0;
+        while n < first.len() && n < OPERANDS {
+            regs[n] = first[n];
+            n += 1;
+        }
+        regs
+    }
+
     /// The inverse instruction: same operands, partner operation. A jump's label becomes that of its `from`, in place.
-    pub const fn inverse(self) -> Inst {
+    pub fn inverse(self) -> Inst {
         Inst { kind: self.kind.inverse(), ..self }
     }
 
@@ -167,6 +196,8 @@ impl Inst {
         match self.kind {
             Kind::Accumulate { func, .. } => Variant { ty: func.info().ty, cond: Cond::Always, form: false },
             Kind::Row { ty, cond, form, .. } => Variant { ty, cond, form },
+            // Its steps have their own.
+            Kind::Extension { .. } => Variant { ty: Ty::Int, cond: Cond::Always, form: false },
         }
     }
 
@@ -196,18 +227,30 @@ impl Inst {
 
     /// The gate classes that one execution exercises: the function, the accumulator, and a memory access where there is one.
     pub fn classes(&self) -> impl Iterator<Item = GateClass> {
+        let memory = self.kind.layout().into_iter().any(Slot::is_memory)
+            || matches!(
+                self.kind,
+                Kind::Row { row: Row::Push | Row::Callr | Row::Call | Row::Gcall | Row::Exch32, .. }
+            );
+        let steps = match self.kind {
+            Kind::Extension { extension, .. } => &extension.info().steps[0][..],
+            Kind::Accumulate { .. } | Kind::Row { .. } => &[],
+        };
+        let own = steps.is_empty().then_some(self).into_iter().chain(steps).flat_map(Inst::own_classes);
+        own.chain(memory.then_some(GateClass::Memory))
+    }
+
+    /// The gate classes of the table's own instructions, without that of memory.
+    fn own_classes(&self) -> impl Iterator<Item = GateClass> + use<> {
         let (first, second) = match self.kind {
             Kind::Accumulate { acc, func, .. } => {
                 let f = func.info();
                 (f.class, Some(accumulator_class(acc, f.ty)))
             }
             Kind::Row { row, .. } => (row.info().class, None),
+            // Definitions are made of the table's instructions, so this is not a step.
+            Kind::Extension { .. } => (GateClass::Wire, None),
         };
-        let memory = self.kind.layout().into_iter().any(Slot::is_memory)
-            || matches!(
-                self.kind,
-                Kind::Row { row: Row::Push | Row::Callr | Row::Call | Row::Gcall | Row::Exch32, .. }
-            );
-        [Some(first), second, memory.then_some(GateClass::Memory)].into_iter().flatten()
+        [Some(first), second].into_iter().flatten()
     }
 }

@@ -14,6 +14,7 @@ pub mod counts;
 pub mod diagnostic;
 pub mod domain;
 pub mod encode;
+pub mod extension;
 pub mod fault;
 pub mod inst;
 pub mod kernels;
@@ -33,6 +34,7 @@ pub mod verify;
 pub mod words;
 
 pub use class::GateClass;
+pub use extension::Extension;
 pub use fault::Fault;
 pub use inst::{Inst, Kind};
 pub use module::Module;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::class::GateClass;
 use crate::encode::opcode;
-use crate::inst::Kind;
+use crate::extension::{Defines, Form};
+use crate::inst::{Inst, Kind};
 use crate::mnemonic::{ALIASES, families, lookup};
 use crate::operand::OperandKind;
 use crate::table::{Adjoint, Row, RowInfo, TableFn, Test, accumulator_class};
@@ -49,13 +50,7 @@ pub fn entry(kind: Kind) -> Entry {
     match kind {
         Kind::Accumulate { acc, inverse: partner, func, .. } => {
             let f = func.info();
-            let sign = match (acc, partner) {
-                (Acc::Add, false) => "+=",
-                (Acc::Add, true) => "-=",
-                (Acc::Xor, _) => "^=",
-                (Acc::Mul, false) => "*=",
-                (Acc::Mul, true) => "/=",
-            };
+            let sign = sign(acc, partner);
             let args = f.args.iter().map(|a| a.name).collect::<Vec<_>>().join(", ");
             let value = if f.name.is_empty() { args.clone() } else { format!("{}({args})", f.name) };
             Entry {
@@ -65,7 +60,7 @@ pub fn entry(kind: Kind) -> Entry {
                 docs: joined(f.docs),
                 inverse,
                 classes: vec![f.class.key(), accumulator_class(acc, f.ty).key()],
-                differentiable: f.partials > 0 && acc != Acc::Xor,
+                differentiable: is_differentiable(kind),
                 gradient_words: None,
                 opcode: opcode(kind, false),
                 aliases,
@@ -100,6 +95,51 @@ pub fn entry(kind: Kind) -> Entry {
                 aliases,
             }
         }
+        Kind::Extension { extension, inverse: partner } => {
+            let info = extension.info();
+            let names: Vec<&str> = info.definition.parameters.iter().map(|p| p.name.as_str()).collect();
+            let mut classes: Vec<GateClass> = info.steps[0].iter().flat_map(Inst::classes).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            let (operands, formula) = match (&info.definition.defines, info.form) {
+                (Defines::Function { expression, .. }, Form::Function { acc, .. }) => {
+                    (format!("y, {}", names.join(", ")), format!("y {} {expression}", sign(acc, partner)))
+                }
+                _ => (names.join(", "), String::new()),
+            };
+            Entry {
+                mnemonic,
+                operands,
+                formula,
+                docs: info.definition.docs.join(" "),
+                inverse,
+                classes: classes.iter().map(|c| c.key()).collect(),
+                differentiable: info.steps[0].iter().any(|step| is_differentiable(step.kind)),
+                gradient_words: Some("change as by its steps"),
+                opcode: opcode(kind, false),
+                aliases,
+            }
+        }
+    }
+}
+
+/// The sign of an accumulator, or of its partner.
+fn sign(acc: Acc, partner: bool) -> &'static str {
+    match (acc, partner) {
+        (Acc::Add, false) => "+=",
+        (Acc::Add, true) => "-=",
+        (Acc::Xor, _) => "^=",
+        (Acc::Mul, false) => "*=",
+        (Acc::Mul, true) => "/=",
+    }
+}
+
+/// Whether gradients flow through an instruction of the table.
+fn is_differentiable(kind: Kind) -> bool {
+    match kind {
+        Kind::Accumulate { acc, func, .. } => func.info().partials > 0 && acc != Acc::Xor,
+        Kind::Row { row, .. } => row.info().adjoint != Adjoint::Discrete,
+        Kind::Extension { .. } => false,
     }
 }
 

@@ -68,7 +68,7 @@ impl OperandKind {
     }
 }
 
-/// The location of an operand in an instruction: one of the four register fields, or the immediate.
+/// The location of an operand in an instruction: one of the register fields, or the immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// No operand.
@@ -100,7 +100,10 @@ pub enum Slot {
 }
 
 /// The locations of an instruction's operands, in the order they are written.
-pub type Layout = [Slot; 4];
+pub type Layout = [Slot; OPERANDS];
+
+/// The most operands of an instruction, and the most registers that it names. Those of the table have at most four.
+pub const OPERANDS: usize = 8;
 
 impl Slot {
     /// The register fields that the operand takes.
@@ -139,7 +142,7 @@ impl Slot {
 
 /// Builds a layout from operand kinds; `form` is the opcode's form bit.
 pub const fn layout(kinds: &[OperandKind], form: bool) -> Layout {
-    let mut out = [Slot::None; 4];
+    let mut out = [Slot::None; OPERANDS];
     let mut field = 0;
     let mut i = 0;
     let mut factors = 0;
@@ -271,7 +274,7 @@ impl Shape {
     /// The locations of the operands.
     pub const fn layout(self) -> Layout {
         use Slot::{Imm, Mem, MemPlain, None, Reg, Target, TargetMem, TargetMemPlain};
-        match self {
+        let [a, b, c, d] = match self {
             Shape::RR => [Target(0), Reg(1), None, None],
             Shape::RI => [Target(0), Imm, None, None],
             Shape::RM => [Target(0), Mem(1), None, None],
@@ -288,7 +291,8 @@ impl Shape {
             Shape::MRI => [TargetMemPlain(0), Reg(2), Imm, None],
             Shape::MIR => [TargetMemPlain(0), Imm, Reg(2), None],
             Shape::RRRR => [Target(0), Reg(1), Reg(2), Reg(3)],
-        }
+        };
+        [a, b, c, d, None, None, None, None]
     }
 
     /// Whether an immediate is an operand.

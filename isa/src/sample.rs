@@ -4,9 +4,11 @@
 //! fuzzer's input. [`instruction`] makes one valid instruction of a given family; [`program`] makes the text of a reversible program that
 //! terminates in both directions.
 
+mod extension;
 mod program;
 mod random_program;
 
+pub use extension::extension;
 pub use program::program;
 pub use random_program::RandomProgram;
 
@@ -183,7 +185,7 @@ pub fn instruction(family: Kind, s: &mut Source) -> Inst {
 }
 
 /// The family with a shape or form chosen.
-fn variant(family: Kind, s: &mut Source) -> Kind {
+pub(crate) fn variant(family: Kind, s: &mut Source) -> Kind {
     match family {
         Kind::Accumulate { acc, inverse, func, .. } => {
             let arity = func.info().args.len();
@@ -195,12 +197,13 @@ fn variant(family: Kind, s: &mut Source) -> Kind {
             let choice = !label_only && row.info().operands.iter().any(|k| k.has_alternative());
             Kind::Row { row, inverse, ty, cond, form: choice && s.once_in(2) }
         }
+        Kind::Extension { .. } => family,
     }
 }
 
 /// An instruction of exactly this kind, with any operands.
 pub fn fill(kind: Kind, s: &mut Source) -> Inst {
-    let mut inst = Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 };
+    let mut inst = Inst { kind, regs: Inst::registers(&[]), imm: 0, small: 0 };
     let mut written = [false; Reg::COUNT];
     // `r0` is never written, and an instruction that moves the stack pointer does not use it as an operand.
     let mut taken = [false; Reg::COUNT];

@@ -14,17 +14,30 @@ impl Reg {
     /// `r31`, the stack pointer.
     pub const SP: Reg = Reg(31);
 
+    /// The number of places for registers: with the local ones, which the steps of extensions work on.
+    pub const PLACES: usize = 64;
+
+    /// The local register with this number.
+    pub const fn local(number: u8) -> Reg {
+        Reg(Reg::COUNT as u8 + (number & 31))
+    }
+
+    /// The number of a local register.
+    pub const fn local_number(self) -> Option<u8> {
+        self.0.checked_sub(Reg::COUNT as u8)
+    }
+
     /// The register with this number, if there is one.
     pub const fn new(number: u8) -> Option<Reg> {
         if (number as usize) < Reg::COUNT { Some(Reg(number)) } else { None }
     }
 
-    /// The number, 0 to 31.
+    /// The number, 0 to 31; of a local register, 32 and on.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The number as an index; always below [`Reg::COUNT`].
+    /// The number as an index; always below [`Reg::COUNT`]. Not for local registers.
     #[inline(always)]
     pub const fn index(self) -> usize {
         (self.0 & 31) as usize

@@ -198,7 +198,7 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
         let (main, ends) = match inst.kind {
             Kind::Row { row: Row::Start, inverse, .. } => (true, inverse),
             Kind::Row { row: Row::Proc, inverse, .. } => (false, inverse),
-            Kind::Row { .. } | Kind::Accumulate { .. } => {
+            Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => {
                 if open.is_none() {
                     out.outside.push(at);
                 }

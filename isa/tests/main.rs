@@ -37,6 +37,7 @@ fn family_of(kind: Kind) -> Kind {
             Kind::Accumulate { acc, inverse, func, shape }
         }
         Kind::Row { row, inverse, ty, cond, .. } => Kind::Row { row, inverse, ty, cond, form: false },
+        Kind::Extension { .. } => kind,
     }
 }
 
@@ -75,6 +76,7 @@ fn an_inverse_is_one_bit_away_and_undone_by_itself() {
         let own = match inst.kind {
             Kind::Accumulate { acc, .. } => acc == Acc::Xor,
             Kind::Row { row, .. } => row.info().partner.is_none(),
+            Kind::Extension { extension, .. } => extension.info().partner.is_none(),
         };
         let (word, back) = (encode(&inst, &mut pool), encode(&inverse, &mut pool));
         assert_eq!(word ^ back, u64::from(!own), "{inst:?}");

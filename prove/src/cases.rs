@@ -1,5 +1,6 @@
 //! The forms in which an instruction stands in code: shapes of operands, and which of its registers are the same.
 
+use pendula_isa::extension::{Extension, Form};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::Shape;
 use pendula_isa::types::{Profile, Reg};
@@ -27,6 +28,19 @@ fn forms(family: Kind) -> Vec<Kind> {
             let forms = if both { &[false, true][..] } else { &[false] };
             forms.iter().map(|form| Kind::Row { row, inverse, ty, cond, form: *form }).collect()
         }
+        Kind::Extension { extension, inverse } => {
+            let info = extension.info();
+            let forms: Vec<Form> = match info.form {
+                Form::Function { acc, .. } => {
+                    let arity = info.definition.parameters.len();
+                    let shapes = Shape::ALL.into_iter().filter(|s| s.arity() == arity);
+                    shapes.map(|shape| Form::Function { acc, shape }).collect()
+                }
+                form @ Form::Instruction { .. } => vec![form],
+            };
+            let made = forms.into_iter().filter_map(|form| Extension::new(&info.definition, form).ok());
+            made.map(|extension| Kind::Extension { extension, inverse }).collect()
+        }
     }
 }
 
@@ -37,7 +51,7 @@ fn aliases(kind: Kind, profile: Profile) -> Vec<Inst> {
     let mut out = Vec::new();
     let mut chosen = Vec::new();
     assign(&fields, moves_sp, &mut chosen, &mut |registers| {
-        let mut inst = Inst { kind, regs: [Reg::ZERO; 4], imm: 1 | 1 << 14, small: 1 };
+        let mut inst = Inst { kind, regs: Inst::registers(&[]), imm: 1 | 1 << 14, small: 1 };
         if !kind.layout().contains(&pendula_isa::operand::Slot::Small) {
             inst.small = 0;
         }

@@ -7,7 +7,7 @@ use pendula_hw_model::circuit::Choice;
 use pendula_hw_model::instruction::{Direction, InstructionCircuit, Sizes};
 use pendula_isa::circuit::{Circuit, Gate, Role};
 use pendula_isa::inst::{Inst, Kind};
-use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::operand::{OPERANDS, Operand, Slot};
 use pendula_isa::types::Reg;
 
 use crate::cases::profile;
@@ -75,6 +75,11 @@ fn registers(family: Kind, circuit: &Circuit) -> Option<(Inst, Vec<(String, u8)>
     let names: Vec<String> = match family {
         Kind::Accumulate { .. } => ["y", "a", "b", "c"].map(String::from).to_vec(),
         Kind::Row { row, .. } => row.info().operand_names.iter().map(|n| (*n).to_string()).collect(),
+        Kind::Extension { extension, .. } => {
+            let definition = &extension.info().definition;
+            let own = definition.parameters.iter().map(|p| p.name.clone());
+            definition.is_function().then(|| "y".to_string()).into_iter().chain(own).collect()
+        }
     };
     let carries = |role| matches!(role, Role::Operand | Role::Target);
     let words = circuit.registers().iter().filter(|r| carries(r.role));
@@ -94,7 +99,7 @@ struct Meaning {
 }
 
 fn meaning(t: &mut Terms, family: Kind, inst: Inst) -> Meaning {
-    let numbers: Vec<u8> = (1..=4).chain([Reg::SP.number()]).collect();
+    let numbers: Vec<u8> = (1..=OPERANDS as u8).chain([Reg::SP.number()]).collect();
     let before = State::unknown(t, &numbers, profile(family));
     let mut machine = Machine::new(t, inst, before.clone());
     machine.t.restart();

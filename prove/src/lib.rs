@@ -426,7 +426,7 @@ pub fn pair(family: Kind) -> String {
 /// The straight-line instructions of the table, one for each pair.
 pub fn straight() -> impl Iterator<Item = Kind> {
     let inverse = |kind: &Kind| match *kind {
-        Kind::Accumulate { inverse, .. } | Kind::Row { inverse, .. } => inverse,
+        Kind::Accumulate { inverse, .. } | Kind::Row { inverse, .. } | Kind::Extension { inverse, .. } => inverse,
     };
     families().filter(move |kind| kind.flow() == Flow::Straight && !inverse(kind))
 }

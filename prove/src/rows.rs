@@ -3,6 +3,7 @@
 use easy_smt::SExpr;
 use pendula_isa::arith::Arith;
 use pendula_isa::domain::Domain;
+use pendula_isa::extension::{TEMPORARIES, temporary_register};
 use pendula_isa::fault::Fault;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::kernels::Kernel;
@@ -14,13 +15,16 @@ use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use crate::state::{CELL, State};
 use crate::terms::Terms;
 
+/// The bits of a constant factor.
+const FACTOR: u64 = pendula_isa::inst::FACTOR_MAX.cast_unsigned();
+
 /// What an instruction does: the text of the table, or of something that may become a row of it.
 pub trait Body {
     /// Does it, or undoes it.
     ///
     /// # Errors
-    /// Those of the domain.
-    fn run<D: Domain>(&self, d: &mut D, back: bool) -> Result<(), D::Stop>;
+    /// It needs what there is no model of.
+    fn run(&self, d: &mut Machine<'_>, back: bool) -> Result<(), Fault>;
 }
 
 /// A row's body with its variant.
@@ -28,24 +32,24 @@ pub trait Body {
 pub struct RowBody<I>(pub Variant, pub std::marker::PhantomData<I>);
 
 impl<I: Instruction> Body for RowBody<I> {
-    fn run<D: Domain>(&self, d: &mut D, back: bool) -> Result<(), D::Stop> {
+    fn run(&self, d: &mut Machine<'_>, back: bool) -> Result<(), Fault> {
         if back { I::undo(d, self.0) } else { I::run(d, self.0) }
     }
 }
 
-/// An instruction of the table.
+/// An instruction of the table, or an extension.
 impl Body for Kind {
-    fn run<D: Domain>(&self, d: &mut D, back: bool) -> Result<(), D::Stop> {
-        struct Accumulate<'d, D>(&'d mut D, Acc, bool);
-        impl<D: Domain> FunctionVisitor for Accumulate<'_, D> {
-            type Out = Result<(), D::Stop>;
+    fn run(&self, d: &mut Machine<'_>, back: bool) -> Result<(), Fault> {
+        struct Accumulate<'d, 't>(&'d mut Machine<'t>, Acc, bool);
+        impl FunctionVisitor for Accumulate<'_, '_> {
+            type Out = Result<(), Fault>;
             fn visit<F: Function>(self) -> Self::Out {
-                table::run_accumulate::<D, F>(self.0, self.1, self.2)
+                table::run_accumulate::<_, F>(self.0, self.1, self.2)
             }
         }
-        struct OfRow<'d, D>(&'d mut D, Variant, bool);
-        impl<D: Domain> InstructionVisitor for OfRow<'_, D> {
-            type Out = Result<(), D::Stop>;
+        struct OfRow<'d, 't>(&'d mut Machine<'t>, Variant, bool);
+        impl InstructionVisitor for OfRow<'_, '_> {
+            type Out = Result<(), Fault>;
             fn visit<I: Instruction>(self) -> Self::Out {
                 RowBody::<I>(self.1, std::marker::PhantomData).run(self.0, self.2)
             }
@@ -56,14 +60,18 @@ impl Body for Kind {
                 let variant = Variant { ty, cond, form };
                 row.visit(OfRow(d, variant, inverse != back)).unwrap_or(Ok(()))
             }
+            // One that is its own inverse does the same both ways, which is what is claimed of it.
+            Kind::Extension { extension, .. } => d.steps(back && extension.info().partner.is_some()),
         }
     }
 }
 
 /// The domain of terms.
-pub(crate) struct Machine<'t> {
+pub struct Machine<'t> {
     pub(crate) t: &'t mut Terms,
     inst: Inst,
+    /// Whether constants are those of the instruction, a step of an extension, and not any.
+    literal: bool,
     pub(crate) state: State,
     /// Whether nothing is noted as lost.
     pub(crate) kept: SExpr,
@@ -73,7 +81,35 @@ impl<'t> Machine<'t> {
     /// A machine in a state, about to run an instruction.
     pub(crate) fn new(t: &'t mut Terms, inst: Inst, state: State) -> Machine<'t> {
         let kept = t.build().true_();
-        Machine { t, inst, state, kept }
+        Machine { t, inst, literal: false, state, kept }
+    }
+
+    /// Runs the steps of the extension, or with `back` of its inverse, on local registers.
+    fn steps(&mut self, back: bool) -> Result<(), Fault> {
+        let whole = self.inst;
+        let layout = whole.kind.layout();
+        let count = whole.operands().count();
+        for n in 0..count {
+            let word = self.operand(n)?;
+            self.state.registers.insert(whole.local_of(&layout, n).number(), word);
+        }
+        let zero = self.t.word(0);
+        for n in 0..TEMPORARIES {
+            self.state.registers.insert(temporary_register(n).number(), zero);
+        }
+        self.literal = true;
+        for step in whole.steps(back) {
+            self.inst = step;
+            step.kind.run(self, false)?;
+        }
+        (self.inst, self.literal) = (whole, false);
+        for n in (0..count).filter(|n| layout[*n].is_written()) {
+            let word = self.state.registers[&whole.local_of(&layout, n).number()];
+            self.set(n, word)?;
+        }
+        self.state.registers.retain(|number, _| usize::from(*number) < Reg::COUNT);
+        self.state.gradients.retain(|number, _| usize::from(*number) < Reg::COUNT);
+        Ok(())
     }
 
     /// What is known of constants and of tapes.
@@ -84,7 +120,7 @@ impl<'t> Machine<'t> {
         let mut also = |t: &Terms, fact: SExpr| all = t.build().and(all, fact);
         let kinds = |n: usize| match self.inst.kind {
             Kind::Row { row, .. } => row.info().operands.get(n).copied(),
-            Kind::Accumulate { .. } => None,
+            Kind::Accumulate { .. } | Kind::Extension { .. } => None,
         };
         for (n, slot) in self.inst.kind.layout().into_iter().enumerate() {
             match slot {
@@ -231,6 +267,9 @@ impl Domain for Machine<'_> {
         }
         Ok(match self.slot(n) {
             Slot::Reg(f) | Slot::Target(f) => self.register(f),
+            Slot::Imm if self.literal => self.t.word(self.inst.imm.cast_unsigned()),
+            Slot::FactorNum if self.literal => self.t.word(self.inst.imm.cast_unsigned() & FACTOR),
+            Slot::FactorDen if self.literal => self.t.word(self.inst.imm.cast_unsigned() >> 14 & FACTOR),
             Slot::Imm => self.t.unknown("constant"),
             Slot::Small => self.t.unknown("small"),
             Slot::FactorNum => self.t.unknown("num"),
@@ -397,6 +436,7 @@ pub(crate) fn unclaimed(kind: Kind) -> Option<&'static str> {
             Some("products and sums of doubles round")
         }
         kind if kind.is_irreversible() => Some("it destroys a word"),
+        Kind::Extension { extension, .. } => extension.info().steps[0].iter().find_map(|step| unclaimed(step.kind)),
         Kind::Accumulate { .. } | Kind::Row { .. } => None,
     }
 }

@@ -6,6 +6,7 @@
 mod args;
 mod chrome_trace;
 mod commands;
+mod definitions;
 mod interrupt;
 mod memory;
 mod output;
@@ -29,7 +30,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use args::{Cli, Colour, Command};
+use args::{Cli, Colour, Command, LabCommand};
 use report::answer;
 use status::{Status, broken_pipe, settled, traced};
 
@@ -118,6 +119,7 @@ fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
         Command::Isa(args) => commands::isa::run(args, reporter),
         Command::Circuit(args) => commands::circuit::run(args, reporter),
         Command::Prove(args) => commands::prove::run(args, reporter),
+        Command::Lab(args) => commands::lab::run(args, reporter),
         Command::Bench(args) => commands::bench::run(args, reporter),
         Command::Cache(args) => commands::cache::run(args, reporter),
         Command::Completions(args) => commands::completions::run(args),
@@ -146,6 +148,10 @@ fn answer_name(command: &Command) -> (&'static str, bool) {
         Command::Isa(args) => (if !args.mnemonic.is_empty() { "isa.entry" } else { "isa" }, args.json),
         Command::Circuit(args) => ("circuit", args.json),
         Command::Prove(args) => ("prove", args.json),
+        Command::Lab(args) => match &args.what {
+            LabCommand::Try(args) => ("lab.try", args.programs.json),
+            LabCommand::Discover(args) => ("lab.discover", args.programs.json),
+        },
         Command::Bench(args) if args.list => ("bench.list", args.json),
         Command::Bench(args) if args.scale => ("bench.scale", args.json),
         Command::Bench(args) => ("bench", args.json),

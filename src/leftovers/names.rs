@@ -2,6 +2,7 @@
 //! gives the earlier name again.
 
 use pendula_isa::inst::Kind;
+use pendula_isa::operand::OPERANDS;
 use pendula_isa::table::{ARITY, TableFn};
 use pendula_isa::types::{Acc, Ty};
 use rustc_hash::FxHashMap;
@@ -19,7 +20,7 @@ impl Name {
 const REACH: usize = 16;
 
 /// The contents of an instruction's operands; only as many are used as it has.
-pub(super) type SlotNames = [Name; 4];
+pub(super) type SlotNames = [Name; OPERANDS];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
@@ -192,7 +193,7 @@ impl Names {
 
     /// The contents of an instruction's operands after it, and whether it takes back an earlier one; it writes only some of them. The
     /// inverse restores the earlier names.
-    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> (SlotNames, bool) {
+    pub(super) fn changed(&mut self, kind: Kind, operands: SlotNames, written: [bool; OPERANDS]) -> (SlotNames, bool) {
         if let Some(back) = self.before(kind, operands, written) {
             return (back, true);
         }
@@ -204,10 +205,19 @@ impl Names {
     }
 
     /// The operands' earlier contents, if the instruction is the inverse of the one that ran last on them.
-    fn before(&self, kind: Kind, operands: SlotNames, written: [bool; 4]) -> Option<SlotNames> {
+    fn before(&self, kind: Kind, operands: SlotNames, written: [bool; OPERANDS]) -> Option<SlotNames> {
         // Rotated doubles are not restored exactly; a changed sign is.
-        let Kind::Row { ty, .. } = kind else { return None };
-        if ty == Ty::F && kind.inverse() != kind {
+        let rounds = |kind: Kind| match kind {
+            Kind::Row { ty, .. } => ty == Ty::F,
+            Kind::Accumulate { acc, func, .. } => acc != Acc::Xor && func.info().ty == Ty::F,
+            Kind::Extension { .. } => true,
+        };
+        let inexact = match kind {
+            Kind::Row { .. } => rounds(kind) && kind.inverse() != kind,
+            Kind::Extension { extension, .. } => extension.info().steps[0].iter().any(|step| rounds(step.kind)),
+            Kind::Accumulate { .. } => true,
+        };
+        if inexact {
             return None;
         }
         let undone = kind.inverse();
@@ -282,24 +292,24 @@ mod tests {
         let (y, n, buffer) = (names.unknown(), names.unknown(), names.unknown());
         let kind = |text: &str| mnemonic::lookup(text).expect("a mnemonic");
         for (there, back) in [("inc", "dec"), ("neg.f", "neg.f"), ("not", "not")] {
-            let one = [true, false, false, false];
+            let one = std::array::from_fn(|n| n == 0);
             let (new, back_already) = names.changed(kind(there), held(&[y]), one);
             assert!(!back_already);
             assert_ne!(new[0], y);
             let (old, led_back) = names.changed(kind(back), new, one);
             assert!(old[0] == y && led_back, "{there}");
         }
-        let both = [true, true, false, false];
-        let (there, _) = names.changed(kind("rmul"), [y, buffer, n, n], both);
-        assert_eq!(names.changed(kind("rdiv"), there, both), ([y, buffer, n, n], true));
+        let both = std::array::from_fn(|n| n < 2);
+        let (there, _) = names.changed(kind("rmul"), held(&[y, buffer, n, n]), both);
+        assert_eq!(names.changed(kind("rdiv"), there, both), (held(&[y, buffer, n, n]), true));
         let other = names.unknown();
-        assert_ne!(names.changed(kind("rdiv"), [there[0], there[1], n, other], both).0[0], y);
+        assert_ne!(names.changed(kind("rdiv"), held(&[there[0], there[1], n, other]), both).0[0], y);
         let (point, _) = names.changed(kind("rot.f"), held(&[y, buffer, n]), both);
         assert_ne!(names.changed(kind("irot.f"), point, both).0[0], y);
     }
 
     fn held(names: &[Name]) -> SlotNames {
-        let mut out = [Name::ZERO; 4];
+        let mut out = [Name::ZERO; OPERANDS];
         out[..names.len()].copy_from_slice(names);
         out
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pendula_hw_model::level::Observed;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, SymbolKind};
-use pendula_isa::operand::Operand;
+use pendula_isa::operand::{OPERANDS, Operand};
 use pendula_isa::table::Row;
 use pendula_isa::types::Reg;
 use pendula_vm::Machine;
@@ -53,7 +53,7 @@ impl Observer {
         &mut self,
         at: Option<u32>,
         inst: &Inst,
-        (words, filled): (&[Option<Word>; 4], bool),
+        (words, filled): (&[Option<Word>; OPERANDS], bool),
         before: &[u64; Reg::COUNT],
         machine: &Machine<'_>,
     ) {
@@ -111,7 +111,7 @@ impl Observer {
     }
 
     /// Two words were exchanged; each takes along what is known of it.
-    fn exchanged(&mut self, at: Option<u32>, words: &[Option<Word>; 4], before: &[u64; Reg::COUNT]) {
+    fn exchanged(&mut self, at: Option<u32>, words: &[Option<Word>; OPERANDS], before: &[u64; Reg::COUNT]) {
         let [Some(a), Some(b), ..] = *words else { return };
         let (of_a, of_b) = (self.unread.remove(&a), self.unread.remove(&b));
         for (word, written) in [(a, of_b), (b, of_a)] {

@@ -119,7 +119,7 @@ impl Touched {
                     self.written.add(before.min(after));
                 }
             }
-            Kind::Row { .. } | Kind::Accumulate { .. } => {}
+            Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => {}
         }
     }
 }

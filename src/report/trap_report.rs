@@ -10,7 +10,7 @@ use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::text::{ModuleNames, display, number};
 use pendula_isa::types::{Cond, Ty};
 use pendula_isa::{Fault, Inst};
-use pendula_vm::{AdMode, Trap, TrapValue};
+use pendula_vm::{AdMode, FailedStep, Trap, TrapValue};
 use serde_json::{Value, json};
 
 use crate::report::stop_report;
@@ -34,6 +34,7 @@ fn types(inst: &Inst) -> Vec<Ty> {
                 n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.ty, |a| a.ty)
             }
             Kind::Row { ty, .. } => ty,
+            Kind::Extension { .. } => inst.kind.constant_type(n),
         })
         .collect()
 }
@@ -121,10 +122,41 @@ fn primary_text(trap: &Trap, module: &Module) -> String {
         _ => backward.trim().to_string(),
     };
     let values = values(trap, module, false);
-    match (says.is_empty(), values.is_empty()) {
+    let text = match (says.is_empty(), values.is_empty()) {
         (true, _) => values,
         (false, true) => says,
         (false, false) => format!("{says}: {values}"),
+    };
+    match step_text(trap, module) {
+        Some(step) if text.is_empty() => step,
+        Some(step) => format!("{text}; {step}"),
+        None => text,
+    }
+}
+
+/// Where an instruction that the program has defined stopped: `in its step 2, `adddiv.q x, a, b`: a = 1.0, b = 0.0`.
+fn step_text(trap: &Trap, module: &Module) -> Option<String> {
+    let FailedStep { extension, back, number: at, step, words } = trap.step.as_ref()?;
+    let info = extension.info();
+    let (definition, format) = (&info.definition, module.flags.format);
+    let own = info.circuit_steps(*back).len();
+    let before = info.steps[usize::from(*back)].len().saturating_sub(own) / 2;
+    let shown = |n: usize, operand: Operand| {
+        let word = words.get(n).copied().flatten()?;
+        let Operand::Reg(register) = operand else { return None };
+        let name = definition.local_name(register);
+        Some(format!("{name} = {}", number(word, step.kind.constant_type(n), format)))
+    };
+    let mut values: Vec<String> = step.operands().enumerate().filter_map(|(n, (_, o))| shown(n, o)).collect();
+    values.dedup();
+    // The checks of temporaries stand around the steps of the definition.
+    match at.checked_sub(before).filter(|n| *n < own) {
+        Some(n) => {
+            let text = pendula_asm::definitions::step(definition, step, format);
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            Some(format!("in its step {}, `{text}`: {}", n + 1, values.join(", ")))
+        }
+        None => Some(format!("its temporary is not zero at the end: {}", values.join(", "))),
     }
 }
 

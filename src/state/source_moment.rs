@@ -84,7 +84,7 @@ fn straight(module: &Module, source: &ir::Program) -> Vec<(Loc, Range<usize>)> {
 
 fn is_straight(kind: Kind) -> bool {
     match kind {
-        Kind::Accumulate { .. } => true,
+        Kind::Accumulate { .. } | Kind::Extension { .. } => true,
         Kind::Row { row, .. } => row.info().flow == Flow::Straight,
     }
 }

@@ -41,7 +41,7 @@ fn it_has_text_and_encoding_in_every_shape() {
         for (inst, text) in shapes(mnemonic) {
             let mut pool = Pool::default();
             let word = encode(&inst, &mut pool);
-            assert_eq!(decode(word, pool.words(), pendula_isa::Profile::Native), Ok(inst), "{text}");
+            assert_eq!(decode(word, pool.words(), &[], pendula_isa::Profile::Native), Ok(inst), "{text}");
             assert_eq!(display(&inst, 0, &NoNames), text);
             let partner = inst.inverse().kind.mnemonic();
             let wanted = mnemonic.replace("add", "-").replace("sub", "add").replace('-', "sub");

@@ -64,6 +64,9 @@ const LONG: &[(&str, &str)] = &[
     ("P0028", "move the file into the folder, or allow includes from outside with `--include-outside`"),
     ("P0045", "correct those that are shown, and assemble again"),
     ("P0202", "check that the name is the intended one"),
+    ("P0061", "assemble fewer programs in one process"),
+    ("P0072", "put the rest into the program, which names the file by `.extension`"),
+    ("P0062", "end it with a line `.endinstr` or `.endfunction`"),
 ];
 
 /// Help for codes of Nil that have no example among the test programs, or whose messages have no help.
@@ -84,7 +87,7 @@ pub(super) fn errors() -> String {
         ("the-machine", "The machine", "P0101–P0136"),
         ("running", "Running", "P0109, P0130–P0148"),
         ("the-checker", "The checker", "P0210–P0235"),
-        ("objects", "Objects", "P0301–P0315"),
+        ("objects", "Objects", "P0301–P0316"),
         ("the-inverter", "The inverter", "P0320–P0325"),
         ("programs-in-pisa", "Programs in PISA", "P0330–P0350"),
         ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
@@ -227,7 +230,8 @@ struct Sample {
 /// For each code of the assembler, the first example among the test programs.
 fn samples() -> BTreeMap<&'static str, Sample> {
     let mut out = BTreeMap::new();
-    for (file, text) in test_programs("tests/filetests/asm", "rasm") {
+    let definitions = test_programs("tests/filetests/isa", "rasm").into_iter();
+    for (file, text) in test_programs("tests/filetests/asm", "rasm").into_iter().chain(definitions) {
         let assembly = assemble(&file.to_string_lossy(), text, &Options::default());
         sample(&mut out, &file, &assembly.diagnostics, assembly.sources.text(0), |line| {
             Some(Language::Assembly.code(line)).filter(|line| line.is_ascii())

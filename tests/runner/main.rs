@@ -55,6 +55,7 @@ const fn suite(
 const SUITES: &[Suite] = &[
     suite("asm", &["rasm"], "", 250, assembly::check),
     suite("check", &["rasm"], "", 50, assembly::check),
+    suite("isa", &["rasm"], "", 45, assembly::check),
     suite("mistakes", &["rasm"], "", 30, assembly::check),
     suite("run", &["rasm"], "", 240, assembly::check),
     suite("trap", &["rasm"], "", 150, assembly::check),

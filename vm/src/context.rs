@@ -49,7 +49,7 @@ impl<'a, O: Operands> Ctx<'a, O> {
 
     #[inline(always)]
     fn number(&self, n: u8) -> usize {
-        (self.op.regs[n as usize] & 31) as usize
+        usize::from(self.op.regs[n as usize]) % Reg::PLACES
     }
 
     #[inline(always)]
@@ -413,10 +413,16 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
             let left = match &mut self.core.dropped {
                 Dropped::Recorded(records) => {
                     records[lane - 1].push(word);
+                    if self.core.within != 0 {
+                        self.core.drops.push((lane, word));
+                    }
                     0
                 }
                 Dropped::Replayed(records) => {
                     let old = records[lane - 1].pop();
+                    if self.core.within != 0 {
+                        self.core.drops.push((lane, old));
+                    }
                     // The current word is destroyed instead.
                     if word != 0 {
                         self.core.lose(self.op);

@@ -8,12 +8,23 @@ use pendula_isa::{Env, Fault};
 use crate::cells::Cells;
 use crate::decode::Op;
 use crate::event::{Flags, Listener, RoundingResidues};
+use crate::extension::Shared;
 use crate::lanes::{Dropped, Lane};
 use crate::orders::Orders;
 
 /// Registers, memory, tapes.
 pub(crate) struct Core {
-    pub(crate) regs: [u64; Reg::COUNT],
+    /// Those of programs, then the local ones of extensions, which are zero between instructions.
+    pub(crate) regs: [u64; Reg::PLACES],
+    /// The uses of extensions in the program, for the AD mode.
+    pub(crate) extensions: Shared,
+    /// The note of the extension that runs, by which its steps are noted; 0 for none.
+    pub(crate) within: usize,
+    /// The gradient words that the extension that runs has dropped or restored so far, each with its lane.
+    pub(crate) drops: Vec<(usize, u64)>,
+    /// After a fault in an extension: the number of the step, and the local registers.
+    pub(crate) failed_step: Option<usize>,
+    pub(crate) failed_words: [u64; Reg::PLACES - Reg::COUNT],
     pub(crate) mem: Vec<u64>,
     /// Lanes 1 to 3.
     pub(crate) lanes: [Lane; LANES - 1],
@@ -57,7 +68,7 @@ pub(crate) struct Core {
 impl Core {
     #[inline(always)]
     pub(crate) fn reg(&self, number: u8) -> u64 {
-        self.regs[(number & 31) as usize]
+        self.regs[usize::from(number) % Reg::PLACES]
     }
 
     #[inline(always)]
@@ -132,7 +143,7 @@ impl Core {
     }
 
     /// The address of the instruction with the noted offset `op`.
-    fn place(&self, op: usize) -> u32 {
+    pub(crate) fn place(&self, op: usize) -> u32 {
         let offset = (op - 1) / size_of::<Op>();
         let n = self.instructions as usize;
         // The second half of the decoded program is the code in reverse order.
@@ -152,7 +163,10 @@ impl Core {
 
     /// The offset by which an instruction is noted.
     #[inline(always)]
-    fn note(&self, op: &Op) -> usize {
+    pub(crate) fn note(&self, op: &Op) -> usize {
+        if self.within != 0 {
+            return self.within;
+        }
         std::ptr::from_ref(op).addr().wrapping_sub(self.base) + 1
     }
 

@@ -4,7 +4,7 @@
 
 mod blocks;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Block;
@@ -20,6 +20,7 @@ use blocks::{Builder, divide};
 use crate::branch::{self, PisaBranch};
 use crate::core::Core;
 use crate::dispatch::{Handler, handler, undo};
+use crate::extension::{Extensions, Shared};
 
 /// A straight-line instruction, ready to run.
 #[derive(Clone, Copy)]
@@ -183,7 +184,7 @@ pub(crate) enum Callee {
 /// The decoded program.
 pub(crate) struct Decoded {
     /// For each AD mode that has been used: the code, then its inverse in reverse order.
-    ops: [OnceLock<Vec<Op>>; AdMode::ALL.len()],
+    ops: [OnceLock<(Vec<Op>, Shared)>; AdMode::ALL.len()],
     /// The forward blocks, then the backward ones in the same order. In the profile `pisa`, two more such pairs follow, for blocks that
     /// the branch register leads to (see `branch`).
     pub(crate) code: Vec<Code>,
@@ -240,22 +241,35 @@ pub(crate) fn partner(inst: &Inst) -> bool {
     matches!(inst.kind, Kind::Row { inverse: true, .. })
 }
 
-/// The straight-line instructions for an AD mode: the code, then its inverse in reverse order.
-fn operations(code: &[Inst], ad_mode: AdMode) -> Vec<Op> {
-    let op = |inst: &Inst, kind: Kind, run: Option<Handler>| Op {
+/// An instruction with its handler.
+pub(crate) fn operation(inst: &Inst, kind: Kind, run: Option<Handler>) -> Op {
+    let [a, b, c, d, ..] = inst.regs.map(|r| r.number());
+    Op {
         run: run.unwrap_or(control),
         imm: inst.imm,
-        regs: inst.regs.map(|r| r.number()),
+        regs: [a, b, c, d],
         variant: inst.variant(),
         shape: match kind {
             Kind::Accumulate { shape, inverse, .. } => shape as u8 | if inverse { Op::INVERSE } else { 0 },
-            Kind::Row { .. } => 0,
+            Kind::Row { .. } | Kind::Extension { .. } => 0,
         },
-    };
+    }
+}
+
+/// The straight-line instructions for an AD mode: the code, then its inverse in reverse order; and the uses of extensions.
+fn operations(code: &[Inst], ad_mode: AdMode) -> (Vec<Op>, Shared) {
+    let mut extensions = Extensions::default();
     let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
-    ops.extend(code.iter().map(|i| op(i, i.kind, handler(i.kind, ad_mode))));
-    ops.extend(code.iter().rev().map(|i| op(i, i.kind.inverse(), undo(i.kind, ad_mode))));
-    ops
+    ops.extend(
+        code.iter().map(|i| {
+            extensions.add(i, false, ad_mode).unwrap_or_else(|| operation(i, i.kind, handler(i.kind, ad_mode)))
+        }),
+    );
+    ops.extend(code.iter().rev().map(|i| {
+        extensions.add(i, true, ad_mode).unwrap_or_else(|| operation(i, i.kind.inverse(), undo(i.kind, ad_mode)))
+    }));
+    let extensions = (!extensions.is_empty()).then(|| Arc::new(extensions));
+    (ops, extensions)
 }
 
 impl Decoded {
@@ -271,7 +285,12 @@ impl Decoded {
 
     /// The straight-line instructions for an AD mode, decoded on first use.
     pub(crate) fn ops(&self, module: &Module, ad_mode: AdMode) -> &[Op] {
-        self.ops[ad_mode as usize].get_or_init(|| operations(&module.code, ad_mode))
+        &self.ops[ad_mode as usize].get_or_init(|| operations(&module.code, ad_mode)).0
+    }
+
+    /// The uses of extensions, for an AD mode.
+    pub(crate) fn extensions(&self, module: &Module, ad_mode: AdMode) -> Shared {
+        self.ops[ad_mode as usize].get_or_init(|| operations(&module.code, ad_mode)).1.clone()
     }
 
     /// Whether a block's code is that of the forward direction.

@@ -27,7 +27,7 @@ pub(crate) const CHAIN: usize = 128;
 
 /// Continues with the handler of the next instruction.
 #[inline(always)]
-fn proceed(core: &mut Core, done: Result<(), Fault>, ops: &[Op]) -> Result<(), Fault> {
+pub(crate) fn proceed(core: &mut Core, done: Result<(), Fault>, ops: &[Op]) -> Result<(), Fault> {
     match done {
         Ok(()) => match ops {
             [_, next, ..] => (next.run)(core, &ops[1..]),
@@ -51,6 +51,8 @@ pub(crate) fn handler(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
             Some(func.visit(PickAccumulate { acc, inverse, shape, ad_mode }))
         }
         Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse, form, ad_mode }),
+        // Its handler belongs to a program's uses of it.
+        Kind::Extension { .. } => None,
     }
 }
 
@@ -61,6 +63,7 @@ pub(crate) fn undo(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
     match kind {
         Kind::Accumulate { .. } => handler(kind.inverse(), ad_mode),
         Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse: !inverse, form, ad_mode }),
+        Kind::Extension { .. } => None,
     }
 }
 

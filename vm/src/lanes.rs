@@ -9,18 +9,18 @@ use crate::run::set_ad_mode;
 
 /// One lane: the words that registers, memory and output tape carry beside their values.
 pub(crate) struct Lane {
-    pub(crate) regs: [u64; Reg::COUNT],
+    pub(crate) regs: [u64; Reg::PLACES],
     /// As long as the memory once a run or a `gswap` has used the lane. Before that it is empty and stands for zeros.
     pub(crate) mem: Vec<u64>,
     pub(crate) output: Vec<u64>,
 }
 
 impl Lane {
-    pub(crate) const EMPTY: Lane = Lane { regs: [0; Reg::COUNT], mem: Vec::new(), output: Vec::new() };
+    pub(crate) const EMPTY: Lane = Lane { regs: [0; Reg::PLACES], mem: Vec::new(), output: Vec::new() };
 
     /// Whether every word is zero.
     pub(crate) fn is_clear(&self) -> bool {
-        self.regs == [0; Reg::COUNT] && self.mem.iter().chain(&self.output).all(|w| *w == 0)
+        self.regs == [0; Reg::PLACES] && self.mem.iter().chain(&self.output).all(|w| *w == 0)
     }
 
     /// Allocates the lane for a memory of this many words.
@@ -41,6 +41,19 @@ pub(crate) enum Dropped {
     Recorded(Records),
     /// Recorded words are restored.
     Replayed(Records),
+}
+
+impl Dropped {
+    /// Takes back what was recorded, or restored, last: these words, each with its lane.
+    pub(crate) fn take_back(&mut self, words: Vec<(usize, u64)>) {
+        for (lane, word) in words.into_iter().rev() {
+            match self {
+                Dropped::Discarded => {}
+                Dropped::Recorded(records) => _ = records[lane - 1].pop(),
+                Dropped::Replayed(records) => records[lane - 1].push(word),
+            }
+        }
+    }
 }
 
 /// The dropped words of each lane, in one stack per lane: a level 2 run back over a level 1 run takes the recorded gradient words, and

@@ -15,6 +15,7 @@ mod dispatch;
 #[cfg(feature = "jit")]
 mod engine;
 mod event;
+mod extension;
 pub mod gradient;
 mod lanes;
 mod machine;
@@ -29,6 +30,7 @@ mod whole;
 
 pub use config::{Config, ConfigError, Engine};
 pub use event::{Event, Flags, RoundingResidues};
+pub use extension::FailedStep;
 pub use machine::{DEFAULT_STACK, EngineCounts, Machine, Outcome, StepOutcome};
 pub use pendula_isa::adjoint::AdMode;
 pub use program::{CompiledUnits, LoadError, Program};

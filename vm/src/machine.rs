@@ -110,7 +110,7 @@ impl<'p> Machine<'p> {
         // Test first, because a failure of the allocation below would abort.
         Vec::<u64>::new().try_reserve_exact(size).map_err(|_| ConfigError::Allocate(mem))?;
         let mut memory = vec![0; size];
-        let mut regs = [0; Reg::COUNT];
+        let mut regs = [0; Reg::PLACES];
         if pisa {
             for (word, inst) in memory.iter_mut().zip(&module.code) {
                 *word = if inst.kind.flow() == Flow::Cell { inst.imm.cast_unsigned() } else { 0 };
@@ -121,6 +121,11 @@ impl<'p> Machine<'p> {
         }
         let core = Core {
             regs,
+            extensions: program.extensions(AdMode::Plain),
+            within: 0,
+            drops: Vec::new(),
+            failed_step: None,
+            failed_words: [0; Reg::PLACES - Reg::COUNT],
             mem: memory,
             lanes: [Lane::EMPTY; LANES - 1],
             more: Vec::new(),
@@ -235,7 +240,7 @@ impl<'p> Machine<'p> {
 
     /// The registers.
     pub fn registers(&self) -> &[u64; Reg::COUNT] {
-        &self.core.regs
+        self.core.regs.first_chunk().unwrap_or(&[0; Reg::COUNT])
     }
 
     /// Writes a register. In the native profile, writes to `r0` have no effect.
@@ -342,7 +347,7 @@ impl<'p> Machine<'p> {
     /// A 128-bit digest of the whole state: registers, memory, tapes, the read position, and all lanes that are not zero everywhere.
     pub fn digest(&self) -> u128 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        for part in [&self.core.regs[..], &self.core.mem, &self.core.output, &self.core.input] {
+        for part in [&self.core.regs[..Reg::COUNT], &self.core.mem, &self.core.output, &self.core.input] {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(bytemuck::cast_slice(part));
         }

@@ -19,7 +19,7 @@ use pendula_isa::num::convert::to_f64;
 use pendula_isa::operand::Slot;
 use pendula_isa::series::{MAX_ORDER, Series, Turn};
 use pendula_isa::table::{ARITY, Adjoint, TableFn, accumulate};
-use pendula_isa::types::{Acc, Ty};
+use pendula_isa::types::{Acc, Reg, Ty};
 
 use crate::context::{Ctx, Operands};
 use crate::core::Core;
@@ -83,7 +83,7 @@ impl Work<'_> {
         match (self.places[n], lane) {
             (Place::Nowhere, _) => 0,
             (Place::Register(r), VALUE) => self.core.reg(r),
-            (Place::Register(r), _) => self.core.lane(lane).regs[usize::from(r & 31)],
+            (Place::Register(r), _) => self.core.lane(lane).regs[usize::from(r) % Reg::PLACES],
             (Place::Word(a), VALUE) => self.core.load(a).unwrap_or(0),
             (Place::Word(a), _) => self.core.lane_load(lane, a),
         }
@@ -93,7 +93,7 @@ impl Work<'_> {
         match self.places[n] {
             // `r0` carries nothing.
             Place::Nowhere | Place::Register(0) => {}
-            Place::Register(r) => self.core.lane_mut(lane).regs[usize::from(r & 31)] = word,
+            Place::Register(r) => self.core.lane_mut(lane).regs[usize::from(r) % Reg::PLACES] = word,
             Place::Word(a) => self.core.lane_store(lane, a, word),
         }
     }
@@ -116,7 +116,7 @@ impl Work<'_> {
         match self.places[n] {
             Place::Nowhere => out.fill(0),
             Place::Register(r) => {
-                let r = usize::from(r & 31);
+                let r = usize::from(r) % Reg::PLACES;
                 out.iter_mut().zip(lanes).for_each(|(out, lane)| *out = lane.regs[r]);
             }
             Place::Word(a) => {

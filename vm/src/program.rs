@@ -7,6 +7,7 @@ use pendula_isa::module::Module;
 use pendula_isa::verify::{Violation, verify};
 
 use crate::decode::{Decoded, Op, decode};
+use crate::extension::Shared;
 use crate::whole::WholeProgram;
 
 /// A module decoded for running, in both directions.
@@ -111,6 +112,11 @@ impl Program {
     /// The straight-line instructions with the handlers of an AD mode.
     pub(crate) fn ops(&self, ad_mode: AdMode) -> &[Op] {
         self.decoded.ops(&self.module, ad_mode)
+    }
+
+    /// The uses of extensions, for an AD mode.
+    pub(crate) fn extensions(&self, ad_mode: AdMode) -> Shared {
+        self.decoded.extensions(&self.module, ad_mode)
     }
 
     /// Sets the code for whole runs, for machines that allow it ([`crate::Machine::allow_whole`]).

@@ -333,6 +333,7 @@ pub(crate) fn set_ad_mode(core: &mut Core, program: &Program, ad_mode: AdMode) {
     core.allocate(ad_mode);
     core.ad_mode = ad_mode;
     core.base = program.ops(ad_mode).as_ptr().addr();
+    core.extensions = program.extensions(ad_mode);
 }
 
 #[inline(always)]

@@ -42,7 +42,7 @@ impl Machine<'_> {
         let core = &self.core;
         let (output, input) = (core.output.clone(), core.input.clone());
         Snapshot {
-            regs: core.regs,
+            regs: core.regs.first_chunk().copied().unwrap_or_default(),
             mem: SparseWords::from(&core.mem[..]),
             output,
             input,
@@ -65,7 +65,7 @@ impl Machine<'_> {
         let plain =
             snapshot.regs.iter().enumerate().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
         self.saved.only_data &= plain && snapshot.mem.trimmed_len() <= top;
-        self.core.regs = snapshot.regs;
+        self.core.regs[..Reg::COUNT].copy_from_slice(&snapshot.regs);
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
         self.core.read = snapshot.read;

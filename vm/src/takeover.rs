@@ -215,12 +215,12 @@ impl Machine<'_> {
         let Some(start) = self.saved.start.take() else { return };
         let top = self.program.module().data.len();
         let core = &mut self.core;
-        core.regs = [0; Reg::COUNT];
+        core.regs = [0; Reg::PLACES];
         core.regs[Reg::SP.index()] = top as u64;
         core.mem[..top].copy_from_slice(&start.data);
         clear(&mut core.mem[top..]);
         for (lane, words) in core.lanes.iter_mut().zip(&start.lanes) {
-            lane.regs = [0; Reg::COUNT];
+            lane.regs = [0; Reg::PLACES];
             clear(&mut lane.mem);
             if let Some(mem) = lane.mem.get_mut(..words.len()) {
                 mem.copy_from_slice(words);

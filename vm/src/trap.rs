@@ -7,6 +7,8 @@ use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::types::Reg;
 use pendula_isa::{Fault, Inst};
 
+use crate::extension::FailedStep;
+use crate::extension::failed_step;
 use crate::machine::{Machine, Position};
 
 /// A run that stopped at an instruction that could not run. The state is the one before the instruction.
@@ -28,6 +30,8 @@ pub struct Trap {
     pub values: Vec<TrapValue>,
     /// Whether the stack had grown beyond the memory: compiled code finds that out when it uses a word there.
     pub beyond: bool,
+    /// In an extension: the step that could not run.
+    pub step: Option<FailedStep>,
 }
 
 /// An operand and its value.
@@ -67,7 +71,9 @@ impl Machine<'_> {
             values.extend(self.values(partner, true));
         }
         let beyond = self.core.regs[Reg::SP.index()] > self.core.mem.len() as u64;
-        Trap { fault, at, inst, other, direction: self.direction(), ad_mode: self.core.ad_mode, values, beyond }
+        let (direction, ad_mode) = (self.direction(), self.core.ad_mode);
+        let step = failed_step(&self.core, &inst, direction == Direction::Backward);
+        Trap { fault, at, inst, other, direction, ad_mode, values, beyond, step }
     }
 
     /// For an instruction that moves the stack pointer: the stack pointer, and the word that caused the fault.

@@ -258,7 +258,7 @@ fn damaged(seed: u64, s: &mut Source) -> Program {
 }
 
 /// Replaces one of the instruction's registers.
-fn replace(old: Inst, s: &mut Source) -> [pendula_isa::Reg; 4] {
+fn replace(old: Inst, s: &mut Source) -> [pendula_isa::Reg; pendula_isa::operand::OPERANDS] {
     let mut regs = old.regs;
     let used: Vec<u8> = old.kind.layout().iter().flat_map(|slot| slot.register_fields()).collect();
     if !used.is_empty() {

@@ -6,6 +6,7 @@ mod control;
 mod counts;
 #[cfg(feature = "jit")]
 mod engines;
+mod extensions;
 mod gradient_rows;
 mod reset;
 mod rows;

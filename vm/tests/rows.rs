@@ -43,7 +43,7 @@ fn return_of(kind: Kind) -> Return {
         Kind::Accumulate { acc: Acc::Add, func, .. } if func.info().ty == Ty::F => Return::Drift,
         Kind::Row { row: Row::Rot, ty: Ty::F, .. } => Return::Turned,
         Kind::Row { row: Row::ZeroWithin, .. } => Return::Cleared,
-        Kind::Accumulate { .. } | Kind::Row { .. } => Return::Exact,
+        Kind::Accumulate { .. } | Kind::Row { .. } | Kind::Extension { .. } => Return::Exact,
     }
 }
 
@@ -57,6 +57,7 @@ fn types(kind: Kind) -> [Ty; 2] {
     match kind {
         Kind::Accumulate { func, .. } => [func.info().ty, func.info().from],
         Kind::Row { ty, .. } => [ty, ty],
+        Kind::Extension { .. } => [Ty::Int; 2],
     }
 }
 

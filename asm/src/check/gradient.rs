@@ -83,7 +83,7 @@ fn update(module: &Module, inst: &Inst, types: &mut RealTypes) {
             let memory = inst.operands().nth(1).and_then(|(_, operand)| real(module, operand, types));
             types[inst.regs[0].index()] = memory.map(|(_, ty)| ty);
         }
-        Kind::Row { .. } => {
+        Kind::Row { .. } | Kind::Extension { .. } => {
             for r in written(inst) {
                 types[r.index()] = None;
             }

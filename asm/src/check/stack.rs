@@ -222,7 +222,7 @@ fn step(code: &[Inst], region: Region, at: u32, depth: Depth, unbalanced: &HashS
         Flow::Straight => match inst.kind {
             Kind::Row { row: Row::Push, inverse, .. } => Depth::Known(if inverse { d - 1 } else { d + 1 }),
             Kind::Row { row, .. } if row.info().moves_sp => Depth::Unknown,
-            Kind::Row { .. } | Kind::Accumulate { .. } => depth,
+            Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => depth,
         },
         // If a procedure calls itself, the innermost call decides, since it follows paths without such a call.
         Flow::Call | Flow::GradientCall => match target(code, at, inst) {

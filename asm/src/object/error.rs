@@ -122,13 +122,16 @@ pub enum ObjectError {
         /// The instruction.
         address: u32,
     },
+    /// Extensions that are not those of the code, or whose definitions cannot be read.
+    #[error("the object's extensions cannot be read: {0}")]
+    Extensions(String),
     /// The crate that writes ELF failed.
     #[error("the object cannot be written: {0}")]
     Write(String),
 }
 
 /// Code, title and help of each variant, in the order of the codes.
-pub const CODES: [(&str, &str, &str); 14] = [
+pub const CODES: [(&str, &str, &str); 15] = [
     ("P0301", "not a Pendula object", "give an object that `pendula asm` wrote, or a source file ending in `.rasm`"),
     ("P0302", "damaged ELF file", "assemble the source again; `readelf -a` shows what is left of the file"),
     ("P0303", "unknown version of the object format", "assemble the source again with this program"),
@@ -163,6 +166,7 @@ pub const CODES: [(&str, &str, &str); 14] = [
         "construct instructions with `Inst::build`, which sets only the fields that an instruction has",
     ),
     ("P0315", "the object cannot be written", "this is a bug in Pendula, or the module is too large for an ELF file"),
+    ("P0316", "bad extensions", "assemble the source again with its definitions"),
 ];
 
 /// The codes of this module with a title each.
@@ -195,6 +199,7 @@ impl ObjectError {
             ObjectError::Lines { .. } => 11,
             ObjectError::Inst { .. } => 12,
             ObjectError::Write(_) => 13,
+            ObjectError::Extensions(_) => 14,
         }]
     }
 

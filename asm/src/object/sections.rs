@@ -5,12 +5,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pendula_isa::Format;
+use pendula_isa::budget::Budget;
+use pendula_isa::extension::{Definition, Extension, Form};
 use pendula_isa::module::{Flags, Loc, Reason, Span, Variable};
 use pendula_isa::num::raw;
+use pendula_isa::operand::Shape;
 use pendula_isa::types::Profile;
+use pendula_isa::{Acc, Format};
 
 use super::ObjectError;
+use crate::options::Options;
 
 pub(super) const FLAGS: &str = ".pendula.flags";
 pub(super) const TEXTS: &str = ".pendula.texts";
@@ -18,6 +22,7 @@ pub(super) const LINES: &str = ".pendula.lines";
 pub(super) const SPANS: &str = ".pendula.spans";
 pub(super) const REASONS: &str = ".pendula.reasons";
 pub(super) const VARIABLES: &str = ".pendula.variables";
+pub(super) const EXTENSIONS: &str = ".pendula.extensions";
 pub(super) const SYMBOLS: &str = ".pendula.symbols";
 
 /// The version of the object format.
@@ -124,6 +129,64 @@ impl<'a> Cursor<'a> {
         let n = self.number()?;
         Ok((n & 1 == 1, self.text_of(n >> 1)?))
     }
+}
+
+/// The definitions, as text, then for each extension the index of its definition and its form.
+pub(super) fn write_extensions(extensions: &[Extension], format: Format) -> Vec<u8> {
+    let mut definitions: Vec<&Arc<Definition>> = Vec::new();
+    let mut uses = Vec::new();
+    for info in extensions.iter().map(|extension| extension.info()) {
+        let known = definitions.iter().position(|d| **d == info.definition);
+        put(&mut uses, known.unwrap_or(definitions.len()) as u64);
+        if known.is_none() {
+            definitions.push(&info.definition);
+        }
+        match info.form {
+            Form::Instruction { constant } => put(&mut uses, constant.map_or(0, |n| u64::from(n) + 1)),
+            Form::Function { acc, shape } => put(&mut uses, (acc as u64) << 4 | shape as u64),
+        }
+    }
+    let text: String = definitions.iter().map(|d| crate::definitions::text(d, format)).collect();
+    let mut out = Vec::new();
+    put_text(&mut out, &text);
+    put(&mut out, extensions.len() as u64);
+    out.extend(uses);
+    out
+}
+
+pub(super) fn read_extensions(bytes: &[u8], format: Format, budget: &Budget) -> Result<Vec<Extension>, ObjectError> {
+    let mut cursor = Cursor::new(EXTENSIONS, bytes);
+    if cursor.at_end() {
+        return Ok(Vec::new());
+    }
+    let text = cursor.text()?.to_string();
+    let options = Options { budget: *budget, ..Options::default() };
+    let definitions = crate::definitions::read("extensions", text, format, &options);
+    let definitions = definitions.map_err(|(diagnostics, _)| {
+        ObjectError::Extensions(diagnostics.into_iter().next().map_or(String::new(), |d| d.message))
+    })?;
+    let mut extensions = Vec::new();
+    let count: u16 = cursor.narrow()?;
+    for _ in 0..count {
+        let at: usize = cursor.narrow()?;
+        let Some(definition) = definitions.get(at) else { return Err(cursor.error("there is no such definition")) };
+        let code: u16 = cursor.narrow()?;
+        let form = if definition.is_function() {
+            let (acc, shape) = (Acc::ALL.get(usize::from(code >> 4)), Shape::from_bits(code & 15));
+            let (Some(&acc), Some(shape)) = (acc, shape) else { return Err(cursor.error("there is no such form")) };
+            Some(Form::Function { acc, shape })
+                .filter(|_| shape.arity() == definition.parameters.len() && acc.accepts(definition.operand_type(0)))
+        } else {
+            let constant = code.checked_sub(1).map(|n| n as u8);
+            let read = |n: u8| definition.parameters.get(usize::from(n)).is_some_and(|p| !p.written);
+            Some(Form::Instruction { constant }).filter(|_| constant.is_none_or(read) && code <= 8)
+        };
+        let form = form.ok_or_else(|| cursor.error("there is no such form"))?;
+        let extension = Extension::new(definition, form).map_err(|error| ObjectError::Extensions(error.to_string()))?;
+        extensions.push(extension);
+    }
+    cursor.finish()?;
+    Ok(extensions)
 }
 
 pub(super) fn put_symbol(out: &mut Vec<u8>, global: bool, doc: &str) {

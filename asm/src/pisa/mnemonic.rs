@@ -189,7 +189,7 @@ pub(super) fn suggest(text: &str) -> Option<&'static str> {
 pub(super) fn nothing() -> Inst {
     let func = TableFn::Int(int_fn::Name::Id);
     let kind = Kind::Accumulate { acc: Acc::Xor, inverse: false, func, shape: Shape::RI };
-    Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 }
+    Inst { kind, regs: Inst::registers(&[]), imm: 0, small: 0 }
 }
 
 impl Mnemonic {

@@ -276,7 +276,9 @@ impl Domain for Lifter<'_> {
     }
 
     fn lose_inexact(&mut self, v: ValueId) {
-        self.lose(v);
+        if self.constant(v) != Some(0) {
+            self.lose(v);
+        }
     }
 
     fn cell(&mut self, _: ValueId) -> Lifted {
@@ -352,7 +354,7 @@ impl Carrier for Lifter<'_> {
 impl Lifter<'_> {
     /// Ends a conditional part: each register that was written since the write numbered `first` holds its new word, or else the one that it
     /// had in `before`.
-    fn merge_written(&mut self, before: &[[Option<ValueId>; Reg::COUNT]; LANES], first: usize) {
+    fn merge_written(&mut self, before: &[[Option<ValueId>; Reg::PLACES]; LANES], first: usize) {
         let mut changed = self.written[first..].to_vec();
         changed.sort_unstable();
         changed.dedup();

@@ -6,6 +6,7 @@
 //! destroyed) is left to the interpreter by [`Op::Interpret`].
 
 mod domain;
+mod extension;
 mod numbers;
 mod record;
 mod simplify;
@@ -14,7 +15,7 @@ pub mod symbolic;
 use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
 use pendula_isa::arith::Arith;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
-use pendula_isa::operand::{Layout, Slot};
+use pendula_isa::operand::{Layout, OPERANDS, Slot};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
@@ -110,16 +111,16 @@ pub struct Lifter<'a> {
     checked: Vec<ValueId>,
     finite: Vec<ValueId>,
     known: Vec<KnownWord>,
-    regs: [[Option<ValueId>; Reg::COUNT]; LANES],
+    regs: [[Option<ValueId>; Reg::PLACES]; LANES],
     /// The registers that the instruction has written, with their lanes.
     written: Vec<(u8, u8)>,
     /// The lanes with memory writes in the conditional.
     stored_lanes: [bool; LANES],
-    fields: [u8; 4],
+    fields: [u8; OPERANDS],
     imm: u64,
     layout: Layout,
     /// Constant operands beside those in the layout.
-    constants: [Option<u64>; 4],
+    constants: [Option<u64>; OPERANDS],
     address: Option<ValueId>,
     lane: usize,
     sp: Option<ValueId>,
@@ -143,13 +144,13 @@ impl<'a> Lifter<'a> {
             checked: Vec::new(),
             finite: Vec::new(),
             known: Vec::new(),
-            regs: [[None; Reg::COUNT]; LANES],
+            regs: [[None; Reg::PLACES]; LANES],
             written: Vec::new(),
             stored_lanes: [false; LANES],
-            fields: [0; 4],
+            fields: [0; OPERANDS],
             imm: 0,
-            layout: [Slot::None; 4],
-            constants: [None; 4],
+            layout: [Slot::None; OPERANDS],
+            constants: [None; OPERANDS],
             address: None,
             lane: VALUE,
             sp: None,
@@ -163,21 +164,10 @@ impl<'a> Lifter<'a> {
         let first = self.ops.len() as u32;
         let mark = self.mark();
         let regs = self.regs;
-        self.fields = inst.regs.map(|r| r.number());
-        self.imm = inst.imm.cast_unsigned();
-        self.layout = inst.kind.layout();
-        (self.address, self.lane, self.sp, self.unsupported) = (None, VALUE, None, false);
+        self.unsupported = false;
         self.written.clear();
         self.stored_lanes = [false; LANES];
-        let done = match inst.kind {
-            Kind::Accumulate { acc, inverse, func, .. } => {
-                let inverse = if back { !inverse && !acc.self_inverse() } else { inverse };
-                func.visit(LiftAccumulate { lifter: self, acc, inverse })
-            }
-            Kind::Row { row, inverse, .. } => row
-                .visit(LiftRow { lifter: self, back: inverse != back, variant: inst.variant() })
-                .unwrap_or(Err(Unsupported)),
-        };
+        let done = self.effect(inst, back);
         if done.is_err() || self.unsupported {
             self.forget_since(&mark);
             self.ops.truncate(mark.ops);
@@ -190,6 +180,24 @@ impl<'a> Lifter<'a> {
             self.write_registers();
         }
         self.parts.push(InstructionOps { k, first, last: self.ops.len() as u32 });
+    }
+
+    /// Lifts the effect of an instruction, or with `back` of its inverse.
+    fn effect(&mut self, inst: &Inst, back: bool) -> Result<(), Unsupported> {
+        self.fields = inst.regs.map(|r| r.number());
+        self.imm = inst.imm.cast_unsigned();
+        self.layout = inst.kind.layout();
+        (self.address, self.lane, self.sp) = (None, VALUE, None);
+        match inst.kind {
+            Kind::Accumulate { acc, inverse, func, .. } => {
+                let inverse = if back { !inverse && !acc.self_inverse() } else { inverse };
+                func.visit(LiftAccumulate { lifter: self, acc, inverse })
+            }
+            Kind::Row { row, inverse, .. } => row
+                .visit(LiftRow { lifter: self, back: inverse != back, variant: inst.variant() })
+                .unwrap_or(Err(Unsupported)),
+            Kind::Extension { .. } => self.extension(inst, back),
+        }
     }
 
     /// Leaves an instruction to the interpreter.
@@ -220,7 +228,7 @@ impl<'a> Lifter<'a> {
 
     /// Lifts the condition of an edge after a call. The call may have changed all registers, so they are read again.
     pub fn edge(&mut self, unless: Option<Condition>, k: u32) {
-        self.regs = [[None; Reg::COUNT]; LANES];
+        self.regs = [[None; Reg::PLACES]; LANES];
         let unless = self.test(unless, k);
         self.branch = Some(Branch { test: Test::Never, confirm: Test::Always, unless });
     }
@@ -259,7 +267,8 @@ impl<'a> Lifter<'a> {
     fn write_registers(&mut self) {
         let written = std::mem::take(&mut self.written);
         for (n, &(lane, reg)) in written.iter().enumerate() {
-            if !written[..n].contains(&(lane, reg))
+            if usize::from(reg) < Reg::COUNT
+                && !written[..n].contains(&(lane, reg))
                 && let Some(v) = self.regs[usize::from(lane)][usize::from(reg)]
             {
                 self.ops.push(Op::Set(lane, reg, v));
@@ -289,7 +298,7 @@ impl<'a> Lifter<'a> {
     }
 
     fn slot(&self, n: usize) -> Slot {
-        self.layout[n % 4]
+        self.layout[n % OPERANDS]
     }
 
     /// The address of the memory operand. It is checked when it is first computed.
@@ -302,7 +311,7 @@ impl<'a> Lifter<'a> {
             Slot::MemPlain(f) | Slot::TargetMemPlain(f) => (usize::from(f), 0),
             _ => (0, 0),
         };
-        let (a, b) = (self.register(VALUE, self.fields[f]), self.register(VALUE, self.fields[(f + 1) % 4]));
+        let (a, b) = (self.register(VALUE, self.fields[f]), self.register(VALUE, self.fields[(f + 1) % OPERANDS]));
         let (sum, offset) = (self.bin(BinaryOp::Add, a, b), self.word(offset));
         let at = self.bin(BinaryOp::Add, sum, offset);
         self.check_address(at);
@@ -311,7 +320,7 @@ impl<'a> Lifter<'a> {
     }
 
     fn operand_in(&mut self, lane: usize, n: usize) -> ValueId {
-        if let Some(k) = self.constants[n % 4] {
+        if let Some(k) = self.constants[n % OPERANDS] {
             return self.fixed(k);
         }
         match self.slot(n) {

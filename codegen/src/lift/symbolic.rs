@@ -1,17 +1,18 @@
 //! Accumulates, rows and comparisons on symbolic operands instead of registers and memory of a machine. The compiler's statements
 //! consist of them. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands by their numbers.
 
-use pendula_isa::Env;
 use pendula_isa::adjoint::VALUE;
-use pendula_isa::operand::Slot;
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::operand::{OPERANDS, Slot};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
+use pendula_isa::{Env, Extension};
 
 use super::{Condition, LiftAccumulate, LiftConfig, LiftRow, Lifter, Unsupported};
 use crate::ops::{Body, Kernel, Test, ValueId};
 
 /// The most operands that an instruction has.
-pub const MOST_OPERANDS: usize = 4;
+pub const MOST_OPERANDS: usize = OPERANDS;
 
 /// The number by which operations for circuits name the cell of an instruction.
 pub const CELL: u8 = Reg::COUNT as u8 - 1;
@@ -92,6 +93,27 @@ pub fn instruction<I: Instruction>(
 ) -> Option<Body> {
     let mut lifter = lifter(env, setting, kernels, operands);
     let done = LiftRow { lifter: &mut lifter, back: inverse, variant }.visit::<I>();
+    lifter.finish_statement(done)
+}
+
+/// The operations of an extension, or with `inverse` of its inverse; `None` if it cannot be lifted. An operand is written if it is a word.
+pub fn extension(
+    (env, setting): (Env, LiftConfig),
+    kernels: &mut Vec<Kernel>,
+    (extension, inverse): (Extension, bool),
+    operands: &[Operand],
+) -> Option<Body> {
+    let mut lifter = lifter(env, setting, kernels, operands);
+    let mut inst = Inst { kind: Kind::Extension { extension, inverse }, regs: Inst::registers(&[]), imm: 0, small: 0 };
+    for ((slot, own), (n, operand)) in
+        lifter.layout.iter_mut().zip(extension.info().layout).zip(operands.iter().enumerate())
+    {
+        if let Operand::Word(number) = operand {
+            inst.regs[n] = Reg::new(*number % Reg::COUNT as u8).unwrap_or_default();
+            *slot = if own.is_written() { Slot::Target(n as u8) } else { Slot::Reg(n as u8) };
+        }
+    }
+    let done = lifter.extension(&inst, false);
     lifter.finish_statement(done)
 }
 

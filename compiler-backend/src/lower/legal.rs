@@ -8,7 +8,7 @@
 use pendula_isa::num::{Env, convert};
 use pendula_isa::operand::{Operand, OperandKind, Shape};
 use pendula_isa::table::{Row, TableFn, Variant};
-use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
+use pendula_isa::{Acc, Cond, Format, Inst, Kind, Ty};
 
 use super::LowerError;
 use super::emit::{Emitter, Half, plain, row};
@@ -279,7 +279,7 @@ impl Emitter<'_> {
         let (mut found, mut prep) = self.find_all(prep, &args)?;
         self.load(&mut prep, &args, &mut found, |_| true, |n| types[n], |_| false)?;
         let mut rest = found.into_iter();
-        let mut insts = [Inst { kind: plain(Row::Jmp, false), regs: [Reg::ZERO; 4], imm: 0, small: 0 }; 2];
+        let mut insts = [Inst { kind: plain(Row::Jmp, false), regs: Inst::registers(&[]), imm: 0, small: 0 }; 2];
         for (n, cmp) in [jmp, land].into_iter().enumerate() {
             insts[n] = match cmp {
                 None => self.build(plain(Row::Jmp, n == 1), &[Operand::Label(0)])?,

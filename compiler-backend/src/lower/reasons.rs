@@ -44,7 +44,7 @@ impl CheckReason {
             Kind::Accumulate { func, .. } if divides(func) => {
                 program.divisors.get(&coded.loc).copied().map(CheckReason::Text)
             }
-            Kind::Accumulate { .. } | Kind::Row { .. } => None,
+            Kind::Accumulate { .. } | Kind::Row { .. } | Kind::Extension { .. } => None,
         }
     }
 

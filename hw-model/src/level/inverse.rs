@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span};
+use pendula_isa::operand::OPERANDS;
 use pendula_isa::operand::Slot;
 use pendula_isa::table::Flow;
 use pendula_isa::types::Reg;
@@ -33,7 +34,7 @@ fn name(n: usize) -> String {
 }
 
 /// What an instruction and its inverse have in common, beside the operation.
-type Form = (Kind, [Reg; 4], i16);
+type Form = (Kind, [Reg; OPERANDS], i16);
 
 struct Search<'m> {
     module: &'m Module,

@@ -99,7 +99,7 @@ pub(super) fn begins(inst: &Inst) -> bool {
 /// The role of an instruction by its kind.
 fn role(inst: &Inst) -> Role {
     match inst.kind {
-        Kind::Accumulate { .. } => Role::Compute,
+        Kind::Accumulate { .. } | Kind::Extension { .. } => Role::Compute,
         Kind::Row { row, inverse, .. } => match row.info().flow {
             // Of each pair, the half that is entered.
             Flow::Jump if inverse => Role::Check,

@@ -187,7 +187,7 @@ fn traffic_of(inst: &Inst) -> Traffic {
         Kind::Row { row: Row::Read, .. } => Traffic::In,
         // A printed text is not a word of the program.
         Kind::Row { row: Row::Emit | Row::Show, .. } => Traffic::Out,
-        Kind::Row { .. } | Kind::Accumulate { .. } => Traffic::None,
+        Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => Traffic::None,
     }
 }
 

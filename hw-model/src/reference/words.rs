@@ -60,6 +60,11 @@ impl Words {
         }
     }
 
+    /// Bits of a word.
+    pub(super) const fn width(&self) -> u32 {
+        self.bits
+    }
+
     fn cut(&self, word: u64) -> u64 {
         word & (u64::MAX >> (64 - self.bits))
     }

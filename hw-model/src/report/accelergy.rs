@@ -307,7 +307,7 @@ mod tests {
             Kind::Row { row, inverse, ty, cond, .. } => {
                 Some([false, true].map(|form| CircuitKind::Row { row, ty, cond, form, inverse }))
             }
-            Kind::Accumulate { .. } => None,
+            Kind::Accumulate { .. } | Kind::Extension { .. } => None,
         });
         let mut seen = HashMap::new();
         for unit in functions.chain(accumulators).chain(rows.flatten()).chain([CircuitKind::Memory]) {

@@ -2,11 +2,15 @@
 
 use super::{FACTOR_MAX, Inst, Kind, OFFSET_MAX, OFFSET_MIN, SMALL_MAX, SMALL_MIN};
 use crate::calculus::Constant;
+use crate::extension::{Extension, ExtensionInfo, Form};
 use crate::num::Env;
 use crate::operand::{Layout, Operand, OperandError, OperandKind, Shape, Slot};
 use crate::scalar;
 use crate::table::{ARITY, Row, TableFn};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
+
+/// How many registers an extension may name beside a constant: the others' fields hold the constant.
+const FIELDS_BESIDE_CONSTANT: usize = 4;
 
 impl Inst {
     /// Builds the instruction of a family with these operands, which select the shape or form.
@@ -21,7 +25,7 @@ impl Inst {
     pub fn build_in(profile: Profile, family: Kind, operands: &[Operand]) -> Result<Inst, OperandError> {
         let kind = choose(family, operands)?;
         let layout = kind.layout();
-        let mut inst = Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 };
+        let mut inst = Inst { kind, regs: Inst::registers(&[]), imm: 0, small: 0 };
         for (n, (slot, operand)) in layout.into_iter().zip(operands).enumerate() {
             match (slot, *operand) {
                 (Slot::Reg(f) | Slot::Target(f), Operand::Reg(r)) => inst.regs[f as usize] = r,
@@ -69,7 +73,7 @@ impl Inst {
             in_range(position, what, found.cast_unsigned(), min, max).map(|_| ())
         };
         let moves_sp = match self.kind {
-            Kind::Accumulate { .. } => false,
+            Kind::Accumulate { .. } | Kind::Extension { .. } => false,
             Kind::Row { row, .. } => row.info().moves_sp,
         };
         let layout = self.kind.layout();
@@ -93,7 +97,7 @@ impl Inst {
                     Kind::Accumulate { acc: Acc::Mul, func, .. } if zero_factor(func, n, self.imm) => {
                         return Err(OperandError::ZeroFactor { position });
                     }
-                    Kind::Accumulate { .. } | Kind::Row { .. } => {}
+                    Kind::Accumulate { .. } | Kind::Row { .. } | Kind::Extension { .. } => {}
                 },
                 Slot::Small => range(position, "this constant", i64::from(self.small), SMALL_MIN, SMALL_MAX)?,
                 Slot::FactorNum => range(position, "a constant factor", self.imm & FACTOR_MAX, 1, FACTOR_MAX)?,
@@ -188,57 +192,102 @@ impl Operand {
     }
 }
 
-/// Selects the shape (accumulates) or the form bit (rows) for the operands.
+/// Selects the shape of an accumulate's operands.
+fn choose_shape(family: Kind, arity: usize, operands: &[Operand]) -> Result<Shape, OperandError> {
+    if operands.len() != arity + 1 {
+        let sources = ["one source", "two sources", "three sources"][arity.clamp(1, 3) - 1];
+        let wanted = format!("a destination and {sources}");
+        return Err(OperandError::Count { mnemonic: family.mnemonic(), wanted, found: operands.len() });
+    }
+    let mut letters = [b' '; 4];
+    let (mut memory, mut imm) = (false, false);
+    for (n, operand) in operands.iter().enumerate() {
+        letters[n] = match operand {
+            Operand::Reg(_) => b'R',
+            Operand::Mem { .. } if memory => return Err(OperandError::TwoMemory { position: n + 1 }),
+            Operand::Mem { .. } => {
+                memory = true;
+                b'M'
+            }
+            Operand::Imm(..) if n == 0 => {
+                return Err(OperandError::Kind {
+                    position: 1,
+                    wanted: "register or memory operand",
+                    found: "constant",
+                });
+            }
+            Operand::Imm(..) if imm => return Err(OperandError::TwoImmediates { position: n + 1 }),
+            Operand::Imm(..) => {
+                imm = true;
+                b'I'
+            }
+            Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => {
+                return Err(OperandError::Kind {
+                    position: n + 1,
+                    wanted: "register, constant or memory operand",
+                    found: operand.noun(),
+                });
+            }
+        };
+    }
+    let letters = &letters[..=arity];
+    // Every combination has a shape, except that with three sources all operands must be registers.
+    let shape = Shape::ALL.into_iter().find(|s| s.letters() == letters);
+    let odd = letters.iter().position(|l| *l != b'R').unwrap_or(0);
+    shape.ok_or(OperandError::Kind { position: odd + 1, wanted: "register", found: operands[odd].noun() })
+}
+
+/// Selects which operand of an extension is a constant.
+fn choose_constant(family: Kind, info: &ExtensionInfo, operands: &[Operand]) -> Result<Option<u8>, OperandError> {
+    let count = info.definition.operands();
+    if operands.len() != count {
+        let wanted = if count == 1 { "one operand".to_string() } else { format!("{count} operands") };
+        return Err(OperandError::Count { mnemonic: family.mnemonic(), wanted, found: operands.len() });
+    }
+    let mut constant = None;
+    for (n, operand) in operands.iter().enumerate() {
+        match operand {
+            Operand::Imm(..) if info.operand_kind(n) == Some(OperandKind::Value) => {
+                if constant.is_some() {
+                    return Err(OperandError::TwoImmediates { position: n + 1 });
+                }
+                constant = Some(n as u8);
+            }
+            // Others are compared with the layout.
+            Operand::Reg(_)
+            | Operand::Mem { .. }
+            | Operand::Imm(..)
+            | Operand::Small(_)
+            | Operand::Factor(_)
+            | Operand::Label(_)
+            | Operand::Text(_) => {}
+        }
+    }
+    if let Some(n) = constant
+        && count > FIELDS_BESIDE_CONSTANT + 1
+    {
+        return Err(OperandError::NoRoom { position: usize::from(n) + 1 });
+    }
+    Ok(constant)
+}
+
+/// Selects the shape (accumulates), the form bit (rows) or the form (extensions) for the operands.
 fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
     match family {
         Kind::Accumulate { acc, inverse, func, .. } => {
-            let arity = func.info().args.len();
-            if operands.len() != arity + 1 {
-                let sources = ["one source", "two sources", "three sources"][arity.clamp(1, 3) - 1];
-                let wanted = format!("a destination and {sources}");
-                return Err(OperandError::Count { mnemonic: family.mnemonic(), wanted, found: operands.len() });
-            }
-            let mut letters = [b' '; 4];
-            let (mut memory, mut imm) = (false, false);
-            for (n, operand) in operands.iter().enumerate() {
-                letters[n] = match operand {
-                    Operand::Reg(_) => b'R',
-                    Operand::Mem { .. } if memory => return Err(OperandError::TwoMemory { position: n + 1 }),
-                    Operand::Mem { .. } => {
-                        memory = true;
-                        b'M'
-                    }
-                    Operand::Imm(..) if n == 0 => {
-                        return Err(OperandError::Kind {
-                            position: 1,
-                            wanted: "register or memory operand",
-                            found: "constant",
-                        });
-                    }
-                    Operand::Imm(..) if imm => return Err(OperandError::TwoImmediates { position: n + 1 }),
-                    Operand::Imm(..) => {
-                        imm = true;
-                        b'I'
-                    }
-                    Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => {
-                        return Err(OperandError::Kind {
-                            position: n + 1,
-                            wanted: "register, constant or memory operand",
-                            found: operand.noun(),
-                        });
-                    }
-                };
-            }
-            let letters = &letters[..=arity];
-            // Every combination has a shape, except that with three sources all operands must be registers.
-            let shape = Shape::ALL.into_iter().find(|s| s.letters() == letters);
-            let odd = letters.iter().position(|l| *l != b'R').unwrap_or(0);
-            let shape = shape.ok_or(OperandError::Kind {
-                position: odd + 1,
-                wanted: "register",
-                found: operands[odd].noun(),
-            })?;
+            let shape = choose_shape(family, func.info().args.len(), operands)?;
             Ok(Kind::Accumulate { acc, inverse, func, shape })
+        }
+        Kind::Extension { extension, inverse } => {
+            let info = extension.info();
+            let form = match info.form {
+                Form::Function { acc, .. } => {
+                    Form::Function { acc, shape: choose_shape(family, info.definition.parameters.len(), operands)? }
+                }
+                Form::Instruction { .. } => Form::Instruction { constant: choose_constant(family, info, operands)? },
+            };
+            let made = Extension::new(&info.definition, form);
+            made.map(|extension| Kind::Extension { extension, inverse }).map_err(|_| OperandError::TooManyExtensions)
         }
         Kind::Row { row, inverse, ty, cond, .. } => {
             let info = row.info();

@@ -83,14 +83,24 @@ pub enum OperandError {
         /// Which operand, 1 for the first.
         position: usize,
     },
+    /// A constant beside so many registers that the instruction word has no room for it.
+    #[error("a constant leaves room for four registers, and this instruction has more")]
+    NoRoom {
+        /// Which operand is the constant, 1 for the first.
+        position: usize,
+    },
+    /// The process has had too many different extensions.
+    #[error("{}", crate::extension::TooMany)]
+    TooManyExtensions,
 }
 
 impl OperandError {
     /// Which operand the error is about (1 for the first), or 0 for the whole instruction.
     pub fn position(&self) -> usize {
         match *self {
-            OperandError::Count { .. } => 0,
-            OperandError::Kind { position, .. }
+            OperandError::Count { .. } | OperandError::TooManyExtensions => 0,
+            OperandError::NoRoom { position }
+            | OperandError::Kind { position, .. }
             | OperandError::Aliased { position, .. }
             | OperandError::WritesZero { position }
             | OperandError::StackPointer { position }
@@ -115,6 +125,8 @@ impl OperandError {
             OperandError::ZeroFactor { .. } => "P0037",
             OperandError::OutOfRange { .. } => "P0038",
             OperandError::MixedFactors { .. } => "P0039",
+            OperandError::NoRoom { .. } => "P0060",
+            OperandError::TooManyExtensions => "P0061",
         }
     }
 
@@ -137,7 +149,8 @@ impl OperandError {
             }
             OperandError::OutOfRange { min: 1, found: ..=0, .. } => "both factors must be greater than zero",
             OperandError::OutOfRange { .. } => "put the number into a register",
-            OperandError::MixedFactors { .. } => "put the constant into a register",
+            OperandError::MixedFactors { .. } | OperandError::NoRoom { .. } => "put the constant into a register",
+            OperandError::TooManyExtensions => "assemble fewer programs in one process",
         }
     }
 }

@@ -229,6 +229,7 @@ impl Generator<'_, '_> {
             Kind::Row { row, .. } => {
                 usize::from(matches!(row.info().operands.first(), Some(crate::operand::OperandKind::Target)))
             }
+            Kind::Extension { .. } => kind.layout().into_iter().filter(|slot| slot.is_written()).count(),
         };
         for op in &ops[..written.min(ops.len())] {
             if let Op::Reg(reg) = op {

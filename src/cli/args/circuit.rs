@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::definitions::IsaFiles;
+
 use pendula::hw_model::circuit;
 use pendula::hw_model::mapping::Mapping;
 use pendula::isa::circuit::Adder;
@@ -12,6 +14,8 @@ pub(crate) struct Circuit {
     /// An instruction: `add`, `addmul.q`, `jmp.ne`.
     #[arg(value_name = "MNEMONIC")]
     pub(crate) mnemonic: String,
+    #[command(flatten)]
+    pub(crate) isa: IsaFiles,
     /// Bits of a word, 2 to 64.
     #[arg(long, value_name = "BITS", default_value_t = 64)]
     pub(crate) width: usize,

@@ -96,6 +96,24 @@ Examples:
   pendula prove rmul addmul.q
   pendula prove --claim circuit --width 16 add rol";
 
+/// The examples of `lab`.
+pub(super) const LAB: &str = "\
+Examples:
+  pendula lab try examples/isa/complex.rasm --isa examples/isa/complex.isa
+  pendula lab discover examples/orbit.rasm --count 1";
+
+/// The examples of `lab try`.
+pub(super) const LAB_TRY: &str = "\
+Examples:
+  pendula lab try examples/xtea.rasm --isa examples/isa/xorshift.isa
+  pendula lab try --suite leapfrog-q --isa examples/isa/complex.isa --tech aqfp";
+
+/// The examples of `lab discover`.
+pub(super) const LAB_DISCOVER: &str = "\
+Examples:
+  pendula lab discover examples/orbit.rasm --count 1
+  pendula lab discover examples/xtea.rasm --by cycles --count 2 -o xtea.isa";
+
 /// The examples of `cache`.
 pub(super) const CACHE: &str = "\
 Examples:

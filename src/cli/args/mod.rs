@@ -7,6 +7,7 @@ mod conditions;
 mod energy;
 mod examples;
 mod grad;
+mod lab;
 mod level;
 mod numbers;
 mod prove;
@@ -25,6 +26,7 @@ pub(crate) use circuit::{
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use grad::{Grad, Hessian};
+pub(crate) use lab::{Lab, LabCommand, LabDiscover, LabPrograms, LabTry, Saves};
 pub(crate) use level::Level;
 pub(crate) use prove::{ClaimName, Prove};
 pub(crate) use source::{
@@ -132,6 +134,9 @@ pub(crate) enum Command {
     /// Prove that instructions are undone by their inverses, with an SMT solver.
     #[command(after_help = examples::PROVE)]
     Prove(Prove),
+    /// Invent instructions: try definitions on programs, or have some proposed.
+    #[command(after_help = examples::LAB)]
+    Lab(Lab),
     /// Time the workloads against the same programs in C, and check their results.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
@@ -405,6 +410,8 @@ pub(crate) struct Isa {
     /// A mnemonic, or words to search for in names and documentation.
     #[arg(value_name = "MNEMONIC")]
     pub(crate) mnemonic: Vec<String>,
+    #[command(flatten)]
+    pub(crate) isa: super::definitions::IsaFiles,
     /// Print the whole manual as Markdown.
     #[arg(long, conflicts_with_all = ["json", "mnemonic"])]
     pub(crate) markdown: bool,

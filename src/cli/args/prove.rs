@@ -4,12 +4,16 @@ use clap::{Args, ValueEnum};
 use pendula_prove::Claim;
 use pendula_prove::solver::Solver;
 
+use crate::cli::definitions::IsaFiles;
+
 /// Options of `prove`.
 #[derive(Args, Debug)]
 pub(crate) struct Prove {
-    /// Instructions, of which each stands for its partner, too [default: all].
+    /// Instructions, of which each stands for its partner, too [default: all, or those of --isa].
     #[arg(value_name = "MNEMONIC")]
     pub(crate) mnemonic: Vec<String>,
+    #[command(flatten)]
+    pub(crate) isa: IsaFiles,
     /// What is proved (repeatable).
     #[arg(long, value_enum, value_name = "CLAIM", default_value = "undone")]
     pub(crate) claim: Vec<ClaimName>,

@@ -31,6 +31,8 @@ const AUTO_TECH: &str = "acmos22-fdsoi";
 pub(crate) trait How: Args + Clone + Into<Options> {
     /// The kinds of files, for the help.
     const FILES: &'static str;
+    /// Whether a command that takes several needs one.
+    const REQUIRED: bool = true;
 }
 
 /// A program, and the options with which it is read.
@@ -46,7 +48,7 @@ pub(crate) struct SourceOf<T: How> {
 /// Several programs, and the options with which each is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SourcesOf<T: How> {
-    #[arg(value_name = "FILE", required = true, help = T::FILES)]
+    #[arg(value_name = "FILE", required = T::REQUIRED, help = T::FILES)]
     pub(crate) files: Vec<String>,
     /// How they are read.
     #[command(flatten)]
@@ -102,6 +104,7 @@ macro_rules! some_options {
 
         impl How for $name {
             const FILES: &'static str = $files;
+            const REQUIRED: bool = !matches!(stringify!($name).as_bytes(), b"OfLab");
         })+
     };
 }
@@ -109,6 +112,8 @@ macro_rules! some_options {
 some_options! {
     /// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
     OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, limit Limit;
+    /// How a program of the lab is read.
+    OfLab "`.rasm` files, assembled objects, `.nil` or `.ja` (`.janus`) files": nil Nil, compiler Compiler, janus Janus, room StackOptions, limit Limit;
     /// How a program is read that is not run.
     OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, pisa Reading, limit Limit;
     /// How a program is read that is compiled.
@@ -157,6 +162,7 @@ impl Source {
             ("--int", janus.int.is_some(), "Janus", is(&[FileKind::Janus])),
             ("--classic", janus.classic, "Janus", is(&[FileKind::Janus])),
             ("--stack", room.stack != STACK, "Janus", is(&[FileKind::Janus])),
+            ("--isa", !assembly.isa.is_empty(), "assembly", is(&[FileKind::Assembly])),
             ("--define", !assembly.define.is_empty(), "assembly", is(&[FileKind::Assembly])),
             ("--pendvm-bugs", pisa.pendvm_bugs, "PISA", is(&[FileKind::Pisa])),
             ("--alias", pisa.alias != Alias::Error, "PISA", is(&[FileKind::Pisa])),
@@ -198,6 +204,9 @@ pub(crate) struct Assembly {
     /// The definition precedes the program. If the program has an `.equ` for the same name, this definition overrides it.
     #[arg(short = 'D', long, help_heading = ASSEMBLY, value_name = "NAME=VALUE", value_parser = definition)]
     pub(crate) define: Vec<(String, String)>,
+    /// Read definitions of instructions from a file before the program, as `.extension` would (repeatable).
+    #[arg(long, help_heading = ASSEMBLY, value_name = "FILE")]
+    pub(crate) isa: Vec<String>,
     /// Let `.include` read files outside the source's folder.
     #[arg(long, help_heading = ASSEMBLY)]
     pub(crate) include_outside: bool,
@@ -215,7 +224,7 @@ pub(crate) struct Assembly {
 
 impl Default for Assembly {
     fn default() -> Assembly {
-        Assembly { define: Vec::new(), include_outside: false, max_expansion: MAX_EXPANSION }
+        Assembly { define: Vec::new(), isa: Vec::new(), include_outside: false, max_expansion: MAX_EXPANSION }
     }
 }
 

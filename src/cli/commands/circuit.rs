@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use pendula::hw_model::circuit::{Algorithm, Choice};
 use pendula::hw_model::export::{self, Format as Export};
 use pendula::hw_model::instruction::{self, InstructionCircuit, Sizes};
@@ -10,8 +10,8 @@ use pendula::hw_model::mapping::{Mapping, Netlist};
 use pendula::hw_model::network::Aqfp;
 use pendula::hw_model::stats::{Stats, T_MEASURED, T_OF_TOFFOLI};
 use pendula::hw_model::verify::{self, Mismatch, Verified, Words};
+use pendula::isa::Format;
 use pendula::isa::circuit::{Adder, Role};
-use pendula::isa::mnemonic;
 use pendula::report::{Reporter, print};
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Circuit, reporter: &Reporter) -> anyhow::Result<Status> {
     check(args)?;
-    let circuit = circuit(args)?;
+    let circuit = circuit(args, reporter)?;
     let mut parts = Parts::default();
     if let Some(format) = format(args) {
         let mapping = args.mapping.mapping();
@@ -68,13 +68,8 @@ fn format(args: &Circuit) -> Option<Export> {
 }
 
 /// The circuit that is asked for.
-fn circuit(args: &Circuit) -> anyhow::Result<InstructionCircuit> {
-    let name = args.mnemonic.to_ascii_lowercase();
-    let Some(kind) = mnemonic::lookup(&name) else {
-        let near = mnemonic::suggest(&name);
-        let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-        bail!("there is no instruction `{}`{hint}", args.mnemonic);
-    };
+fn circuit(args: &Circuit, reporter: &Reporter) -> anyhow::Result<InstructionCircuit> {
+    let kind = args.isa.read(Format::default(), reporter)?.lookup(&args.mnemonic)?;
     let direction = match args.direction {
         CircuitDirection::Forward => instruction::Direction::Forward,
         CircuitDirection::Backward => instruction::Direction::Backward,
@@ -122,7 +117,8 @@ impl Parts {
             if self.stats.is_some() || self.verified.is_some() {
                 text += &head_text(circuit);
             }
-            text += &self.stats.map(|stats| choice_text(circuit) + &stats_text(&stats)).unwrap_or_default();
+            let stats = self.stats.map(|stats| choice_text(circuit) + &joined_text(circuit) + &stats_text(&stats));
+            text += &stats.unwrap_or_default();
             text += &self.verified.map(|verified| verified_text(&verified)).unwrap_or_default();
             if !text.is_empty() {
                 print(&folded(&text, 18))?;
@@ -176,6 +172,7 @@ fn head_json(circuit: &InstructionCircuit) -> Map<String, Value> {
         ("adder", json!(circuit.adder.name())),
         ("algorithm", json!(circuit.algorithm.map(Algorithm::key))),
         ("registers", circuit.circuit.registers().iter().map(register).collect()),
+        ("gates_of_steps", json!(circuit.joined.map(pendula::isa::circuit::GateCounts::total))),
     ];
     parts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
@@ -190,6 +187,20 @@ fn choice_text(circuit: &InstructionCircuit) -> String {
         let _ = writeln!(out, "  algorithm: {}", algorithm.name());
     }
     out
+}
+
+/// Of an extension, what joining the circuits of its steps has spared.
+fn joined_text(circuit: &InstructionCircuit) -> String {
+    let Some(before) = circuit.joined else { return String::new() };
+    let after = circuit.circuit.counts();
+    let all = (before.total(), before.toffoli);
+    format!(
+        "  steps      {} gates in all, {} of them Toffoli; joined, {} are left, {} of them Toffoli\n",
+        all.0,
+        all.1,
+        after.total(),
+        after.toffoli
+    )
 }
 
 fn stats_text(stats: &Stats) -> String {

@@ -243,10 +243,14 @@ fn save(saving: Saving, found: &Report, raw: bool) -> anyhow::Result<Option<File
 /// True if a module computes with floating-point numbers, whose sums are rounded.
 pub(super) fn uses_floats(module: &Module) -> bool {
     use pendula::isa::inst::Kind;
-    module.code.iter().any(|i| match i.kind {
-        Kind::Accumulate { func, .. } => func.info().ty == Ty::F || func.info().args.iter().any(|a| a.ty == Ty::F),
-        Kind::Row { ty, .. } => ty == Ty::F,
-    })
+    fn uses(kind: Kind) -> bool {
+        match kind {
+            Kind::Accumulate { func, .. } => func.info().ty == Ty::F || func.info().args.iter().any(|a| a.ty == Ty::F),
+            Kind::Row { ty, .. } => ty == Ty::F,
+            Kind::Extension { extension, .. } => extension.info().steps[0].iter().any(|step| uses(step.kind)),
+        }
+    }
+    module.code.iter().any(|inst| uses(inst.kind))
 }
 
 /// Observations of the runs.

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use pendula::asm::definitions;
+use pendula::isa::inst::Kind;
 use pendula::isa::manual::Entry;
-use pendula::isa::{manual, mnemonic};
+use pendula::isa::{Format, manual, mnemonic};
 use pendula::report::{Reporter, print};
 use serde_json::{Value, json};
 
@@ -20,11 +22,23 @@ const MEANING: usize = 50;
 
 pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
     let name = args.mnemonic.join(" ");
+    let known = args.isa.read(Format::default(), reporter)?;
+    let find = |name: &str| known.find(name).map(|kind| (kind, manual::entry(kind)));
     match Some(name.as_str()).filter(|name| !name.is_empty()) {
         // A name may also be a complete instruction; its mnemonic is looked up then.
-        Some(name) => match manual::find(name).or_else(|| manual::find(name.split_once(' ')?.0)) {
-            Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
-            Some(entry) => print(&folded(&manual::text_of(&entry), 2))?,
+        Some(name) => match find(name).or_else(|| find(name.split_once(' ')?.0)) {
+            Some((Kind::Extension { extension, .. }, entry)) => {
+                let definition = definitions::text(&extension.info().definition, Format::default());
+                if args.json {
+                    let mut rest = fields(manual::json_of(&entry));
+                    rest.insert("definition".into(), json!(definition));
+                    answer(reporter, true, finished(), rest)?;
+                } else {
+                    print(&(folded(&manual::text_of(&entry), 2) + "\n" + &definition))?;
+                }
+            }
+            Some((_, entry)) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
+            Some((_, entry)) => print(&folded(&manual::text_of(&entry), 2))?,
             None => {
                 let found = manual::search(name);
                 if found.is_empty() {
@@ -41,6 +55,10 @@ pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
                 }
             }
         },
+        None if !known.definitions.is_empty() && !args.json => {
+            let texts = known.definitions.iter().map(|d| definitions::text(d, Format::default()));
+            print(&texts.collect::<Vec<_>>().join("\n"))?;
+        }
         None if args.json => answer(reporter, true, finished(), fields(manual::json()))?,
         None if args.markdown => print(&manual::markdown())?,
         None => print(&folded(&manual::summary(), 11))?,

@@ -16,6 +16,7 @@ pub(crate) mod grad;
 pub(crate) mod import;
 pub(crate) mod invert;
 pub(crate) mod isa;
+pub(crate) mod lab;
 pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod prove;
@@ -54,7 +55,8 @@ pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
     let pisa = pisa::Options { budget, ..reading(&source.options.pisa) };
     let assembly = &source.options.assembly;
     let defines = assembly.define.clone();
-    Options { include_outside: assembly.include_outside, defines, budget, loader: None, pisa }
+    let extensions = assembly.isa.clone();
+    Options { include_outside: assembly.include_outside, defines, extensions, budget, loader: None, pisa }
 }
 
 /// The budget for reading a program.

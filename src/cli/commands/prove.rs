@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use pendula::isa::Format;
 use pendula::isa::inst::Kind;
-use pendula::isa::mnemonic;
 use pendula::isa::table::Flow;
 use pendula::isa::text::{NoNames, display};
 use pendula::report::{Reporter, print};
@@ -17,11 +17,13 @@ use pendula_prove::{Claim, Counterexample, Finding, Settings, Verdict, straight}
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::{ClaimName, Prove};
+use crate::cli::definitions::Instructions;
 use crate::cli::report::answer::{answer, finished};
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Prove, reporter: &Reporter) -> anyhow::Result<Status> {
-    let (kinds, control) = kinds(&args.mnemonic)?;
+    let known = args.isa.read(Format::default(), reporter)?;
+    let (kinds, control) = kinds(&args.mnemonic, &known)?;
     let solvers = solvers(args)?;
     let versions = solvers.iter().map(|s| s.version()).collect::<Result<Vec<String>, _>>()?;
     if let Some(folder) = &args.smt2 {
@@ -75,17 +77,16 @@ pub(crate) fn run(args: &Prove, reporter: &Reporter) -> anyhow::Result<Status> {
 }
 
 /// The instructions of these names that go on to the next, or all, and what is claimed of those that direct control.
-fn kinds(names: &[String]) -> anyhow::Result<(Vec<Kind>, Vec<Job>)> {
+fn kinds(names: &[String], known: &Instructions) -> anyhow::Result<(Vec<Kind>, Vec<Job>)> {
+    if names.is_empty() && !known.definitions.is_empty() {
+        return Ok((known.added().collect(), Vec::new()));
+    }
     if names.is_empty() {
         return Ok((straight().collect(), vec![Job::Control(false), Job::Control(true)]));
     }
     let (mut out, mut control): (Vec<Kind>, [bool; 2]) = (Vec::new(), [false; 2]);
     for name in names {
-        let Some(kind) = mnemonic::lookup(&name.to_ascii_lowercase()) else {
-            let near = mnemonic::suggest(name);
-            let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-            bail!("there is no instruction `{name}`{hint}");
-        };
+        let kind = known.lookup(name)?;
         match kind.flow() {
             Flow::Straight => {}
             Flow::Jump => {
@@ -100,7 +101,7 @@ fn kinds(names: &[String]) -> anyhow::Result<(Vec<Kind>, Vec<Job>)> {
             Flow::Branch(_) | Flow::Cell => bail!("of `{name}` there is no proof: it is an instruction of PISA"),
         }
         // Each pair once.
-        let kind = straight().find(|k| *k == kind || *k == kind.inverse()).unwrap_or(kind);
+        let kind = straight().chain(known.added()).find(|k| *k == kind || *k == kind.inverse()).unwrap_or(kind);
         if !out.contains(&kind) {
             out.push(kind);
         }

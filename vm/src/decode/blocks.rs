@@ -182,7 +182,9 @@ impl Builder<'_> {
     pub(super) fn call_site(&self, at: usize, inst: &Inst) -> Option<CallSite> {
         let callee = match inst.kind {
             Kind::Row { row: Row::Callr, .. } => Callee::Register(inst.regs[0].number()),
-            Kind::Row { .. } | Kind::Accumulate { .. } => Callee::Known(self.target(at as u32)),
+            Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => {
+                Callee::Known(self.target(at as u32))
+            }
         };
         let at = at as u32;
         let lift = inst.kind.flow() == Flow::GradientCall;

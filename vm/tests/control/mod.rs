@@ -10,7 +10,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Row};
-use pendula_isa::types::{Profile, Reg};
+use pendula_isa::types::Profile;
 use pendula_vm::{LoadError, Machine, Outcome, Program, StepOutcome};
 
 use crate::common::{between, inst, kind, machine, module, r, reg};
@@ -84,7 +84,7 @@ fn code_that_could_fall_into_a_procedure_is_refused() {
         assert_eq!(error.code(), code, "{error}: {instructions:?}");
     }
     let mut bad = between([]);
-    bad.code.insert(1, Inst { kind: kind("add"), regs: [Reg::ZERO; 4], imm: 0, small: 0 });
+    bad.code.insert(1, Inst { kind: kind("add"), regs: Inst::registers(&[]), imm: 0, small: 0 });
     assert!(matches!(Program::new(bad, true), Err(LoadError::Operand { at: 1, .. })));
 }
 

@@ -55,7 +55,7 @@ impl Half {
     fn parts(&self) -> (Cond, Ty) {
         match self.family {
             Kind::Row { cond, ty, .. } => (cond, ty),
-            Kind::Accumulate { .. } => panic!("no jump"),
+            Kind::Accumulate { .. } | Kind::Extension { .. } => panic!("no jump"),
         }
     }
 

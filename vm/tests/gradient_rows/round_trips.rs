@@ -93,6 +93,7 @@ fn is_discrete(kind: Kind) -> bool {
     match kind {
         Kind::Row { row, .. } => row.info().adjoint == Adjoint::Discrete,
         Kind::Accumulate { acc, func, .. } => acc == Acc::Xor || func.info().partials == 0,
+        Kind::Extension { .. } => false,
     }
 }
 
@@ -100,6 +101,7 @@ fn is_discrete(kind: Kind) -> bool {
 fn rounds(kind: Kind) -> bool {
     match kind {
         Kind::Row { row, ty, .. } => ty == Ty::F && row == Row::Rot,
+        Kind::Extension { .. } => true,
         Kind::Accumulate { acc, func, .. } => {
             let info = func.info();
             let doubles = info.ty == Ty::F || info.args.iter().any(|a| a.ty == Ty::F && info.partials > 0);
@@ -112,6 +114,7 @@ fn types(kind: Kind) -> [Ty; 2] {
     match kind {
         Kind::Accumulate { func, .. } => [func.info().ty, func.info().from],
         Kind::Row { ty, .. } => [ty, ty],
+        Kind::Extension { .. } => [Ty::Int; 2],
     }
 }
 

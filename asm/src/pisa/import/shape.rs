@@ -26,7 +26,7 @@ impl Test {
             Kind::Row { row: Row::Bra, cond, form, .. } if cond != Cond::Always => {
                 Test { cond, a: inst.regs[0], b: (!form).then_some(inst.regs[1]), k: inst.small }
             }
-            Kind::Row { .. } | Kind::Accumulate { .. } => always,
+            Kind::Row { .. } | Kind::Accumulate { .. } | Kind::Extension { .. } => always,
         }
     }
 

@@ -346,7 +346,7 @@ fn datapath(table: &DatapathTable, logic: &Logic) -> Result<Datapath> {
     let functions = |names: &Spanned<Vec<super::Text>>| -> Result<Vec<TableFn>> {
         let one = |name: &super::Text| match mnemonic::lookup(name.get_ref()) {
             Some(Kind::Accumulate { func, .. }) => Ok(func),
-            Some(Kind::Row { .. }) | None => error(
+            Some(Kind::Row { .. } | Kind::Extension { .. }) | None => error(
                 format!(
                     "a unit is named by an instruction that computes its function, such as `addmul`, and not `{}`",
                     name.get_ref()

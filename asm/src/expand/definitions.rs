@@ -1,0 +1,587 @@
+//! Definitions of extensions: `.instr` and `.function`, each up to its end. They are read where they stand, so that the lines after them may
+//! use what they define. A faulty definition is left out; the errors of its lines are reported one by one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pendula_isa::extension::{
+    Defines, Definition, Parameter, STEPS, TEMPORARIES, Temporary, may_be_step, operand_register, temporary_register,
+};
+use pendula_isa::operand::{OPERANDS, Operand, OperandKind};
+use pendula_isa::table::Adjoint;
+use pendula_isa::{Env, Inst, Kind, Profile, Reg, Ty, mnemonic};
+
+use super::{Expander, Input};
+use crate::ast::{Arg, ArgKind, Binary, NodeKind, Span};
+use crate::codes;
+use crate::head::{Directive, Head};
+use crate::intern::Sym;
+use crate::lexer;
+use crate::parser::{Parser, head_of};
+use crate::session::{Parsed, Reported, Session};
+use crate::symbols::Symbols;
+use crate::token::{Tok, Token};
+use crate::value::Value;
+
+/// A definition that is being read.
+pub(super) struct Draft {
+    pub(super) name: String,
+    pub(super) span: Span,
+    partner: Option<String>,
+    /// The type of a function's value.
+    pub(super) ty: Ty,
+    pub(super) is_function: bool,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) temporaries: Vec<Temporary>,
+    pub(super) locals: HashMap<Sym, Reg>,
+    docs: Vec<String>,
+    pub(super) steps: Vec<Inst>,
+    /// Where a local register was first used as a number of a type.
+    types: HashMap<Reg, (Ty, Span)>,
+    pub(super) faulty: bool,
+}
+
+/// The type that a mnemonic's suffix names, and the mnemonic without it.
+pub(super) fn suffix(name: &str) -> (&str, Ty) {
+    for ty in [Ty::Q, Ty::L, Ty::F] {
+        if let Some(stem) = name.strip_suffix(ty.suffix()) {
+            return (stem, ty);
+        }
+    }
+    (name, Ty::Int)
+}
+
+impl Expander<'_> {
+    /// Reads a definition whose first line has been read up to its directive, and returns where the line after its end begins.
+    pub(super) fn definition(
+        &mut self,
+        input: &Input<'_>,
+        (directive, span): (Directive, Span),
+        (tokens, read): (&[Token], usize),
+        from: usize,
+    ) -> usize {
+        let is_function = directive == Directive::Function;
+        let mut p = Parser::new(&mut self.s, tokens, input.origin, input.via, &self.options.budget);
+        p.skip(read);
+        let header = header(&mut p, is_function, span);
+        let mut draft = header
+            .unwrap_or_else(|Reported| Draft { faulty: true, ..Draft::new(String::new(), span, Ty::Int, is_function) });
+        let unreadable = draft.name.is_empty();
+        let mut expression: Vec<(Vec<Token>, usize)> = Vec::new();
+        // The starts of the blocks that `.repeat` repeats, with the number of times.
+        let mut repeats: Vec<(usize, u64, Span)> = Vec::new();
+        let (mut tokens, mut errors) = (Vec::new(), Vec::new());
+        let mut next = from;
+        let (end, other) = if is_function { (".endfunction", ".endinstr") } else { (".endinstr", ".endfunction") };
+        loop {
+            if next >= input.text.len() {
+                let help = format!("end it with a line `{end}`");
+                self.s.fail(codes::DEFINITION, "this definition has no end", span, input.via, help);
+                return input.text.len();
+            }
+            let line = lexer::line(input.text, next, &mut self.s.names, &mut tokens, &mut errors);
+            let start = next;
+            next = line.next;
+            if !errors.is_empty() {
+                self.lex_errors(input, &mut errors);
+                draft.faulty = true;
+                continue;
+            }
+            if tokens.len() <= 1 {
+                let comment = line.comment.and_then(|range| input.text.get(range)).unwrap_or("");
+                if let Some(doc) = comment.strip_prefix(";;").filter(|_| draft.steps.is_empty()) {
+                    draft.docs.push(doc.trim().to_string());
+                }
+                continue;
+            }
+            let word = match tokens[0].tok {
+                Tok::Name(name) => self.s.names.text(name).to_ascii_lowercase(),
+                _ => String::new(),
+            };
+            let place = input.origin.span(tokens[0].start, tokens[0].len);
+            if word == end {
+                break;
+            }
+            if word == other {
+                let message = format!("`{other}` does not end this definition");
+                self.s.fail(codes::DEFINITION, message, place, input.via, format!("end it with a line `{end}`"));
+                draft.faulty = true;
+                break;
+            }
+            if unreadable {
+                continue;
+            }
+            if is_function {
+                expression.push((tokens.clone(), start));
+            } else if self.body_line(input, &tokens, &mut draft, &mut repeats).is_err() {
+                draft.faulty = true;
+            }
+        }
+        if let Some((.., span)) = repeats.last() {
+            let help = "end it with a line `.endrepeat`";
+            self.s.fail(codes::DEFINITION, "this `.repeat` has no end", *span, input.via, help);
+            draft.faulty = true;
+        }
+        if draft.faulty {
+            return next;
+        }
+        if is_function {
+            let value = self.function_body(input, &expression, &mut draft);
+            if let Ok((value, text)) = value {
+                let defines = Defines::Function { ty: draft.ty, value, expression: text };
+                let _ = self.define_extension(input, draft, defines);
+            }
+        } else {
+            let defines = Defines::Instruction { partner: draft.partner.take() };
+            let _ = self.define_extension(input, draft, defines);
+        }
+        next
+    }
+
+    /// Reads a line of an instruction's body.
+    fn body_line(
+        &mut self,
+        input: &Input<'_>,
+        tokens: &[Token],
+        draft: &mut Draft,
+        repeats: &mut Vec<(usize, u64, Span)>,
+    ) -> Parsed<()> {
+        let mut p = Parser::new(&mut self.s, tokens, input.origin, input.via, &self.options.budget);
+        let (head, name, span) = match p.tok() {
+            Tok::Name(name) if p.peek(1) == Tok::Colon => {
+                let help = "a definition has no jumps; `.repeat N` repeats steps";
+                let text = p.s.names.text(name).to_string();
+                return Err(p.fail(codes::STEP, format!("the label `{text}` in a definition"), p.span(), help));
+            }
+            _ => p.head().ok_or(Reported)?,
+        };
+        match head {
+            Head::Inst(kind) => {
+                let step = step(&mut p, draft, kind, span, &mut self.constants)?;
+                let own = match kind {
+                    Kind::Extension { .. } => inlined(&mut p, draft, &step, span)?,
+                    Kind::Accumulate { .. } | Kind::Row { .. } => vec![step],
+                };
+                draft.steps.extend(own);
+                too_many_steps(&mut p, draft, span)
+            }
+            Head::Directive(Directive::Temp) => loop {
+                let (name, at) = p.name("a temporary")?;
+                temporary(&mut p, draft, name, at)?;
+                if p.tok() != Tok::Comma {
+                    return p.end();
+                }
+                p.advance();
+            },
+            Head::Directive(Directive::Repeat) => {
+                let count = match p.tok() {
+                    Tok::Int(count) => count,
+                    _ => return Err(p.expected("the number of repetitions", "write `.repeat 8`")),
+                };
+                p.advance();
+                p.end()?;
+                if repeats.len() >= STEPS {
+                    return Err(p.fail(codes::LIMIT, "`.repeat` in so many others", span, "write the steps out"));
+                }
+                repeats.push((draft.steps.len(), count, span));
+                Ok(())
+            }
+            Head::Directive(Directive::EndRepeat) => {
+                p.end()?;
+                let Some((first, count, _)) = repeats.pop() else {
+                    let help = "begin the steps that it repeats with `.repeat N`";
+                    return Err(p.fail(codes::DEFINITION, "this `.endrepeat` ends nothing", span, help));
+                };
+                let block = draft.steps.split_off(first.min(draft.steps.len()));
+                let times = if block.is_empty() { 0 } else { count.min(STEPS as u64 + 1) };
+                for _ in 0..times {
+                    draft.steps.extend_from_slice(&block);
+                    too_many_steps(&mut p, draft, span)?;
+                }
+                Ok(())
+            }
+            Head::UnknownMnemonic if names_itself(p.s.names.text(name), draft) => {
+                let help = "a definition may use others that stand before it, never itself: use `.repeat N`";
+                let message = format!("the definition of `{}` uses itself", draft.name);
+                Err(p.fail(codes::RECURSION, message, span, help))
+            }
+            Head::UnknownDirective | Head::UnknownMnemonic => {
+                p.unknown(head, name, span);
+                p.s.ast.stmts.pop();
+                Err(Reported)
+            }
+            Head::Directive(_) | Head::Macro(_) => {
+                let message = format!("`{}` in a definition", p.s.names.text(name));
+                let help = "a definition has steps, `.temp`, and `.repeat` … `.endrepeat`; macros stand outside";
+                Err(p.fail(codes::STEP, message, span, help))
+            }
+        }
+    }
+
+    /// Checks a definition as a whole, and gives its names their meaning.
+    fn define_extension(&mut self, input: &Input<'_>, mut draft: Draft, defines: Defines) -> Parsed<()> {
+        for (n, parameter) in draft.parameters.iter_mut().enumerate() {
+            let register = operand_register(n);
+            if let (false, Some((ty, _))) = (draft.is_function, draft.types.get(&register)) {
+                parameter.ty = *ty;
+            }
+        }
+        for (n, temporary) in draft.temporaries.iter_mut().enumerate() {
+            if let Some((ty, _)) = draft.types.get(&temporary_register(n)) {
+                temporary.ty = *ty;
+            }
+        }
+        let Draft { name, span, parameters, temporaries, docs, steps, .. } = draft;
+        let definition = Arc::new(Definition { name, defines, docs, parameters, temporaries, steps });
+        let fail = |s: &mut Session, (code, message, help): (&'static str, String, String)| {
+            Err(s.fail(code, message, span, input.via, help))
+        };
+        let env = Env { format: self.constants.format, ieee: false };
+        if let Some(problem) = super::trial::problem(&definition, env) {
+            return fail(&mut self.s, problem);
+        }
+        let Ok(kinds) = definition.kinds() else {
+            let error = pendula_isa::OperandError::TooManyExtensions;
+            return fail(&mut self.s, (error.code(), error.to_string(), error.help().to_string()));
+        };
+        for (name, kind) in kinds {
+            if let Some((first, place)) = self.s.extensions.get(&name)
+                && **first != *definition
+            {
+                let message = format!("`{name}` is defined twice, and not alike");
+                let d = self.s.error(codes::TAKEN, message, span).also(self.s.place(*place), "first defined here");
+                return Err(self.s.report(d.help("give one of them another name"), input.via));
+            }
+            if mnemonic::lookup(&name).is_some() {
+                let message = format!("`{name}` is an instruction already");
+                let help = "choose a name that `pendula isa` does not show".to_string();
+                return fail(&mut self.s, (codes::TAKEN, message, help));
+            }
+            let symbol = self.s.names.intern(&name);
+            if matches!(head_of(&mut self.s, symbol), Head::Macro(_)) {
+                let help = "give one of them another name".to_string();
+                return fail(&mut self.s, (codes::TAKEN, format!("`{name}` is a macro already"), help));
+            }
+            self.s.names.set_head(symbol, Head::Inst(kind));
+            self.s.extensions.insert(name, (Arc::clone(&definition), span));
+        }
+        self.s.definitions.push(Arc::clone(&definition));
+        let is_fixed = |step: &Inst| step.operands().any(|(_, o)| matches!(o, Operand::Imm(word, Ty::Q) if word != 0));
+        if definition.steps.iter().any(is_fixed) {
+            self.s.fixed.get_or_insert((env.format, span));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a definition's step names the definition.
+fn names_itself(word: &str, draft: &Draft) -> bool {
+    word.eq_ignore_ascii_case(&draft.name) || draft.partner.as_ref().is_some_and(|p| word.eq_ignore_ascii_case(p))
+}
+
+fn too_many_steps(p: &mut Parser<'_>, draft: &mut Draft, span: Span) -> Parsed<()> {
+    if draft.steps.len() <= STEPS {
+        return Ok(());
+    }
+    draft.steps.truncate(STEPS);
+    let message = format!("the definition of `{}` has more than {STEPS} steps", draft.name);
+    Err(p.fail(codes::LIMIT, message, span, "divide it into several instructions"))
+}
+
+/// Adds a temporary.
+fn temporary(p: &mut Parser<'_>, draft: &mut Draft, name: Sym, span: Span) -> Parsed<()> {
+    if draft.temporaries.len() >= TEMPORARIES {
+        let message = format!("the definition of `{}` has more than {TEMPORARIES} temporaries", draft.name);
+        return Err(p.fail(codes::LIMIT, message, span, "use one again after it is cleared"));
+    }
+    let register = temporary_register(draft.temporaries.len());
+    draft.temporaries.push(Temporary { name: p.s.names.text(name).to_string(), ty: Ty::Int });
+    local(p, draft, name, register, span)
+}
+
+/// Gives a name of a definition its local register.
+fn local(p: &mut Parser<'_>, draft: &mut Draft, name: Sym, register: Reg, span: Span) -> Parsed<()> {
+    if draft.locals.insert(name, register).is_some() {
+        let message = format!("`{}` names two operands or temporaries", p.s.names.text(name));
+        return Err(p.fail(codes::DUPLICATE, message, span, "give one of them another name"));
+    }
+    Ok(())
+}
+
+impl Draft {
+    fn new(name: String, span: Span, ty: Ty, is_function: bool) -> Draft {
+        Draft {
+            name,
+            span,
+            partner: None,
+            ty,
+            is_function,
+            parameters: Vec::new(),
+            temporaries: Vec::new(),
+            locals: HashMap::new(),
+            docs: Vec::new(),
+            steps: Vec::new(),
+            types: HashMap::new(),
+            faulty: false,
+        }
+    }
+}
+
+/// Reads the first line of a definition after its directive.
+fn header(p: &mut Parser<'_>, is_function: bool, span: Span) -> Parsed<Draft> {
+    let what = if is_function { "a function" } else { "an instruction" };
+    let (name, at) = p.name(what)?;
+    let text = p.s.names.text(name).to_ascii_lowercase();
+    let (stem, ty) = suffix(&text);
+    if stem.is_empty() || stem.starts_with('.') {
+        let help = "a name is a word, with the suffix `.q`, `.l` or `.f` for numbers that are no integers";
+        return Err(p.fail(codes::RESERVED, format!("{what} cannot be called `{text}`"), at, help));
+    }
+    let mut draft = Draft::new(text.clone(), span.to(at), ty, is_function);
+    if is_function {
+        arguments(p, &mut draft)?;
+    } else {
+        if p.tok() == Tok::Operator(Binary::Div) {
+            p.advance();
+            let (partner, _) = p.name("the inverse")?;
+            let partner = p.s.names.text(partner).to_ascii_lowercase();
+            let whole = if suffix(&partner).1 == ty { partner } else { format!("{partner}{}", ty.suffix()) };
+            // `x / x` says that it is its own inverse, as no partner does.
+            draft.partner = (whole != text).then_some(whole);
+        }
+        operands(p, &mut draft)?;
+    }
+    p.end()?;
+    Ok(draft)
+}
+
+/// Reads `x, y | a, b`.
+fn operands(p: &mut Parser<'_>, draft: &mut Draft) -> Parsed<()> {
+    let mut written = true;
+    loop {
+        let what = if written { "an operand that changes" } else { "an operand that is read" };
+        let (name, span) = p.name(what)?;
+        parameter(p, draft, (name, span), draft.ty, written)?;
+        match p.tok() {
+            Tok::Comma => p.advance(),
+            Tok::Operator(Binary::Or) if written => {
+                p.advance();
+                written = false;
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
+fn parameter(p: &mut Parser<'_>, draft: &mut Draft, (name, span): (Sym, Span), ty: Ty, written: bool) -> Parsed<()> {
+    let most = if draft.is_function { pendula_isa::table::ARITY } else { OPERANDS };
+    if draft.parameters.len() >= most {
+        let what = if draft.is_function { "arguments" } else { "operands" };
+        let message = format!("the definition of `{}` has more than {most} {what}", draft.name);
+        return Err(p.fail(codes::LIMIT, message, span, "divide it into several definitions"));
+    }
+    let register = operand_register(draft.parameters.len() + usize::from(draft.is_function));
+    draft.parameters.push(Parameter { name: p.s.names.text(name).to_string(), ty, written });
+    local(p, draft, name, register, span)
+}
+
+/// Reads `(a, n: i)`.
+fn arguments(p: &mut Parser<'_>, draft: &mut Draft) -> Parsed<()> {
+    let help = "write the arguments in parentheses: `.function half.q (a)`";
+    if p.tok() != Tok::OpenParen {
+        return Err(p.expected("`(`", help));
+    }
+    p.advance();
+    loop {
+        let argument = p.name("an argument")?;
+        let mut ty = draft.ty;
+        if p.tok() == Tok::Colon {
+            p.advance();
+            let letter = match p.tok() {
+                Tok::Name(name) => p.s.names.text(name).to_ascii_lowercase(),
+                _ => String::new(),
+            };
+            let mut chars = letter.chars();
+            ty = match (chars.next().and_then(Ty::from_letter), chars.next()) {
+                (Some(ty), None) => ty,
+                _ => return Err(p.expected("a number type", "the types are `i`, `q`, `l` and `f`: `(a, n: i)`")),
+            };
+            p.advance();
+        }
+        parameter(p, draft, argument, ty, false)?;
+        match p.tok() {
+            Tok::Comma => p.advance(),
+            Tok::CloseParen => {
+                p.advance();
+                return Ok(());
+            }
+            _ => return Err(p.expected("a comma or `)`", help)),
+        }
+    }
+}
+
+/// Reads a step.
+fn step(p: &mut Parser<'_>, draft: &mut Draft, kind: Kind, span: Span, constants: &mut Symbols) -> Parsed<Inst> {
+    let mnemonic = kind.mnemonic();
+    if !may_be_step(kind) {
+        let message = format!("`{mnemonic}` cannot be a step of an instruction");
+        let help = "steps can be undone, and work on operands, temporaries and constants alone: no jumps, calls, memory, input or output";
+        return Err(p.fail(codes::STEP, message, span, help));
+    }
+    let args = p.arguments()?;
+    let mut operands = Vec::with_capacity(args.len());
+    for (n, arg) in args.iter().enumerate() {
+        operands.push(step_operand(p, draft, kind, (n, *arg), constants)?);
+    }
+    let place = |position: usize| position.checked_sub(1).and_then(|n| args.get(n)).map_or(span, |arg| arg.span);
+    let inst = Inst::build_in(Profile::Native, kind, &operands).map_err(|error| {
+        let message = match &error {
+            // The register is one of the definition's.
+            pendula_isa::OperandError::Aliased { .. } => {
+                "an operand is written by this step and may not occur in it again".to_string()
+            }
+            error => error.to_string(),
+        };
+        p.fail(error.code(), message, place(error.position()), error.help())
+    })?;
+    for (n, (slot, operand)) in inst.operands().enumerate() {
+        let Operand::Reg(register) = operand else { continue };
+        let number = register.local_number().map(usize::from).filter(|n| *n < OPERANDS);
+        if let Some(parameter) = number.and_then(|n| draft.parameters.get(n))
+            && slot.is_written()
+            && !parameter.written
+        {
+            let message = format!("this step changes `{}`, which the instruction only reads", parameter.name);
+            let help = format!(
+                "list it among the operands that change, before `|`: `.instr {} {}, …`",
+                draft.name, parameter.name
+            );
+            return Err(p.fail(codes::READ_ONLY, message, place(n + 1), &help));
+        }
+        let Some(ty) = typed(inst.kind, n) else { continue };
+        let first = *draft.types.entry(register).or_insert((ty, place(n + 1)));
+        match first.0 {
+            // Whole words and their bits are those of any number.
+            known if known == ty || ty == Ty::Int => {}
+            Ty::Int => _ = draft.types.insert(register, (ty, place(n + 1))),
+            known => {
+                let message = format!("a number of type {} here, and of type {} before", ty.name(), known.name());
+                let d = p.s.error(codes::STEP_TYPE, message, place(n + 1)).also(p.s.place(first.1), "here");
+                return Err(p.s.report(d.help("convert it: `addcvt…` into a temporary"), p.via));
+            }
+        }
+    }
+    Ok(inst)
+}
+
+/// The type as which a step uses operand `n`; `None` if any serves.
+fn typed(kind: Kind, n: usize) -> Option<Ty> {
+    match kind {
+        Kind::Row { row, .. } if row.info().adjoint == Adjoint::Moves || row.info().adjoint == Adjoint::Drops => None,
+        _ => Some(kind.constant_type(n)),
+    }
+}
+
+fn step_operand(
+    p: &mut Parser<'_>,
+    draft: &Draft,
+    kind: Kind,
+    (n, arg): (usize, Arg),
+    constants: &mut Symbols,
+) -> Parsed<Operand> {
+    let wanted = "an operand of the instruction, a temporary, or a constant";
+    match arg.kind {
+        ArgKind::Name(name) => match draft.locals.get(&name) {
+            Some(register) => Ok(Operand::Reg(*register)),
+            None => Err(unknown_local(p, draft, name, arg.span)),
+        },
+        ArgKind::Reg(register) => {
+            let message = format!("the register {register} in a definition");
+            let help = format!("steps work on {wanted}");
+            Err(p.fail(codes::STEP, message, arg.span, &help))
+        }
+        ArgKind::Mem { .. } => {
+            let help = format!("steps work on {wanted}; a program brings words of memory to registers before");
+            Err(p.fail(codes::STEP, "a word of memory in a definition", arg.span, &help))
+        }
+        ArgKind::Text(_) => Ok(Operand::Text(0)),
+        ArgKind::Int { negative, magnitude } => {
+            let n_value = i128::from(magnitude);
+            let value = Value::Int(if negative { -n_value } else { n_value });
+            let ty = constant_type(kind, n);
+            let word = constants.word(p.s, value, ty, arg.span, p.via)?;
+            Ok(Operand::Imm(word, ty))
+        }
+        ArgKind::Expr(expr) => {
+            let named = p.s.ast.nodes(expr).iter().find_map(|node| match node.kind {
+                NodeKind::Name(name) => Some((name, node.span)),
+                _ => None,
+            });
+            let ty = constant_type(kind, n);
+            if let Some((name, span)) = named.filter(|(name, _)| !constants.is_literal(*name, ty)) {
+                return Err(unknown_local(p, draft, name, span));
+            }
+            let value = constants.eval(p.s, expr, ty, p.via)?;
+            let word = constants.word(p.s, value, ty, arg.span, p.via)?;
+            Ok(Operand::Imm(word, ty))
+        }
+    }
+}
+
+pub(super) fn unknown_local(p: &mut Parser<'_>, draft: &Draft, name: Sym, span: Span) -> Reported {
+    let text = p.s.names.text(name).to_string();
+    let mut names: Vec<&str> = draft.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    names.extend(draft.temporaries.iter().map(|temporary| temporary.name.as_str()));
+    let help = match draft.is_function {
+        true => format!("its arguments are {}", names.join(", ")),
+        false => format!(
+            "it has {}; `.temp {text}` makes a temporary; operands that are read stand behind `|`",
+            names.join(", ")
+        ),
+    };
+    p.fail(codes::UNDEFINED, format!("the definition of `{}` has no `{text}`", draft.name), span, &help)
+}
+
+/// The type of a constant in the place of a step's operand.
+fn constant_type(kind: Kind, n: usize) -> Ty {
+    match kind.operand_kind(n) {
+        Some(OperandKind::Amount | OperandKind::Factor | OperandKind::Small) => Ty::Int,
+        _ => kind.constant_type(n),
+    }
+}
+
+/// The steps of an extension in another definition: its operands are those of the step, and its temporaries are added.
+fn inlined(p: &mut Parser<'_>, draft: &mut Draft, step: &Inst, span: Span) -> Parsed<Vec<Inst>> {
+    let Kind::Extension { extension, .. } = step.kind else { return Ok(Vec::new()) };
+    let info = extension.info();
+    let mut places: HashMap<Reg, Reg> = HashMap::new();
+    for (n, (_, operand)) in step.operands().enumerate() {
+        match operand {
+            Operand::Reg(register) => _ = places.insert(operand_register(n), register),
+            _ => {
+                let help = "bring the constant into a temporary first";
+                let message = "a constant as an operand of another definition";
+                return Err(p.fail(codes::STEP, message, span, help));
+            }
+        }
+    }
+    for (n, temporary) in info.definition.temporaries.iter().enumerate() {
+        if draft.temporaries.len() >= TEMPORARIES {
+            let message = format!("the definition of `{}` has more than {TEMPORARIES} temporaries", draft.name);
+            return Err(p.fail(codes::LIMIT, message, span, "divide it into several instructions"));
+        }
+        places.insert(temporary_register(n), temporary_register(draft.temporaries.len()));
+        let mut name = format!("{}.{}", temporary.name, draft.temporaries.len());
+        while p.s.names.find(&name).is_some_and(|known| draft.locals.contains_key(&known)) {
+            name.push('_');
+        }
+        let symbol = p.s.names.intern(&name);
+        draft.locals.insert(symbol, temporary_register(draft.temporaries.len()));
+        draft.temporaries.push(Temporary { name, ty: temporary.ty });
+    }
+    let mut steps = step.steps(false);
+    for register in steps.iter_mut().flat_map(|step| &mut step.regs) {
+        *register = places.get(register).copied().unwrap_or(*register);
+    }
+    Ok(steps)
+}

@@ -1,0 +1,191 @@
+//! Extensions from the outside: the examples with their definitions, their circuits, and the lab.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{command, folder, has_solver};
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn run(args: &[&str]) -> (i32, String, String) {
+    command::run(args, "")
+}
+
+fn files(extension: &str) -> Vec<PathBuf> {
+    let all =
+        std::fs::read_dir(repository().join("examples/isa")).expect("the examples").map(|e| e.expect("one").path());
+    let mut out: Vec<PathBuf> = all.filter(|f| f.extension().is_some_and(|e| e == extension)).collect();
+    out.sort();
+    out
+}
+
+/// What the comment of a program says that it prints: the lines after `Forward`.
+fn promised(text: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| !line.contains("Forward          pendula run")).skip(1);
+    lines.map_while(|line| line.strip_prefix(";                      ")).map(str::to_string).collect()
+}
+
+#[test]
+fn examples_print_what_they_say_on_every_engine() {
+    let programs = files("rasm");
+    assert_eq!(programs.len(), 10);
+    for file in programs {
+        let text = std::fs::read_to_string(&file).expect("a program");
+        let path = file.strip_prefix(repository()).expect("in the repository").to_str().expect("UTF-8");
+        let (code, plain, err) = run(&["run", path]);
+        assert_eq!((code, err.as_str()), (0, ""), "{path}");
+        for line in promised(&text) {
+            assert!(plain.lines().any(|l| l == line), "{path} does not print `{line}`:\n{plain}");
+        }
+        for engine in ["interp", "jit"] {
+            assert_eq!(run(&["run", path, "--engine", engine]).1, plain, "{path} by {engine}");
+        }
+        let (code, out, err) = run(&["run", path, "--round-trip"]);
+        assert!(code == 0 && out.contains("bit for bit"), "{path}: {out}{err}");
+        // An object needs no definitions beside it, and what is disassembled has them.
+        let folder = folder("extensions");
+        let object = folder.join("program.o");
+        let object = object.to_str().expect("UTF-8");
+        assert_eq!(run(&["asm", path, "-o", object]).0, 0);
+        assert_eq!(run(&["run", object]).1, plain, "{path}");
+        let (_, source, _) = run(&["disasm", object]);
+        let again = folder.join("again.rasm");
+        std::fs::write(&again, source).expect("a file");
+        assert_eq!(run(&["run", again.to_str().expect("UTF-8")]).1, plain, "{path}");
+    }
+}
+
+#[test]
+fn circuits_do_what_the_definitions_do() {
+    // Rotations and what has kernels of many words need more bits than can be tried soon.
+    for (file, name, width) in [
+        ("complex", "cmuladd.q", "4"),
+        ("complex", "cmulsub.q", "4"),
+        ("dot3", "dot3.q", "4"),
+        ("gray", "gray", "64"),
+        ("gray", "ungray", "64"),
+        ("leapfrog", "leap.q", "5"),
+        ("satadd", "satadd", "5"),
+        ("sha2", "sha256b", "8"),
+        ("xorshift", "xorshift", "64"),
+    ] {
+        let isa = format!("examples/isa/{file}.isa");
+        let args = ["circuit", name, "--isa", &isa, "--width", width, "--verify", "--json"];
+        let (code, out, err) = run(&args);
+        let answer: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{name}: {e}\n{out}{err}"));
+        assert_eq!(code, 0, "{name}: {answer:#}");
+        assert!(answer["verified"]["states"].as_u64().is_some_and(|n| n > 200), "{answer:#}");
+    }
+}
+
+#[test]
+fn definitions_are_proved() {
+    if !has_solver() {
+        return;
+    }
+    for (file, width) in [("complex", "16"), ("gray", "64"), ("leapfrog", "16"), ("satadd", "32"), ("xorshift", "64")] {
+        let isa = format!("examples/isa/{file}.isa");
+        let (code, out, err) = run(&["prove", "--isa", &isa, "--width", width, "--json"]);
+        let answer: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{file}: {e}\n{out}{err}"));
+        assert_eq!(code, 0, "{answer:#}");
+        let all = answer["findings"].as_array().expect("findings");
+        let own: Vec<&Value> = all.iter().filter(|f| f["claim"] == "undone").collect();
+        assert!(!own.is_empty() && own.iter().all(|f| f["verdict"] == "proved"), "{answer:#}");
+    }
+    // One that leaves its temporary as it was for all words but one, which no trial finds.
+    let subtle = folder("extensions").join("subtle.isa");
+    let text = ".instr subtle / other x | a\n .temp t\n xoreq t, a, 12345\n add x, t\n.endinstr\n";
+    std::fs::write(&subtle, text).expect("a file");
+    let (code, out, err) = run(&["prove", "--isa", subtle.to_str().expect("UTF-8"), "--width", "16"]);
+    assert!(code == 1 && out.contains("refuted") && out.contains("a") && out.contains("0x3039"), "{out}{err}");
+}
+
+/// A program whose loop has these steps, between others.
+fn planted(name: &str, steps: &str) -> String {
+    let text = format!(
+        "        .data\na:      .fixed 1.5, -0.25, 2.0, 0.75\ny:      .fixed 0, 1.0\n        .import a\n        .export y\n        .text\n\
+         \u{20}       start\n        exch r1, [y]\n        exch r2, [y+1]\nL1:     from.ne r9, 0, L2\n        exch r3, [a+r9]\n\
+         {steps}        exch r3, [a+r9]\n        inc r9\nL2:     jmp.ne r9, 4, L1\n        sub r9, 4\n        exch r2, [y+1]\n        exch r1, [y]\n        finish\n"
+    );
+    let path = folder("extensions").join(format!("{name}.rasm"));
+    std::fs::write(&path, text).expect("a file");
+    path.to_str().expect("UTF-8").to_string()
+}
+
+#[test]
+fn the_lab_finds_what_was_planted_and_tries_it_again() {
+    let programs = [
+        planted("muladd", "        addmul.q r1, r3, 0.5\n        addmul.q r2, r3, r1\n"),
+        planted(
+            "others",
+            "        xor r10, r9\n        addmul.q r1, r3, 0.5\n        addmul.q r2, r3, r1\n        xor r10, r9\n",
+        ),
+        planted("butterfly", "        rot.q r1, r2, r3\n        irot.q r1, r2, 0.785398\n        neg.q r2\n"),
+    ];
+    let isa = folder("extensions").join("found.isa");
+    let isa = isa.to_str().expect("UTF-8");
+    let mut args = vec!["lab", "discover", "--count", "2", "--json", "-o", isa];
+    args.extend(programs.iter().map(String::as_str));
+    let (code, out, err) = run(&args);
+    let found: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}\n{out}{err}"));
+    assert_eq!(code, 0, "{found:#}");
+    let definitions: Vec<&str> =
+        found["found"].as_array().expect("found").iter().map(|f| f["definition"].as_str().expect("text")).collect();
+    assert_eq!(definitions.len(), 2, "{found:#}");
+    let has = |words: &[&str]| definitions.iter().any(|d| words.iter().all(|w| d.contains(w)));
+    assert!(has(&["addmul.q x, a, 0.5", "addmul.q y, a, x"]), "{definitions:#?}");
+    assert!(has(&["rot.q   x, y, a", "irot.q  x, y, 0.78539", "neg.q   y"]), "{definitions:#?}");
+    // What was found there is what trying it gives.
+    for (n, program) in programs.iter().enumerate() {
+        let (code, out, err) = run(&["lab", "try", program, "--isa", isa, "--json"]);
+        let tried: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}\n{out}{err}"));
+        assert_eq!(code, 0, "{tried:#}");
+        let (one, other) = (&tried["programs"][0], &found["programs"][n]);
+        assert_eq!(one, other);
+        assert_eq!(one["compared"], serde_json::json!(["forward", "backward", "gradients"]));
+        let ran = |at: &str| one[at]["instructions"].as_u64().expect("a number");
+        assert!(ran("after") < ran("before"), "{tried:#}");
+        let saves = |t: &Value| t["plug"][1].as_f64() < t["plug"][0].as_f64();
+        assert!(
+            one["technologies"].as_array().expect("some").iter().filter(|t| t["technology"] != "landauer").all(saves),
+            "{tried:#}"
+        );
+    }
+}
+
+#[test]
+fn the_lab_matches_in_any_order_and_under_any_names() {
+    // The same products in another order, with arguments exchanged, and another instruction between.
+    let program = planted(
+        "order",
+        "        addmul.q r2, r3, 0.5\n        addmul.q r1, 0.25, r3\n        inc r20\n        submul.q r1, r3, 0.125\n        addmul.q r2, 2.0, r3\n        dec r20\n",
+    );
+    let isa = folder("extensions").join("order.isa");
+    let text = ".instr four.q / unfour.q x, y | a\n addmul.q x, a, 0.25\n submul.q x, a, 0.125\n addmul.q y, a, 2.0\n addmul.q y, a, 0.5\n.endinstr\n";
+    std::fs::write(&isa, text).expect("a file");
+    let (code, out, err) = run(&["lab", "try", &program, "--isa", isa.to_str().expect("UTF-8")]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("four.q at 1 place, 4 times") && out.contains("forward, backward, gradients"), "{out}");
+    // One that stands in the way, because it reads what changes.
+    let program = planted(
+        "between",
+        "        addmul.q r2, r3, 0.5\n        addmul.q r1, 0.25, r3\n        xor r20, r1\n        submul.q r1, r3, 0.125\n        addmul.q r2, 2.0, r3\n        xor r20, r2\n",
+    );
+    let (code, out, err) = run(&["lab", "try", &program, "--isa", isa.to_str().expect("UTF-8")]);
+    assert!(code != 0 || out.contains("no instruction of the definitions"), "{out}{err}");
+}
+
+#[test]
+fn what_a_definition_of_the_lab_is_not() {
+    let (code, _, err) = run(&["lab", "try", "examples/orbit.rasm"]);
+    assert!(code == 2 && err.contains("--isa FILE"), "{err}");
+    let (code, _, err) = run(&["lab", "try", "--isa", "examples/isa/gray.isa"]);
+    assert!(code == 2 && err.contains("--suite"), "{err}");
+    let (code, _, err) = run(&["run", "examples/orbit.rasm", "--isa", "no-such.isa"]);
+    assert!(code == 1 && err.contains("P0027") && err.contains("no-such.isa"), "{err}");
+    let (code, _, err) = run(&["circuit", "grey", "--isa", "examples/isa/gray.isa"]);
+    assert!(code == 2 && err.contains("did you mean `gray`"), "{err}");
+}
