@@ -30,6 +30,9 @@ use crate::symbols::Symbols;
 use crate::token::{LexError, Tok, Token};
 use macros::{Fragment, Macro, Param, macro_body, macro_header, split_args, substitute};
 
+/// What stands in a file of definitions.
+const DEFINITIONS: &str = "these have `.instr` … `.endinstr`, `.function` … `.endfunction` and `.extension \"FILE\"`";
+
 /// Whether a statement may stand in a file of definitions.
 fn is_definition(head: Head) -> bool {
     matches!(head, Head::Directive(Directive::Extension | Directive::Instr | Directive::Function))
@@ -257,12 +260,15 @@ impl<'o> Expander<'o> {
             }
             let mut p = Parser::new(&mut self.s, &tokens, input.origin, input.via, &self.options.budget);
             p.hash = line.hides_constant(input.text);
+            if self.definitions_only > 0 && p.peek(1) == Tok::Colon {
+                let span = p.span();
+                p.fail(codes::DEFINITION_FILE, "a label in a file of extensions", span, DEFINITIONS);
+                continue;
+            }
             if let Some((head, name, span)) = p.head() {
                 if self.definitions_only > 0 && !is_definition(head) {
                     let message = "only definitions stand in a file of extensions";
-                    let help =
-                        "these are `.instr` … `.endinstr`, `.function` … `.endfunction` and `.extension \"FILE\"`";
-                    p.fail(codes::DEFINITION_FILE, message, span, help);
+                    p.fail(codes::DEFINITION_FILE, message, span, DEFINITIONS);
                     continue;
                 }
                 match head {

@@ -151,6 +151,7 @@ fn answer_name(command: &Command) -> (&'static str, bool) {
         Command::Lab(args) => match &args.what {
             LabCommand::Try(args) => ("lab.try", args.programs.json),
             LabCommand::Discover(args) => ("lab.discover", args.programs.json),
+            LabCommand::Sweep(args) => ("lab.sweep", args.programs.json),
         },
         Command::Bench(args) if args.list => ("bench.list", args.json),
         Command::Bench(args) if args.scale => ("bench.scale", args.json),

@@ -224,6 +224,11 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["explain", "P0001x"], 2, "failed"),
     (&["lab", "try", "examples/isa/complex.rasm", "--isa", "examples/isa/complex.isa"], 0, "finished"),
     (&["lab", "discover", "examples/orbit.rasm", "--count", "1", "--tech", "landauer"], 0, "finished"),
+    (
+        &["lab", "sweep", "examples/orbit.rasm", "--isa", "examples/isa/leapfrog.isa", "--over", "voltage=0.6..1:3"],
+        0,
+        "finished",
+    ),
     (&["isa", "cmuladd.q", "--isa", "examples/isa/complex.isa"], 0, "finished"),
     (&["bench", "--list"], 0, "finished"),
     (&["bench", "nothing"], 2, "failed"),

@@ -159,12 +159,18 @@ pub(super) fn read_extensions(bytes: &[u8], format: Format, budget: &Budget) -> 
     if cursor.at_end() {
         return Ok(Vec::new());
     }
-    let text = cursor.text()?.to_string();
-    let options = Options { budget: *budget, ..Options::default() };
-    let definitions = crate::definitions::read("extensions", text, format, &options);
+    let text = cursor.text()?;
+    // An object stands alone: no file is read for it.
+    let loader = |_: &std::path::Path| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
+    let options = Options { budget: *budget, loader: Some(Box::new(loader)), ..Options::default() };
+    let definitions = crate::definitions::read("extensions", text.to_string(), format, &options);
     let definitions = definitions.map_err(|(diagnostics, _)| {
         ObjectError::Extensions(diagnostics.into_iter().next().map_or(String::new(), |d| d.message))
     })?;
+    // There is one way to write them.
+    if definitions.iter().map(|d| crate::definitions::text(d, format)).collect::<String>() != text {
+        return Err(ObjectError::Extensions("they are not written as an assembler writes them".to_string()));
+    }
     let mut extensions = Vec::new();
     let count: u16 = cursor.narrow()?;
     for _ in 0..count {

@@ -127,6 +127,14 @@ impl Totals {
         out
     }
 
+    /// Adds the totals of another run.
+    pub fn add(&mut self, other: &Totals) {
+        self.add_share(other, 1, 1);
+        self.dirty.registers = self.dirty.registers.saturating_add(other.dirty.registers);
+        self.dirty.memory = self.dirty.memory.saturating_add(other.dirty.memory);
+        self.bits_dirty = self.bits_dirty.saturating_add(other.bits_dirty);
+    }
+
     /// What erasing words of `bits` bits takes, one instruction each.
     pub fn erasing(dirty: Dirty, bits: u64) -> Totals {
         let mut out = Totals { bits_lost: dirty.words().saturating_mul(bits), ..Totals::default() };

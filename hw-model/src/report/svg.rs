@@ -10,6 +10,7 @@ mod chart;
 mod delay;
 mod energies;
 mod frequency;
+mod gains;
 mod roles;
 mod schedules;
 
@@ -20,6 +21,7 @@ pub use bars::{breakdown_by_cause, breakdown_by_class, breakdown_by_part};
 pub use delay::energy_delay;
 pub use energies::energies;
 pub use frequency::{Scope, energy_against_frequency};
+pub use gains::{Gain, gains};
 pub use roles::{RoleBar, roles};
 pub use schedules::{Schedules, time_space_energy};
 

@@ -114,6 +114,12 @@ Examples:
   pendula lab discover examples/orbit.rasm --count 1
   pendula lab discover examples/xtea.rasm --by cycles --count 2 -o xtea.isa";
 
+/// The examples of `lab sweep`.
+pub(super) const LAB_SWEEP: &str = "\
+Examples:
+  pendula lab sweep --suite leapfrog-q --isa examples/isa/leapfrog.isa --over width=16..64:4
+  pendula lab sweep examples/orbit.rasm --isa examples/isa/leapfrog.isa --over frequency=1e6..1e9:4 --csv";
+
 /// The examples of `cache`.
 pub(super) const CACHE: &str = "\
 Examples:

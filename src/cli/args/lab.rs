@@ -23,6 +23,9 @@ pub(crate) enum LabCommand {
     /// Propose instructions for programs, try each, and write the best to a file.
     #[command(after_help = examples::LAB_DISCOVER)]
     Discover(LabDiscover),
+    /// Show how what instructions save depends on a technology's clock or voltage, or on the size of words.
+    #[command(after_help = examples::LAB_SWEEP)]
+    Sweep(LabSweep),
 }
 
 /// The programs of the lab.
@@ -85,6 +88,28 @@ pub(crate) struct LabDiscover {
     /// Where the definitions go [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<String>,
+}
+
+/// Options of `lab sweep`.
+#[derive(Args, Debug)]
+pub(crate) struct LabSweep {
+    /// The programs.
+    #[command(flatten)]
+    pub(crate) sources: SourcesOf<OfLab>,
+    #[command(flatten)]
+    pub(crate) isa: IsaFiles,
+    /// Which programs, and how they run.
+    #[command(flatten)]
+    pub(crate) programs: LabPrograms,
+    /// What varies, from where to where, and at how many points: `frequency=1e5..1e9:9`, `voltage=0.4..1:7`, `width=16..64:4`, `frac=8..32:4`.
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) over: String,
+    /// Print comma-separated values.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// Write a plot to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<String>,
 }
 
 /// What an instruction saves.

@@ -26,7 +26,7 @@ pub(crate) use circuit::{
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use grad::{Grad, Hessian};
-pub(crate) use lab::{Lab, LabCommand, LabDiscover, LabPrograms, LabTry, Saves};
+pub(crate) use lab::{Lab, LabCommand, LabDiscover, LabPrograms, LabSweep, LabTry, Saves};
 pub(crate) use level::Level;
 pub(crate) use prove::{ClaimName, Prove};
 pub(crate) use source::{

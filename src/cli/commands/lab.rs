@@ -2,6 +2,7 @@
 
 mod discover;
 mod subject;
+mod sweep;
 mod tried;
 
 use std::path::Path;
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &Lab, reporter: &Reporter) -> anyhow::Result<Status> {
     match &args.what {
         LabCommand::Try(args) => try_out(args, reporter),
         LabCommand::Discover(args) => discover::run(args, reporter),
+        LabCommand::Sweep(args) => sweep::run(args, reporter),
     }
 }
 

@@ -134,7 +134,7 @@ pub(super) fn attempt(
 }
 
 /// A change in per cent.
-fn change(before: f64, after: f64) -> String {
+pub(super) fn change(before: f64, after: f64) -> String {
     if before == after {
         return "same".to_string();
     }
