@@ -263,13 +263,14 @@ impl<'o> Expander<'o> {
             if self.definitions_only > 0 && p.peek(1) == Tok::Colon {
                 let span = p.span();
                 p.fail(codes::DEFINITION_FILE, "a label in a file of extensions", span, DEFINITIONS);
-                continue;
+                // It is another kind of file: one error says so.
+                return;
             }
             if let Some((head, name, span)) = p.head() {
                 if self.definitions_only > 0 && !is_definition(head) {
                     let message = "only definitions stand in a file of extensions";
                     p.fail(codes::DEFINITION_FILE, message, span, DEFINITIONS);
-                    continue;
+                    return;
                 }
                 match head {
                     Head::Inst(kind) => p.instruction(kind, span),
@@ -438,7 +439,7 @@ impl<'o> Expander<'o> {
             Err(Refusal::TooLarge) => return self.too_large(span, via),
             Err(Refusal::Unreadable(why)) => {
                 let message = format!("cannot read `{file_name}`: {why}");
-                let help = "the name is relative to the file that contains the `.include`";
+                let help = "the name is relative to the file that contains this line";
                 self.s.fail(codes::INCLUDE, message, span, via, help);
                 return;
             }

@@ -34,6 +34,8 @@ pub fn format_source(_name: &str, text: &str) -> Result<String, Vec<Diagnostic>>
     let mut faults = Vec::new();
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let (mut at, mut blank, mut macros) = (0, 0, 0usize);
+    // Whether the line is part of the expression of a function, which stays as it is.
+    let mut expression = false;
     while at < text.len() {
         let start = at;
         let line = lexer::line(text, at, &mut names, &mut tokens, &mut errors);
@@ -53,6 +55,17 @@ pub fn format_source(_name: &str, text: &str) -> Result<String, Vec<Diagnostic>>
             macros += 1;
         } else if word.eq_ignore_ascii_case(".endm") {
             macros = macros.saturating_sub(1);
+        }
+        let is = |one: &str| word.eq_ignore_ascii_case(one);
+        let ends = is(".endfunction") || is(".endinstr");
+        if errors.is_empty() && !tokens.is_empty() && (is(".instr") || is(".function") || ends || expression) {
+            let own = text.get(start..line_end(text, start)).unwrap_or("").trim_end();
+            let own = own.trim_start_matches('\u{feff}');
+            // A definition begins and ends at the margin.
+            out.push_str(if expression && !ends { own } else { own.trim_start() });
+            out.push('\n');
+            expression = is(".function") || expression && !ends;
+            continue;
         }
         if tokens.is_empty() {
             let alone = text.get(start..).is_some_and(|t| t.trim_start_matches('\u{feff}').starts_with([';', '#']));

@@ -9,6 +9,7 @@ mod locator;
 
 use std::collections::{HashMap, HashSet};
 
+use pendula_isa::extension::IN_MODULE;
 use pendula_isa::operand::{OPERANDS, OperandKind};
 use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
@@ -47,6 +48,7 @@ pub(crate) fn resolve(
     let mut faulty = Faulty::default();
     let mut locator = Locator::default();
     let mut text = true;
+    let mut extensions = HashSet::new();
     for n in 0..r.s.ast.stmts.len() {
         let stmt = r.s.ast.stmts[n];
         let inst = match stmt.op {
@@ -84,6 +86,14 @@ pub(crate) fn resolve(
             faulty.bounds |= may_be_bound;
             placeholder()
         });
+        if let Kind::Extension { extension, .. } = inst.kind
+            && extensions.insert(extension)
+            && extensions.len() == IN_MODULE + 1
+        {
+            let message = format!("the program uses more than {IN_MODULE} different instructions by definition");
+            let help = "their numbers have 8 bits in instruction words; divide the program, or let one definition do for several";
+            r.s.fail(codes::LIMIT, message, stmt.span, stmt.via, help);
+        }
         r.module.code.push(inst);
         let (file, offset) = r.s.locate(stmt.span);
         let text_of = files.list.get(usize::from(file)).map_or("", |f| f.text.as_str());

@@ -85,6 +85,15 @@ impl Session {
         }
     }
 
+    /// The mnemonic that a definition has given, if one is close to this word.
+    pub(crate) fn near_extension(&self, word: &str) -> Option<&str> {
+        let distance = |own: &str| pendula_isa::mnemonic::distance(own.as_bytes(), word.as_bytes());
+        let all = self.extensions.keys().map(|own| (distance(own), own.as_str()));
+        let stem = |own: &str| own.split('.').next() == Some(word);
+        let close = all.filter(|(far, own)| *far <= 1 + own.len() / 5 || stem(own)).min();
+        close.map(|(_, own)| own)
+    }
+
     /// Adds a file and returns where its spans begin; `None` if 32 bits are too few.
     pub(crate) fn add_file(&mut self, len: usize) -> Option<u32> {
         let base = self.files.last().map_or(Some(0), |(base, len)| base.checked_add(*len)?.checked_add(1))?;

@@ -47,6 +47,9 @@ impl Parser<'_> {
         }
         let stem = lower.split('.').next().unwrap_or(lower);
         let accumulates = other_accumulators(lower);
+        if let Some(own) = self.s.near_extension(lower) {
+            return format!("did you mean `{own}`?");
+        }
         let near = mnemonic::suggest(lower);
         let is_label =
             self.tok() == Tok::End && near.and_then(mnemonic::lookup).is_none_or(|kind| kind.operand_kind(0).is_some());

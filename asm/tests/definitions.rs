@@ -168,12 +168,17 @@ fn an_object_has_256_extensions_at_most() {
         }
         text.push_str(" start\n");
         (0..count).for_each(|n| text.push_str(&format!(" f{n} r1\n")));
-        run(&(text + " finish\n")).module.expect("a program")
+        run(&(text + " finish\n"))
     };
-    let full = build(256);
+    let full = build(256).module.expect("a program");
     assert_eq!(object::read(&object::write(&full).expect("an object")).expect("the object").code, full.code);
-    let error = object::write(&build(257)).expect_err("one too many");
-    assert_eq!(error.code(), "P0316");
+    let codes: Vec<&str> = build(258).diagnostics.iter().map(|d| d.code).collect();
+    assert_eq!(codes, ["P0070"]);
+    let mut beyond = full.clone();
+    let more =
+        run(".instr more / less x\n add x, 1000\n.endinstr\n start\n more r1\n finish\n").module.expect("a program");
+    beyond.code.insert(1, more.code[1]);
+    assert_eq!(object::write(&beyond).expect_err("one too many").code(), "P0316");
 }
 
 #[test]

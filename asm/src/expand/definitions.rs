@@ -39,6 +39,8 @@ pub(super) struct Draft {
     /// Where a local register was first used as a number of a type.
     types: HashMap<Reg, (Ty, Span)>,
     pub(super) faulty: bool,
+    /// Whether it has too many steps: no more are read.
+    full: bool,
 }
 
 /// The type that a mnemonic's suffix names, and the mnemonic without it.
@@ -113,11 +115,11 @@ impl Expander<'_> {
             }
             if is_function {
                 expression.push((tokens.clone(), start));
-            } else if self.body_line(input, &tokens, &mut draft, &mut repeats).is_err() {
+            } else if !draft.full && self.body_line(input, &tokens, &mut draft, &mut repeats).is_err() {
                 draft.faulty = true;
             }
         }
-        if let Some((.., span)) = repeats.last() {
+        if let Some((.., span)) = repeats.last().filter(|_| !draft.full) {
             let help = "end it with a line `.endrepeat`";
             self.s.fail(codes::DEFINITION, "this `.repeat` has no end", *span, input.via, help);
             draft.faulty = true;
@@ -284,6 +286,7 @@ fn too_many_steps(p: &mut Parser<'_>, draft: &mut Draft, span: Span) -> Parsed<(
         return Ok(());
     }
     draft.steps.truncate(STEPS);
+    draft.full = true;
     let message = format!("the definition of `{}` has more than {STEPS} steps", draft.name);
     Err(p.fail(codes::LIMIT, message, span, "divide it into several instructions"))
 }
@@ -323,6 +326,7 @@ impl Draft {
             steps: Vec::new(),
             types: HashMap::new(),
             faulty: false,
+            full: false,
         }
     }
 }
@@ -333,7 +337,7 @@ fn header(p: &mut Parser<'_>, is_function: bool, span: Span) -> Parsed<Draft> {
     let (name, at) = p.name(what)?;
     let text = p.s.names.text(name).to_ascii_lowercase();
     let (stem, ty) = suffix(&text);
-    if stem.is_empty() || stem.starts_with('.') {
+    if stem.is_empty() || stem.contains('.') {
         let help = "a name is a word, with the suffix `.q`, `.l` or `.f` for numbers that are no integers";
         return Err(p.fail(codes::RESERVED, format!("{what} cannot be called `{text}`"), at, help));
     }
@@ -343,9 +347,14 @@ fn header(p: &mut Parser<'_>, is_function: bool, span: Span) -> Parsed<Draft> {
     } else {
         if p.tok() == Tok::Operator(Binary::Div) {
             p.advance();
-            let (partner, _) = p.name("the inverse")?;
+            let (partner, at) = p.name("the inverse")?;
             let partner = p.s.names.text(partner).to_ascii_lowercase();
-            let whole = if suffix(&partner).1 == ty { partner } else { format!("{partner}{}", ty.suffix()) };
+            let (own, other) = suffix(&partner);
+            if own.is_empty() || own.contains('.') || (other != ty && other != Ty::Int) {
+                let help = "it is a word, and has the suffix of the other one, which may be left out";
+                return Err(p.fail(codes::RESERVED, format!("the inverse cannot be called `{partner}`"), at, help));
+            }
+            let whole = format!("{own}{}", ty.suffix());
             // `x / x` says that it is its own inverse, as no partner does.
             draft.partner = (whole != text).then_some(whole);
         }

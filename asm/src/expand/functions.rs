@@ -144,7 +144,7 @@ impl Reader<'_, '_> {
             Some(func) => Ok(Expr::Call(func, args)),
             None => {
                 let message = format!("numbers of type {} have no `{name}`", ty.name());
-                Err(self.p.fail(codes::UNDEFINED, message, span, "`pendula isa --search WORD` finds functions"))
+                Err(self.p.fail(codes::UNDEFINED, message, span, "`pendula isa WORD` finds functions"))
             }
         }
     }
@@ -258,7 +258,8 @@ impl Reader<'_, '_> {
             (_, Some(func)) => (func.info().args.iter().map(|a| a.ty).collect(), Some(func)),
             _ => {
                 let message = format!("there is no function `{name}` of numbers of type {}", ty.name());
-                let help = "`pendula isa --search WORD` finds the table's; a function of your own stands before those that use it";
+                let help =
+                    "`pendula isa WORD` finds the table's; a function of your own stands before those that use it";
                 return Err(self.p.fail(codes::UNDEFINED, message, span, help));
             }
         };

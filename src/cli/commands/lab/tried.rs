@@ -147,6 +147,9 @@ pub(super) fn change(before: f64, after: f64) -> String {
 impl Tried {
     /// The range of the ratio of energies at the plug, after to before.
     fn range(&self, n: usize) -> Range {
+        if self.costs[0].bills[n].0.plug == self.costs[1].bills[n].0.plug {
+            return Range { low: 1.0, high: 1.0 };
+        }
         ratio(&self.costs[1].bills[n].1, &self.costs[0].bills[n].1, |bill| bill.plug)
     }
 
