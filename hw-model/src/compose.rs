@@ -3,6 +3,8 @@
 use std::iter::Sum;
 use std::ops::Add;
 
+use pendula_isa::extension::Extension;
+use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::OperandKind;
 use pendula_isa::table::{By, Flow, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Ty};
@@ -58,6 +60,7 @@ impl Measure for GateCounts {
 pub(crate) fn measure<M: Measure>(unit: CircuitKind, shape: Shape, conventional: bool, of: &dyn Fn(Part) -> M) -> M {
     match unit {
         CircuitKind::Function { func, xor } => function(func, (xor, conventional), shape, of),
+        CircuitKind::Defined { extension, .. } => defined(extension, conventional, shape, of),
         CircuitKind::Accumulator(acc, ty) => match (acc, ty) {
             (Acc::Xor, _) => of(Part::Accumulate(Accumulator::Xor, CircuitFn::Wire)),
             (Acc::Add, Ty::Int | Ty::Q | Ty::L) => of(Part::Accumulate(Accumulator::AddOrSubtract, CircuitFn::Wire)),
@@ -83,14 +86,19 @@ pub(crate) const fn accumulator(xor: bool) -> Accumulator {
     if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract }
 }
 
-/// The unit by which a function's value enters the target.
-pub(crate) fn accumulator_unit(func: TableFn, xor: bool) -> CircuitKind {
-    let acc = match func.info().ty {
+/// The unit by which the value of a function's unit enters the target, if it is one.
+pub(crate) fn accumulator_unit(unit: CircuitKind) -> Option<CircuitKind> {
+    let (ty, xor) = match unit {
+        CircuitKind::Function { func, xor } => (func.info().ty, xor),
+        CircuitKind::Defined { extension, xor } => (extension.info().definition.operand_type(0), xor),
+        CircuitKind::Accumulator(..) | CircuitKind::Row { .. } | CircuitKind::Memory => return None,
+    };
+    let acc = match ty {
         _ if xor => Acc::Xor,
         Ty::L => Acc::Mul,
         Ty::Int | Ty::Q | Ty::F => Acc::Add,
     };
-    CircuitKind::Accumulator(acc, func.info().ty)
+    Some(CircuitKind::Accumulator(acc, ty))
 }
 
 fn kernel<M: Measure>(kernel: ValueCircuit, shape: Shape, of: &dyn Fn(Part) -> M) -> M {
@@ -126,6 +134,21 @@ fn function<M: Measure>(func: TableFn, (xor, conventional): (bool, bool), shape:
     // What an adder of integers spends on a bit that occurs twice is not the function's.
     let own = [share(entered), share(Accumulator::Xor)].into_iter().min_by_key(Measure::size);
     own.unwrap_or_default() + others
+}
+
+/// A function by definition without its accumulator: the joined circuit of its steps. If one has no circuit, the circuits of the functions that
+/// compute the value, and in reversible logic once more to undo it.
+fn defined<M: Measure>(extension: Extension, conventional: bool, shape: Shape, of: &dyn Fn(Part) -> M) -> M {
+    let whole = Part::Defined { extension, frac: shape.frac as usize };
+    if part::generate(whole, shape.width as usize).is_ok() {
+        return of(whole).without(of(Part::Accumulate(Accumulator::Xor, CircuitFn::Wire)));
+    }
+    let step = |step: &Inst| match step.kind {
+        Kind::Accumulate { func, .. } => function(func, (true, conventional), shape, of),
+        Kind::Row { .. } | Kind::Extension { .. } => M::default(),
+    };
+    let there: M = extension.info().definition.steps.iter().map(step).sum();
+    if conventional { there } else { there + there }
 }
 
 /// An instruction that is no accumulate, without its access to memory.

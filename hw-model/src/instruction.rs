@@ -507,5 +507,7 @@ fn push(words: usize, width: usize, adder: Adder) -> Circuit {
 }
 
 mod extension;
+
+pub(crate) use extension::value_circuit;
 #[cfg(test)]
 mod tests;

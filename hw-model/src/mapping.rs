@@ -259,6 +259,7 @@ impl Mapping {
             CircuitKind::Function { func, xor } if !crate::gate_counts::is_fused(func, xor) => {
                 UnitNetlists { forward: measured(false), backward: None }
             }
+            CircuitKind::Defined { .. } => UnitNetlists { forward: measured(false), backward: None },
             // The same circuit, in the other direction.
             CircuitKind::Function { .. } | CircuitKind::Accumulator(..) | CircuitKind::Memory
                 if self.is_conventional() =>

@@ -26,7 +26,7 @@ pub use bill::{Bill, Item, Part, Subject, functions};
 pub use conditions::{Conditions, PriceError, billed_memory};
 pub use joules::{Cause, Joules};
 pub use load::Load;
-pub(crate) use loads::reference_unit;
+pub(crate) use loads::{rank, reference_unit};
 
 /// Bits in a word.
 pub const WORD: u32 = 64;

@@ -113,6 +113,9 @@ pub fn unit_name(unit: CircuitKind) -> String {
             let source = if f.from == f.ty { "" } else { f.from.source_suffix() };
             format!("{name}{own}{source}{}", if xor { "-into-xor" } else { "" })
         }
+        CircuitKind::Defined { extension, xor } => {
+            format!("{}{}", extension.info().definition.name, if xor { "-into-xor" } else { "" })
+        }
         CircuitKind::Accumulator(acc, ty) => format!("accumulate-{}{}", acc.name(false), ty.suffix()),
         CircuitKind::Row { row, ty, cond, form, inverse } => {
             let name = Kind::Row { row, inverse, ty, cond, form }.mnemonic();

@@ -9,6 +9,7 @@ use pendula_isa::GateClass;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::calculus::{Calculus, Constant};
 use pendula_isa::counts::Mode;
+use pendula_isa::extension::{Extension, Form};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::{ARITY, Adjoint, Function, FunctionVisitor, Row, TableFn, f_fn, q_fn};
@@ -24,6 +25,13 @@ pub enum CircuitKind {
     Function {
         /// The function.
         func: TableFn,
+        /// Whether the accumulator is the exclusive or.
+        xor: bool,
+    },
+    /// A function by definition, computed and computed backward around its accumulator.
+    Defined {
+        /// One of the extensions that the definition gives.
+        extension: Extension,
         /// Whether the accumulator is the exclusive or.
         xor: bool,
     },
@@ -51,6 +59,15 @@ impl CircuitKind {
     pub fn class(self) -> GateClass {
         match self {
             CircuitKind::Function { func, .. } => func.info().class,
+            CircuitKind::Defined { extension, .. } => {
+                let steps = extension.info().definition.steps.iter();
+                let classes = steps.filter_map(|step| match step.kind {
+                    Kind::Accumulate { func, .. } => Some(func.info().class),
+                    Kind::Row { .. } | Kind::Extension { .. } => None,
+                });
+                // That of the step for which most is published.
+                classes.max_by_key(|class| crate::price::rank(*class)).unwrap_or(GateClass::Wire)
+            }
             CircuitKind::Accumulator(acc, ty) => pendula_isa::table::accumulator_class(acc, ty),
             CircuitKind::Row { row, .. } => row.info().class,
             CircuitKind::Memory => GateClass::Memory,
@@ -161,11 +178,20 @@ impl CircuitUsage {
             Kind::Row { row, inverse, ty, cond, form } => {
                 self.add(CircuitKind::Row { row, ty, cond, form, inverse }, 1)
             }
-            Kind::Extension { extension, inverse } => {
-                for step in extension.info().circuit_steps(inverse) {
-                    self.add_values(step);
+            Kind::Extension { extension, inverse } => match extension.info().form {
+                // What it computes for its value is undone with it, as in functions of the table.
+                Form::Function { acc, .. } => {
+                    let xor = acc == Acc::Xor;
+                    let definition = &extension.info().definition;
+                    self.add(CircuitKind::Defined { extension: extension.canonical(), xor }, 1);
+                    self.add(CircuitKind::Accumulator(acc, definition.operand_type(0)), 1);
                 }
-            }
+                Form::Instruction { .. } => {
+                    for step in extension.info().circuit_steps(inverse) {
+                        self.add_values(step);
+                    }
+                }
+            },
         }
         self.add(CircuitKind::Memory, accesses(inst));
     }

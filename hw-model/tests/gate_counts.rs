@@ -33,6 +33,7 @@ fn name(unit: CircuitKind) -> String {
             let (form, inverse) = (if form { " form" } else { "" }, if inverse { " inverse" } else { "" });
             format!("{} {ty:?}{cond}{form}{inverse}", row.info().mnemonic)
         }
+        CircuitKind::Defined { extension, .. } => extension.info().definition.name.clone(),
         CircuitKind::Memory => "memory".to_string(),
     }
 }

@@ -4,6 +4,7 @@
 mod aqfp;
 mod circuits;
 mod energy;
+mod extensions;
 mod gate_counts;
 mod hdl;
 mod kernels;

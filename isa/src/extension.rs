@@ -165,6 +165,18 @@ impl Extension {
         Ok(Extension(number))
     }
 
+    /// Of those that a definition gives, one that is always the same: of a function, the exclusive or with its value, with operands in registers.
+    pub fn canonical(self) -> Extension {
+        let definition = &self.info().definition;
+        let form = match definition.defines {
+            Defines::Function { .. } => {
+                Form::Function { acc: Acc::Xor, shape: Shape::of_registers(definition.parameters.len()) }
+            }
+            Defines::Instruction { .. } => Form::Instruction { constant: None },
+        };
+        Extension::new(definition, form).unwrap_or(self)
+    }
+
     /// What is known of it.
     pub fn info(self) -> &'static ExtensionInfo {
         KNOWN.read().unwrap_or_else(PoisonError::into_inner).all[usize::from(self.0)]
@@ -315,6 +327,28 @@ impl ExtensionInfo {
         let checks = if self.forgets() { 0 } else { self.definition.temporaries.len() };
         let all = &self.steps[usize::from(inverse)];
         &all[checks..all.len() - checks]
+    }
+
+    /// The steps of a function whose value is not kept in a temporary but enters the target as it is computed; `None` if it is no function, or its
+    /// value is not what is computed last.
+    pub fn entered_at_once(&self, inverse: bool) -> Option<Vec<Inst>> {
+        let Defines::Function { value, .. } = self.definition.defines else { return None };
+        let steps = self.circuit_steps(inverse);
+        let middle = steps.len() / 2;
+        let (enter, last) = (steps.get(middle)?, steps.get(middle.checked_sub(1)?)?);
+        let (Kind::Accumulate { acc, inverse, .. }, Kind::Accumulate { func, shape, .. }) = (enter.kind, last.kind)
+        else {
+            return None;
+        };
+        if last.regs[0] != value {
+            return None;
+        }
+        let mut direct = Inst { kind: Kind::Accumulate { acc, inverse, func, shape }, ..*last };
+        direct.regs[0] = enter.regs[0];
+        let mut out = steps[..middle - 1].to_vec();
+        out.push(direct);
+        out.extend_from_slice(&steps[middle + 2..]);
+        Some(out)
     }
 
     /// The kind of operand `n`.

@@ -1,7 +1,6 @@
 //! Finds the steps of an extension among instructions: up to the names of registers, the order of steps that do not depend on each other, and
 //! the order of arguments that may change places.
 
-use pendula_isa::extension::Form;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::{OPERANDS, Operand};
 use pendula_isa::types::Reg;
@@ -44,28 +43,9 @@ pub(crate) fn patterns(family: Kind) -> Vec<Pattern> {
     let operands = info.definition.operands();
     let steps = info.circuit_steps(inverse).to_vec();
     let mut all = vec![steps.clone()];
-    if let Form::Function { .. } = info.form
-        && let Some(fused) = entered_at_once(&steps)
-    {
-        all.push(fused);
-    }
+    all.extend(info.entered_at_once(inverse));
     let pattern = |steps: Vec<Inst>| Pattern { family, effects: steps.iter().map(effects).collect(), steps, operands };
     all.into_iter().filter(|steps| !steps.is_empty()).map(pattern).collect()
-}
-
-/// The steps of a function whose value is not kept in a temporary but enters the target as it is computed.
-fn entered_at_once(steps: &[Inst]) -> Option<Vec<Inst>> {
-    let middle = steps.len() / 2;
-    let (enter, last) = (steps.get(middle)?, steps.get(middle.checked_sub(1)?)?);
-    let (Kind::Accumulate { acc, inverse, .. }, Kind::Accumulate { func, shape, .. }) = (enter.kind, last.kind) else {
-        return None;
-    };
-    let mut direct = Inst { kind: Kind::Accumulate { acc, inverse, func, shape }, ..*last };
-    direct.regs[0] = enter.regs[0];
-    let mut out = steps[..middle - 1].to_vec();
-    out.push(direct);
-    out.extend_from_slice(&steps[middle + 2..]);
-    Some(out)
 }
 
 /// A search in progress.

@@ -9,6 +9,7 @@
 //!
 //! The circuits of functions and of straight-line instructions come from the table (see `lifted.rs` and `row.rs`). Every value enters its target by [`accumulate`].
 
+use pendula_isa::extension::Extension;
 use pendula_isa::table::{Row, TableFn, Test, Variant};
 use pendula_isa::{Cond, Ty};
 
@@ -61,6 +62,13 @@ pub enum Part {
         row: Row,
         /// Its type, condition and form.
         variant: Variant,
+        /// Fraction bits of fixed-point numbers.
+        frac: usize,
+    },
+    /// `y ^= f(a[, b[, c]])` of a function by definition, by the circuits of its steps. The registers have the names of its arguments.
+    Defined {
+        /// An extension that the definition gives.
+        extension: Extension,
         /// Fraction bits of fixed-point numbers.
         frac: usize,
     },
@@ -167,6 +175,11 @@ pub fn generate_with(part: Part, width: usize, choice: Choice) -> Result<(Circui
     let machine = |part: Part, width: usize| machine(part, width, adder);
     let no_table = |why| PartError::NoTable { part, width, why };
     let Part::Accumulate(accumulator, CircuitFn::Table { func, frac }) = part else {
+        if let Part::Defined { extension, frac } = part {
+            let circuit = crate::instruction::value_circuit(extension, (width, frac), choice);
+            let requirement = "each step has a circuit";
+            return Ok((circuit.ok_or(PartError::Width { part, width, requirement })?, None));
+        }
         return match wanted {
             Some(Algorithm::Table) => Err(no_table(lookup::ONLY)),
             Some(Algorithm::Machine) | None => Ok((machine(part, width)?, None)),
@@ -206,6 +219,8 @@ fn machine(part: Part, width: usize, adder: Adder) -> Result<Circuit, PartError>
                 row.build(&mut b);
             }
         }
+        // It is made of circuits, not of operations.
+        Part::Defined { .. } => {}
         Part::Increment => {
             let y = b.register("y", Role::Target, width);
             let direction = b.register("direction", Role::Control, 1);

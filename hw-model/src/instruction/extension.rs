@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use pendula_isa::circuit::{Circuit, Gate, GateCounts, Register, Role, Wire};
 use pendula_isa::extension::{Extension, Form};
 use pendula_isa::inst::{Inst, Kind};
-use pendula_isa::operand::Operand;
-use pendula_isa::{Reg, Ty};
+use pendula_isa::operand::{OPERANDS, Operand};
+use pendula_isa::{Acc, Reg, Ty};
 
 use super::{Base, Direction, InstructionCircuit, NoCircuit, Sizes, has_fixed};
 use crate::circuit::Choice;
@@ -31,7 +31,7 @@ pub(super) fn base(
     choice: Choice,
 ) -> Result<(Base, GateCounts), NoCircuit> {
     let info = extension.info();
-    let steps = info.circuit_steps(false);
+    let steps = info.entered_at_once(false).unwrap_or_else(|| info.circuit_steps(false).to_vec());
     let mut joined = Joined {
         places: HashMap::new(),
         wires: 0,
@@ -55,7 +55,8 @@ pub(super) fn base(
         ancillas.extend(joined.word(pendula_isa::extension::temporary_register(n), width));
     }
     let first_other = joined.wires;
-    for step in steps {
+    for step in &steps {
+        let step = &if info.forgets() { into_clear_word(step) } else { *step };
         let (circuit, constants) = step_circuit(step, (width, frac), choice)
             .map_err(|why| NoCircuit::Step { mnemonic: mnemonic.to_string(), why: why.to_string() })?;
         joined.append(step, &circuit, &constants, info.forgets());
@@ -83,6 +84,24 @@ pub(super) fn base(
     let circuit = circuit.map_err(|e| NoCircuit::Step { mnemonic: mnemonic.to_string(), why: e.to_string() })?;
     let meaning = Meaning::Extension(extension);
     Ok((Base { circuit, directed: None, meaning, memory: false, algorithm: None }, before))
+}
+
+/// A step of a function: what it computes into a temporary, which is clear, needs no adder. Doubles are not so, since 0 + (-0) is 0.
+fn into_clear_word(step: &Inst) -> Inst {
+    let is_temporary = step.regs[0].local_number().is_some_and(|n| usize::from(n) >= OPERANDS);
+    match step.kind {
+        Kind::Accumulate { func, shape, .. } if is_temporary && func.info().ty != Ty::F => {
+            Inst { kind: Kind::Accumulate { acc: Acc::Xor, inverse: false, func, shape }, ..*step }
+        }
+        _ => *step,
+    }
+}
+
+/// The circuit of the exclusive or with the value of a function by definition; `None` if a step has none of this width.
+pub(crate) fn value_circuit(extension: Extension, (width, frac): (usize, usize), choice: Choice) -> Option<Circuit> {
+    let extension = extension.canonical();
+    let (base, _) = base(&extension.info().mnemonic, extension, (width, frac), choice).ok()?;
+    Some(base.circuit)
 }
 
 /// A circuit, and constants that are brought to its registers of these names while it runs.
@@ -160,7 +179,6 @@ impl Joined {
 
     /// Appends the circuit of a step.
     fn append(&mut self, step: &Inst, circuit: &Circuit, constants: &[(String, u128)], keeps: bool) {
-        let mut to: Vec<Wire> = vec![Wire::MAX; circuit.wires() as usize];
         let operands: Vec<(String, Reg)> = step
             .operands()
             .enumerate()
@@ -169,7 +187,6 @@ impl Joined {
                 _ => None,
             })
             .collect();
-        let local = |name: &str| operands.iter().find(|(n, _)| n == name).map(|(_, r)| *r);
         // The temporary that a function's part is computed in, or undone.
         let own = operands.first().map(|(_, register)| *register).filter(|_| keeps);
         let mut pool = match own.and_then(|register| self.owned.remove(&register)) {
@@ -178,38 +195,7 @@ impl Joined {
             None => std::mem::take(&mut self.free),
         };
         pool.reverse();
-        let mut used = Vec::new();
-        for register in circuit.registers() {
-            match (register.role, local(&register.name)) {
-                (Role::Ancilla, _) => {
-                    for wire in &register.wires {
-                        let mapped = pool.pop().unwrap_or_else(|| self.new_wire());
-                        used.push(mapped);
-                        to[*wire as usize] = mapped;
-                    }
-                }
-                (Role::Trap, _) => {
-                    for wire in &register.wires {
-                        let mapped = self.new_wire();
-                        self.traps.push(mapped);
-                        to[*wire as usize] = mapped;
-                    }
-                }
-                (_, Some(name)) => {
-                    for (wire, place) in register.wires.iter().zip(&self.places[&name]) {
-                        to[*wire as usize] = *place;
-                    }
-                }
-                // A constant, on wires that are zero otherwise.
-                (_, None) => {
-                    for wire in &register.wires {
-                        let mapped = pool.pop().unwrap_or_else(|| self.new_wire());
-                        used.push(mapped);
-                        to[*wire as usize] = mapped;
-                    }
-                }
-            }
-        }
+        let Laid { to, used, copied } = self.lay(circuit, &operands, &mut pool);
         let bring = |gates: &mut Vec<Gate>, at: fn(&Register) -> &[Wire]| {
             for (name, value) in constants {
                 let wires = circuit.register(name).map_or(&[][..], at);
@@ -217,24 +203,26 @@ impl Joined {
                 gates.extend(set.map(|(_, w)| Gate::Not(to[*w as usize])));
             }
         };
+        let is_copy = |register: &&Register| copied.iter().any(|(name, _)| *name == register.name);
         bring(&mut self.gates, |register| &register.wires);
+        self.copy(circuit, &copied, &to, |register| &register.wires);
         self.gates.extend(circuit.gates().iter().map(|gate| gate.map(|w| to[w as usize])));
         bring(&mut self.gates, |register| &register.after);
-        for register in circuit.registers() {
-            if let Some(name) = local(&register.name).filter(|_| register.role != Role::Ancilla) {
-                let mut place = self.places[&name].clone();
-                for (wire, now) in place.iter_mut().zip(&register.after) {
+        for register in circuit.registers().iter().filter(|r| !is_copy(r) && r.role != Role::Ancilla) {
+            if let Some((_, name)) = operands.iter().find(|(name, _)| *name == register.name) {
+                let places = self.places.get_mut(name).into_iter().flatten();
+                for (wire, now) in places.zip(&register.after) {
                     *wire = to[*now as usize];
                 }
-                self.places.insert(name, place);
             }
         }
-        let after: Vec<Wire> = circuit
-            .registers()
-            .iter()
-            .filter(|r| r.role == Role::Ancilla || constants.iter().any(|(name, _)| *name == r.name))
-            .flat_map(|r| r.after.iter().map(|w| to[*w as usize]))
-            .collect();
+        self.copy(circuit, &copied, &to, |register| &register.after);
+        let is_clear = |register: &&Register| {
+            let brought = constants.iter().any(|(name, _)| *name == register.name);
+            register.role == Role::Ancilla || brought || is_copy(register)
+        };
+        let clear = circuit.registers().iter().filter(is_clear);
+        let after: Vec<Wire> = clear.flat_map(|r| r.after.iter().map(|w| to[*w as usize])).collect();
         pool.reverse();
         match own {
             Some(register) => {
@@ -248,6 +236,61 @@ impl Joined {
             }
         }
     }
+
+    /// Where the wires of a step's circuit lie. Ancillas, constants, and operands that are the register of an operand before (no gate has a wire
+    /// twice) are on wires of the pool, which are clear.
+    fn lay(&mut self, circuit: &Circuit, operands: &[(String, Reg)], pool: &mut Vec<Wire>) -> Laid {
+        let mut laid = Laid { to: vec![Wire::MAX; circuit.wires() as usize], used: Vec::new(), copied: Vec::new() };
+        let mut seen: Vec<Reg> = Vec::new();
+        for register in circuit.registers() {
+            let local = operands.iter().find(|(name, _)| *name == register.name).map(|(_, local)| *local);
+            match (register.role, local) {
+                (Role::Trap, _) => {
+                    for wire in &register.wires {
+                        let mapped = self.new_wire();
+                        self.traps.push(mapped);
+                        laid.to[*wire as usize] = mapped;
+                    }
+                    continue;
+                }
+                (Role::Ancilla, _) | (_, None) => {}
+                (_, Some(local)) if seen.contains(&local) => laid.copied.push((register.name.clone(), local)),
+                (_, Some(local)) => {
+                    seen.push(local);
+                    for (wire, place) in register.wires.iter().zip(&self.places[&local]) {
+                        laid.to[*wire as usize] = *place;
+                    }
+                    continue;
+                }
+            }
+            for wire in &register.wires {
+                let mapped = pool.pop().unwrap_or_else(|| self.new_wire());
+                laid.used.push(mapped);
+                laid.to[*wire as usize] = mapped;
+            }
+        }
+        laid
+    }
+
+    /// Copies registers to the wires of operands that are the same ones, or clears these again.
+    fn copy(&mut self, circuit: &Circuit, copied: &[(String, Reg)], to: &[Wire], at: fn(&Register) -> &[Wire]) {
+        for (name, local) in copied {
+            let wires = circuit.register(name).map_or(&[][..], at);
+            let gates =
+                wires.iter().zip(&self.places[local]).map(|(wire, place)| Gate::Cnot(*place, to[*wire as usize]));
+            self.gates.extend(gates);
+        }
+    }
+}
+
+/// Where the wires of a step's circuit lie.
+struct Laid {
+    /// The wire for each wire of the circuit.
+    to: Vec<Wire>,
+    /// Wires of the pool.
+    used: Vec<Wire>,
+    /// Operands that are the register of an operand before, and this register.
+    copied: Vec<(String, Reg)>,
 }
 
 /// How many gates on a wire are looked at for one that cancels another.
@@ -307,7 +350,11 @@ fn cancelled(gates: &[Gate], wires: Wire) -> Vec<Gate> {
         if let (true, Some(at)) = (all, partner) {
             kept[at] = None;
             for wire in gate.wires() {
-                on[wire as usize].retain(|n| *n != at);
+                // It lies near the end.
+                let list = &mut on[wire as usize];
+                if let Some(place) = list.iter().rposition(|n| *n == at) {
+                    list.remove(place);
+                }
             }
             continue;
         }

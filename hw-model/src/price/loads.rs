@@ -68,13 +68,10 @@ impl Device<'_> {
         let cycle = f64::from(ramped.ticks_per_cycle);
         let mut load = match ramped.discipline {
             Discipline::Retractile { held } => {
-                let stays = match (&netlists.backward, unit) {
+                let stays = match &netlists.backward {
                     // A function stays while its value goes into the target.
-                    (None, CircuitKind::Function { func, xor }) => {
-                        self.unit_load(crate::compose::accumulator_unit(func, xor)).ticks
-                    }
-                    (None, _) => 0.0,
-                    (Some(_), _) => held,
+                    None => crate::compose::accumulator_unit(unit).map_or(0.0, |entered| self.unit_load(entered).ticks),
+                    Some(_) => held,
                 };
                 let one = |n: &Netlist, held: f64| cascade_load(n, &ramped.farad, held);
                 let mut load = one(forward, stays);
@@ -194,9 +191,22 @@ impl Operations {
             CircuitKind::Accumulator(_, Ty::F) => self.fp32_add,
             CircuitKind::Function { func: TableFn::F(_), .. } => self.fp32_mul,
             CircuitKind::Function { .. } => self.int32_mul,
-            CircuitKind::Accumulator(..) | CircuitKind::Row { .. } | CircuitKind::Memory => self.int32_add,
+            CircuitKind::Accumulator(..)
+            | CircuitKind::Row { .. }
+            | CircuitKind::Defined { .. }
+            | CircuitKind::Memory => self.int32_add,
         };
         (joules, unit)
+    }
+}
+
+/// How large the published operation is that represents a class: an adder, a multiplier, or those of floating point.
+pub(crate) fn rank(class: GateClass) -> u8 {
+    match reference_unit(class) {
+        CircuitKind::Accumulator(_, Ty::F) => 2,
+        CircuitKind::Accumulator(..) | CircuitKind::Row { .. } | CircuitKind::Memory | CircuitKind::Defined { .. } => 0,
+        CircuitKind::Function { func: TableFn::F(_), .. } => 3,
+        CircuitKind::Function { .. } => 1,
     }
 }
 

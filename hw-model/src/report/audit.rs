@@ -250,12 +250,9 @@ impl Units {
     fn counted(&self, unit: CircuitKind, times: u64) -> Unit {
         let netlists = self.mapping.map(|m| m.unit(unit, self.shape)).unwrap_or_default();
         let UnitNetlists { forward, backward } = netlists;
-        let stays_for = match unit {
-            CircuitKind::Function { func, xor } if backward.is_none() && !is_fused(func, xor) => {
-                Some(Box::new(self.counted(compose::accumulator_unit(func, xor), 0)))
-            }
-            _ => None,
-        };
+        let fused = matches!(unit, CircuitKind::Function { func, xor } if is_fused(func, xor));
+        let accumulator = compose::accumulator_unit(unit).filter(|_| backward.is_none() && !fused);
+        let stays_for = accumulator.map(|accumulator| Box::new(self.counted(accumulator, 0)));
         Unit {
             name: format!("{}.{}", unit.class().key(), unit_name(unit)),
             times,
@@ -310,6 +307,13 @@ impl Units {
                     vec![(Part::Accumulate(Accumulator::Xor, computed), false), (wire(Accumulator::Xor), true)]
                 } else {
                     Vec::new()
+                }
+            }
+            CircuitKind::Defined { extension, .. } => {
+                let whole = Part::Defined { extension, frac };
+                match generate(whole, width) {
+                    Ok(_) => vec![(whole, false), (wire(Accumulator::Xor), true)],
+                    Err(_) => Vec::new(),
                 }
             }
             CircuitKind::Row { row, ty, cond, form, .. } => {
