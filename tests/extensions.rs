@@ -58,6 +58,91 @@ fn examples_print_what_they_say_on_every_engine() {
     }
 }
 
+#[test]
+fn examples_in_nil_print_the_same_on_every_engine() {
+    let wanted = [
+        ("leapfrog", "1.0,0.0,100", "x! = 0.99948267\nv! = 0.0321777738\nn = 100\n"),
+        ("popcount", "0,[255,7],[0,5]", "d! = 9\na = [255, 7]\nb = [0, 5]\n"),
+    ];
+    for (name, args, printed) in wanted {
+        let (program, isa) = (format!("examples/isa/{name}.nil"), format!("examples/isa/{name}.isa"));
+        let own = ["run", &program, "--isa", &isa, "--args", args];
+        for engine in ["interp", "jit", "native"] {
+            let (code, out, err) = run(&[&own[..], &["--engine", engine]].concat());
+            assert_eq!((code, out.as_str(), err.as_str()), (0, printed, ""), "{name} by {engine}");
+            let (code, out, err) = run(&[&own[..], &["--engine", engine, "--round-trip"]].concat());
+            assert!(code == 0 && out.contains("bit for bit"), "{name} by {engine}: {out}{err}");
+        }
+        // An object needs no definitions beside it.
+        let object = folder("extensions").join(format!("{name}.o"));
+        let object = object.to_str().expect("UTF-8");
+        assert_eq!(run(&["compile", &program, "--isa", &isa, "--args", args, "--emit", "obj", "-o", object]).0, 0);
+        let (code, again, err) = run(&["run", object]);
+        assert!(code == 0 && again.lines().next() == printed.lines().next(), "{again}{err}");
+    }
+    // The derivative is that of the recurrence, by dual numbers and finite differences.
+    let own = ["grad", "examples/isa/leapfrog.nil", "--isa", "examples/isa/leapfrog.isa", "--args", "1.0,0.0,100"];
+    for engine in ["interp", "jit", "native"] {
+        let (code, out, err) = run(&[&own[..], &["--loss", "x!", "--check", "--engine", engine]].concat());
+        assert!(code == 0 && out.contains("∂/∂v! = -0.03214635"), "{engine}: {out}{err}");
+    }
+}
+
+/// A program in Nil with definitions, in a folder.
+fn nil(name: &str, isa: &str, text: &str) -> [String; 3] {
+    let folder = folder("extensions");
+    let write = |end: &str, text: &str| {
+        let path = folder.join(format!("{name}.{end}"));
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_string()
+    };
+    [write("nil", text), "--isa".to_string(), write("isa", isa)]
+}
+
+#[test]
+fn what_nil_says_of_definitions() {
+    let isa = ".function root.f (a)\n sqrt(a - 1.0)\n.endfunction\n\
+               .instr odd / unodd x | a\n .temp t\n addand t, a, 1\n add x, t\n.endinstr\n";
+    let text = "@i function f(y!::Float64, k!::Int, x::Float64, n::Int)\n    y! += root(x)\n    odd(k!, n)\nend\n";
+    let [program, option, file] = nil("stops", isa, text);
+    for engine in ["interp", "jit", "native"] {
+        let stop = |args: &str| run(&["run", &program, &option, &file, "--args", args, "--engine", engine]);
+        let (code, _, err) = stop("0.0,0,0.5,4");
+        assert!(code == 1 && err.contains("P0114") && err.contains("stops.nil:2:5"), "{engine}: {err}");
+        assert!(err.contains("in its step") && err.contains("addsqrt.f"), "{engine}: {err}");
+        let (code, _, err) = stop("0.0,0,2.0,5");
+        assert!(code == 1 && err.contains("P0103") && err.contains("stops.nil:3:5"), "{engine}: {err}");
+        assert!(err.contains("y! = 1.0") && err.contains("k! = 0"), "{engine}: {err}");
+        assert_eq!(stop("0.0,0,2.0,4").0, 0);
+    }
+    // What does not fit is told in terms of Nil.
+    let wrong = "@i function f(y!::Fixed, k!::Int, x::Fixed)\n    y! += root(x)\n    root(x)\n    k! += odd(k!)\n    odd(k!, x)\n    odd(k!, k!)\n    odd(3, k!)\nend\n";
+    let [program, option, file] = nil("wrong", isa, wrong);
+    let (code, _, err) = run(&["run", &program, &option, &file, "--args", "0.0,0,1.0"]);
+    assert_eq!(code, 1);
+    for part in [
+        "`root` is not defined for (Fixed)",
+        "its definitions take `root(Float64)`",
+        "`root` gives a value",
+        "`odd` is an instruction, and has no value",
+        "`odd` is not defined for (Int, Fixed)",
+        "wrong.nil:6:",
+        "a constant cannot be changed",
+    ] {
+        assert!(err.contains(part), "`{part}` is missing:\n{err}");
+    }
+    // Functions of the program come first.
+    let own = "@i function odd(x!::Int, n::Int)\n    x! += 100 * n\nend\n@i function f(x!::Int, n::Int)\n    odd(x!, n)\nend\n";
+    let [program, option, file] = nil("own", isa, own);
+    let (code, out, err) = run(&["run", &program, &option, &file, "--args", "0,3"]);
+    assert!(code == 0 && out.starts_with("x! = 300"), "{out}{err}");
+    // A file that cannot be read, and one with an error, are told as for assembly.
+    let (code, _, err) = run(&["run", &program, "--isa", "no-such.isa", "--args", "0,3"]);
+    assert!(code == 1 && err.contains("P0027") && err.contains("no-such.isa"), "{err}");
+    let (code, _, err) = run(&["run", "examples/fib.ja", "--isa", &file]);
+    assert!(code != 0 && err.contains("--isa is for programs in assembly and Nil"), "{err}");
+}
+
 fn verified(circuits: &[(&str, &str, &str)]) {
     for (file, name, width) in circuits {
         let isa = format!("examples/isa/{file}.isa");

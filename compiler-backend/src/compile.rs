@@ -1,7 +1,10 @@
 //! Compilation from source text to a module.
 
+use std::sync::Arc;
+
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
+use pendula_isa::extension::Definition;
 use pendula_isa::{Format, Module};
 
 use crate::ir::Program;
@@ -27,6 +30,8 @@ pub struct Options {
     pub fast_float: bool,
     /// The limits for reading the program.
     pub budget: Budget,
+    /// Definitions of instructions and functions, in the program's fixed-point format.
+    pub extensions: Vec<Arc<Definition>>,
     /// The passes that run.
     pub switches: Switches,
     /// The computations that are erased instead of undone.
@@ -99,6 +104,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         format: options.format,
         fast_float: options.fast_float,
         budget: options.budget,
+        extensions: options.extensions.clone(),
     };
     // The parts that could be read are checked even if others could not: both kinds of errors are reported together, except
     // for those that follow from others.
@@ -155,8 +161,12 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
     out
 }
 
-/// The IR from which C is written, from [`Compiled::source`]: without passes that only instructions benefit from.
+/// The IR from which C is written, from [`Compiled::source`]: without passes that only instructions benefit from, and with the steps of extensions
+/// in their place.
 pub fn for_c(mut source: Program, switches: Switches) -> Program {
+    for function in &mut source.functions {
+        function.inline |= function.extension.take().is_some();
+    }
     passes::run(&mut source, &switches.without(Pass::Strength).without(Pass::Keep));
     source
 }

@@ -18,6 +18,8 @@ use crate::cli::status::{Reported, Status};
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct IsaFiles {
     /// Read definitions of instructions from a file (repeatable).
+    ///
+    /// Programs in assembly and in Nil can use what it defines; of a program in assembly it stands before the first line, as `.extension` would.
     #[arg(long = "isa", value_name = "FILE")]
     pub(crate) isa: Vec<String>,
 }

@@ -190,7 +190,9 @@ fn source_text(
     if let Some(stop) = stop {
         let values = named(stop, place(module, sources, at).as_ref(), sources);
         let says = [backward, values].into_iter().filter(|text| !text.is_empty());
-        return says.collect::<Vec<_>>().join(": ");
+        let says = says.collect::<Vec<_>>().join(": ");
+        let step = if at == trap.at { step_text(trap, module) } else { None };
+        return [says].into_iter().chain(step).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
     }
     let range = reason(trap, module).is_some_and(pendula_compiler::janus::is_range);
     if !range || at != trap.at {

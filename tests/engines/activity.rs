@@ -124,7 +124,7 @@ end";
 
 #[test]
 fn calls_branches_and_swaps() {
-    let call = |text: &str| Call { arguments: parse(text).expect("arguments"), types: Vec::new(), entry: None };
+    let call = |text: &str| Call { arguments: parse(text).expect("arguments"), ..Call::default() };
     let agreed = compare("mixed", MIXED, &call("0.5,0.25,[1.5,-2.0,0.75],[0.5,-0.25,3.0],2.0"), usize::MAX);
     assert_eq!(agreed, 25);
 }
@@ -147,7 +147,7 @@ fn loops_without_gradients() {
         ~@routine
     end
 end";
-    let call = |text: &str| Call { arguments: parse(text).expect("arguments"), types: Vec::new(), entry: None };
+    let call = |text: &str| Call { arguments: parse(text).expect("arguments"), ..Call::default() };
     let text = "0.0,[0.0 1.0 5.0 6.5; 1.0 0.5 2.0 -1.0],[0.25 5.5 1.0; 1.5 0.5 0.0]";
     assert_eq!(compare("near", source, &call(text), usize::MAX), 9);
     // Three centres, of which one is twice there: the first counts.
@@ -168,8 +168,11 @@ fn fixed_point_and_logarithms() {
         ~@routine
     end
 end";
-    let call =
-        Call { arguments: parse("0.5,1.5,2.25").expect("arguments"), types: vec!["Fixed".into(); 3], entry: None };
+    let call = Call {
+        arguments: parse("0.5,1.5,2.25").expect("arguments"),
+        types: vec!["Fixed".into(); 3],
+        ..Call::default()
+    };
     assert_eq!(compare("fixed", source, &call, usize::MAX), 9);
     assert_eq!(Ty::Q.gradient(), Some(Ty::Q));
 }

@@ -15,7 +15,7 @@ use super::nil::Call;
 use super::whole::{compare, program};
 
 fn call(args: &str) -> Call {
-    Call { arguments: arguments::parse(args).expect("arguments"), types: Vec::new(), entry: None }
+    Call { arguments: arguments::parse(args).expect("arguments"), ..Call::default() }
 }
 
 /// Forward in the interpreter, and by C code with and without forgetting, which tells why it does not run it. Gives whether the interpreter came to

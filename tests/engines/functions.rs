@@ -16,7 +16,7 @@ use super::nil::Call;
 use super::whole::program;
 
 /// How many states each function is tried in.
-const STATES: u64 = 60;
+pub(super) const STATES: u64 = 60;
 
 /// Words of memory.
 const MEMORY: usize = 4096;
@@ -78,13 +78,25 @@ fn each_on_random_words() {
 
 /// Runs there and back, and back with gradients, in the interpreter and in C.
 fn compare(ty: Ty, all: &[String]) {
-    let (program, code) = program(ty.name(), &source(ty, all), &call(ty), Rounding::Strict);
+    let places = ["y!", "a", "b", "c", "which"];
+    let [finished, in_c, trapped] = compare_all(ty, &source(ty, all), &call(ty), &places, all);
+    let total = all.len() * STATES as usize;
+    assert!(
+        finished > total / 3 && in_c * 10 >= finished * 9,
+        "{ty:?}: {finished} of {total} finished, {in_c} in C, {trapped} trapped"
+    );
+}
+
+/// Compares what a program does for each number of a statement, which it is given at the last of these places. How often it finished, how often in
+/// C, and how often it trapped.
+pub(super) fn compare_all(ty: Ty, source: &str, call: &Call, places: &[&str], all: &[String]) -> [usize; 3] {
+    let (program, code) = program(ty.name(), source, call, Rounding::Strict);
     assert!(code.is_some(), "{ty:?}: not in C");
     let symbols = values::marked(program.module(), |_, _| true);
-    let at: Vec<usize> = ["y!", "a", "b", "c", "which"]
-        .into_iter()
+    let at: Vec<usize> = places
+        .iter()
         .map(|name| {
-            let found = symbols.iter().find(|place| place.name == name).unwrap_or_else(|| panic!("{name}"));
+            let found = symbols.iter().find(|place| place.name == *name).unwrap_or_else(|| panic!("{name}"));
             let Location::Memory { start, .. } = found.at else { panic!("{name} is in no memory") };
             start as usize
         })
@@ -101,7 +113,7 @@ fn compare(ty: Ty, all: &[String]) {
     for (which, text) in all.iter().enumerate() {
         for _ in 0..STATES {
             let wild = s.once_in(3);
-            let words: Vec<u64> = (0..4)
+            let words: Vec<u64> = (1..places.len())
                 .map(|_| if wild { word(&mut s) } else { number(ty, program.module().flags.format, &mut s) })
                 .collect();
             let what = format!("{ty:?}: {text} of {words:x?}");
@@ -148,9 +160,5 @@ fn compare(ty: Ty, all: &[String]) {
             }
         }
     }
-    let total = all.len() * STATES as usize;
-    assert!(
-        finished > total / 3 && in_c * 10 >= finished * 9,
-        "{ty:?}: {finished} of {total} finished, {in_c} in C, {trapped} trapped"
-    );
+    [finished, in_c, trapped]
 }

@@ -87,13 +87,13 @@ fn turns_side_by_side_give_the_same_bits() {
     // Around the numbers of turns that are made at once, and of those within.
     for (rows, columns, more) in [(9, 17, 2), (8, 7, 9), (1, 12, 1)] {
         let args = format!("0.5,{},{},{}", matrix(rows, columns, 3), matrix(columns, more, 70), vector(columns, 9));
-        let call = Call { arguments: arguments::parse(&args).expect("arguments"), types: Vec::new(), entry: None };
+        let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
         let ran = compare(&format!("products of {rows}×{columns}"), PRODUCTS, &call);
         assert!(ran.whole && ran.finished);
     }
     for (rows, columns) in [(9, 18), (16, 11)] {
         let args = format!("0.5,{},{},{}", matrix(rows, columns, 3), vector(rows + columns, 20), vector(columns, 9));
-        let call = Call { arguments: arguments::parse(&args).expect("arguments"), types: Vec::new(), entry: None };
+        let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
         let ran = compare(&format!("recurrences of {rows}×{columns}"), RECURRENCES, &call);
         assert!(ran.whole && ran.finished);
     }

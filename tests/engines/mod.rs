@@ -4,6 +4,7 @@
 #![cfg(feature = "jit")]
 
 mod activity;
+mod extensions;
 mod forgotten;
 mod functions;
 mod jam;

@@ -1,12 +1,14 @@
 //! The examples and the workloads in Nil.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use pendula::arguments;
 use pendula::compiler::compile::{Options, compile};
 use pendula::compiler::nil::sema::Argument;
 use pendula::compiler::passes::Switches;
 use pendula::isa::Module;
+use pendula::isa::extension::Definition;
 use pendula::vm::AdMode;
 
 use super::lockstep;
@@ -21,12 +23,14 @@ pub(crate) struct Call {
     pub(crate) arguments: Vec<Argument>,
     pub(crate) types: Vec<String>,
     pub(crate) entry: Option<String>,
+    pub(crate) extensions: Vec<Arc<Definition>>,
 }
 
 impl Call {
     pub(super) fn module(&self, what: &str, source: &str, level: u8) -> Module {
-        let Call { arguments, types, entry } = self.clone();
-        let options = Options { arguments, types, entry, switches: Switches::level(level), ..Options::default() };
+        let Call { arguments, types, entry, extensions } = self.clone();
+        let options =
+            Options { arguments, types, entry, extensions, switches: Switches::level(level), ..Options::default() };
         let compiled = compile(what, source.to_string(), &options);
         compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics))
     }
@@ -61,6 +65,7 @@ fn calls(source: &str) -> Vec<Call> {
             arguments: option("--args").map(|a| arguments::parse(a).expect("arguments")).unwrap_or_default(),
             types: types.unwrap_or_default().into_iter().map(String::from).collect(),
             entry: option("--entry").cloned(),
+            ..Call::default()
         };
         if !out.contains(&call) {
             out.push(call);
@@ -132,7 +137,7 @@ pub(crate) fn workload_calls() -> Vec<(&'static str, String, Call)> {
     ];
     let call = |(name, arguments, entry): (&'static str, Vec<Argument>, Option<String>)| {
         let source = std::fs::read_to_string(format!("{ROOT}/benches/workloads/{name}.nil")).expect("a workload");
-        (name, source, Call { arguments, types: Vec::new(), entry })
+        (name, source, Call { arguments, entry, ..Call::default() })
     };
     all.map(call).into()
 }

@@ -32,8 +32,8 @@ fn near(a: u64, b: u64) -> bool {
 /// A program, and its code for whole runs if it has any.
 pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
     c_compiler();
-    let Call { arguments, types, entry } = call.clone();
-    let options = Options { arguments, types, entry, ..Options::default() };
+    let Call { arguments, types, entry, extensions } = call.clone();
+    let options = Options { arguments, types, entry, extensions, ..Options::default() };
     let compiled = compile(what, source.to_string(), &options);
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));

@@ -11,6 +11,7 @@
 pub mod effects;
 #[cfg(any(test, feature = "eval"))]
 pub mod eval;
+mod extension;
 pub mod invert;
 pub mod source;
 mod statement;
@@ -21,9 +22,11 @@ pub mod text;
 
 use std::collections::HashMap;
 
+use pendula_isa::extension::Extension;
 use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Cond, Format, Ty};
 
+pub use extension::NotCallable;
 pub use pendula_codegen::properties::permutes;
 pub use statement::{AncillaChecks, AssertKind, BLOCK, Blocks, Step, Stmt, TOLERANCE};
 
@@ -96,6 +99,8 @@ pub struct IrFunction {
     pub loc: Loc,
     /// True if the source asks for inlining.
     pub inline: bool,
+    /// The extension that its calls become, if it is one. [`text`] leaves it out.
+    pub extension: Option<Extension>,
     /// The source's variables, parameters first. [`text`] leaves them out, and passes do not update them.
     pub names: Vec<source::NamedOperand>,
 }
@@ -260,6 +265,7 @@ impl IrFunction {
             body: Vec::new(),
             loc,
             inline: false,
+            extension: None,
             names: Vec::new(),
         }
     }

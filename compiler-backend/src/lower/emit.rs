@@ -147,6 +147,10 @@ impl<'a> Emitter<'a> {
         match op {
             Op::Update { acc, inverse, func, args } => self.update((*acc, *inverse, *func), args.get()),
             Op::Permute { row, inverse, ty, args } => self.permute(*row, *inverse, *ty, args.get()),
+            Op::Extension(n) => match self.linear.extensions.get(*n as usize) {
+                Some(extended) => self.extension(extended),
+                None => Err(LowerError::Internal("an extension is missing".into())),
+            },
             Op::Begin(v, how) => {
                 self.take(*v);
                 self.clear(*v, *how)

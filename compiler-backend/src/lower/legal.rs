@@ -5,16 +5,18 @@
 //! same at run time, only the last is exchanged: the others are copied before the instruction, and their copies are
 //! cleared after it. Copying a logarithmic zero traps.
 
+use pendula_isa::extension::Form;
 use pendula_isa::num::{Env, convert};
 use pendula_isa::operand::{Operand, OperandKind, Shape};
 use pendula_isa::table::{Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Ty};
 
 use super::LowerError;
-use super::emit::{Emitter, Half, plain, row};
+use super::alloc::Location;
+use super::emit::{Emitter, Half, plain, reg, row};
 use super::linear::INT;
 use super::operands::{FoundOperand, Preparation};
-use super::ops::{Arg, Cmp, Word};
+use super::ops::{Arg, Cmp, Extended, Word};
 
 /// Whether a jump can compare with this constant.
 pub(super) fn is_small(word: u64) -> bool {
@@ -40,6 +42,9 @@ fn small(format: Format, ty: Ty, word: u64) -> Option<i16> {
     };
     (fits && back == Ok(word)).then_some(k as i16)
 }
+
+/// The most operands of an extension of which one is a constant.
+const ONE_CONSTANT: usize = 5;
 
 fn operand(found: FoundOperand, ty: Ty) -> Operand {
     match found {
@@ -113,19 +118,21 @@ impl Emitter<'_> {
         args: &[Arg],
     ) -> Result<(), LowerError> {
         let info = func.info();
-        let prep = self.prep(args);
-        let (mut found, mut prep) = self.find_all(prep, args)?;
-        let kind = Kind::Accumulate { acc, inverse, func, shape: Shape::RR };
+        let ty = |n: usize| n.checked_sub(1).and_then(|n| info.args.get(n)).map_or(info.ty, |a| a.ty);
         if func == INT
             && acc == Acc::Add
-            && let (Some(FoundOperand::Reg(r)), Some(FoundOperand::Const(c))) =
-                (found.first().copied(), found.get(1).copied())
-            && (c == 1 || c == u64::MAX)
+            && let [Arg::Reg(dst), Arg::Const(c @ (1 | u64::MAX))] = args
+            && let Location::Reg(r) = self.location(*dst)
         {
-            self.emit(plain(Row::Inc, inverse != (c == u64::MAX)), &[Operand::Reg(r)], false)?;
-            return self.finish(prep, true);
+            return self.emit(plain(Row::Inc, inverse != (*c == u64::MAX)), &[Operand::Reg(reg(r))], false);
         }
-        let ty = |n: usize| n.checked_sub(1).and_then(|n| info.args.get(n)).map_or(info.ty, |a| a.ty);
+        self.accumulate(Kind::Accumulate { acc, inverse, func, shape: Shape::RR }, acc, ty, args)
+    }
+
+    /// An instruction that adds a function's value to its first operand.
+    fn accumulate(&mut self, kind: Kind, acc: Acc, ty: impl Fn(usize) -> Ty, args: &[Arg]) -> Result<(), LowerError> {
+        let prep = self.prep(args);
+        let (mut found, mut prep) = self.find_all(prep, args)?;
         let three = args.len() > 3;
         let constants = found.iter().filter(|f| matches!(f, FoundOperand::Const(_))).count();
         let alone = |n: usize| args.iter().enumerate().all(|(k, a)| k == n || *a != args[n]);
@@ -135,7 +142,7 @@ impl Emitter<'_> {
         };
         // One operand stays in memory: the destination, or else the last one.
         let keep = if three { None } else { (0..args.len()).filter(|n| fits(*n)).max_by_key(|n| *n == 0) };
-        self.load(&mut prep, args, &mut found, |n| keep != Some(n), ty, |n| n == 0)?;
+        self.load(&mut prep, args, &mut found, |n| keep != Some(n), &ty, |n| n == 0)?;
         let mut left = if three { 0 } else { 1 };
         for n in (0..found.len()).rev() {
             let FoundOperand::Const(c) = found[n] else { continue };
@@ -153,8 +160,7 @@ impl Emitter<'_> {
 
     /// Whether an accumulate takes a constant as this operand.
     fn takes(&self, kind: Kind, count: usize, n: usize, c: u64) -> bool {
-        let operand =
-            |k: usize| if k == n { Operand::Imm(c, Ty::Int) } else { Operand::Reg(super::emit::reg(k as u8 + 1)) };
+        let operand = |k: usize| if k == n { Operand::Imm(c, Ty::Int) } else { Operand::Reg(reg(k as u8 + 1)) };
         let operands: Vec<Operand> = (0..count).map(operand).collect();
         Inst::build(kind, &operands).is_ok()
     }
@@ -194,6 +200,38 @@ impl Emitter<'_> {
             }
         }
         let operands: Vec<Operand> = found.iter().enumerate().map(|(n, f)| operand(*f, type_of(n))).collect();
+        self.emit(kind, &operands, false)?;
+        self.finish(prep, true)
+    }
+
+    /// An extension: a sum with a function as those of the table, and other instructions in registers, with one constant if there is room for it.
+    pub(super) fn extension(&mut self, extended: &Extended) -> Result<(), LowerError> {
+        let Extended { extension, inverse, args } = extended;
+        let info = extension.info();
+        let kind = Kind::Extension { extension: *extension, inverse: *inverse && info.partner.is_some() };
+        let ty = |n: usize| kind.constant_type(n);
+        let written = |n: usize| match info.form {
+            Form::Function { .. } => n == 0,
+            Form::Instruction { .. } => info.definition.parameters.get(n).is_some_and(|p| p.written),
+        };
+        if let Form::Function { acc, .. } = info.form {
+            return self.accumulate(kind, acc, ty, args);
+        }
+        let prep = self.prep(args);
+        let (mut found, mut prep) = self.find_all(prep, args)?;
+        self.load(&mut prep, args, &mut found, |_| true, ty, written)?;
+        let mut left = usize::from(found.len() <= ONE_CONSTANT);
+        for (n, operand) in found.iter_mut().enumerate() {
+            let FoundOperand::Const(c) = *operand else { continue };
+            if written(n) {
+                return Err(self.bad("a constant is written"));
+            }
+            match left.checked_sub(1) {
+                Some(rest) => left = rest,
+                None => *operand = FoundOperand::Reg(self.constant(&mut prep, ty(n), c)?),
+            }
+        }
+        let operands: Vec<Operand> = found.iter().enumerate().map(|(n, f)| operand(*f, ty(n))).collect();
         self.emit(kind, &operands, false)?;
         self.finish(prep, true)
     }

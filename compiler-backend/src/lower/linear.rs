@@ -13,7 +13,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::erase::KnownZeros;
 use super::names::SpanNames;
-use super::ops::{Arg, Args, Call, CheckReason, Cmp, Item, Linear, Op, Pair, VReg, Word, ZeroCheck};
+use super::ops::{Arg, Args, Call, CheckReason, Cmp, Extended, Item, Linear, Op, Pair, VReg, Word, ZeroCheck};
 use crate::ir::effects::written_operands;
 use crate::ir::{IrFunction, Loc, LocatedStmt, Mem, Operand, Place, Program, Stmt, Test, permutes};
 
@@ -128,6 +128,9 @@ impl<'a> Builder<'a> {
             Op::Update { args, .. } | Op::Permute { args, .. } => args.get().iter().for_each(&mut touch),
             Op::Assert(cmp) => [cmp.a, cmp.b].iter().for_each(&mut touch),
             Op::Show(_, arg) | Op::Erase(arg) => touch(arg),
+            Op::Extension(n) => {
+                self.out.extensions.get(*n as usize).iter().flat_map(|e| &e.args).for_each(&mut touch);
+            }
             Op::Begin(v, how) | Op::End(v, how) | Op::ZeroCheck(v, how) => {
                 if *how != ZeroCheck::None {
                     touch(&Arg::Reg(*v));
@@ -363,6 +366,16 @@ impl<'a> Builder<'a> {
         };
         if callee.params.len() != args.len() {
             return Err(self.bad(&format!("`{}` has too few or too many arguments", callee.name)));
+        }
+        if let Some(extension) = callee.extension {
+            let is_written = |n: usize| callee.params.get(n).is_some_and(|p| p.written);
+            let twice = |n: usize| args.iter().enumerate().any(|(m, arg)| m != n && *arg == args[n]);
+            if (0..args.len()).any(|n| is_written(n) && twice(n)) {
+                return self.push(ALWAYS_FAILS);
+            }
+            args.iter().for_each(|arg| self.written(*arg));
+            self.out.extensions.push(Extended { extension, inverse, args });
+            return self.push(Op::Extension(self.out.extensions.len() as u32 - 1));
         }
         if let Some(known) = &mut self.known {
             let lives = &self.out.lives;

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use pendula_isa::diagnostic::plural;
 use pendula_isa::inst::{OFFSET_MAX, OFFSET_MIN};
 use pendula_isa::module::{Flags, Loc, Reason, Span, Symbol, SymbolKind};
-use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::operand::{OPERANDS, Operand, Slot};
 use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Kind, Module, Profile, Reg, Ty};
 
@@ -197,6 +197,9 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         let reached = graph::reached(program, entry);
         groups.iter_mut().for_each(|group| group.retain(|at| reached.get(*at) == Some(&true)));
     }
+    // The calls of an extension are instructions.
+    let called = |at: &usize| program.functions.get(*at).is_some_and(|f| f.extension.is_none());
+    groups.iter_mut().for_each(|group| group.retain(called));
     // Functions that run backward must not erase. Which functions those are depends on the code, so iterate until no further
     // function runs backward.
     let mut backward = vec![false; program.functions.len()];
@@ -310,7 +313,7 @@ fn uses(compiled: &Compiled, clobbers: &[u32], group: &[usize]) -> u32 {
     let mut used = 0;
     for coded in &compiled.code {
         for field in coded.inst.kind.layout().into_iter().flat_map(Slot::register_fields) {
-            used |= 1 << coded.inst.regs[usize::from(field & 3)].index();
+            used |= 1 << coded.inst.regs[usize::from(field) % OPERANDS].index();
         }
     }
     for (_, callee) in &compiled.calls {

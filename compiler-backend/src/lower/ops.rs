@@ -1,5 +1,6 @@
 //! Operations over virtual registers, to which a function is lowered.
 
+use pendula_isa::extension::Extension;
 use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Ty};
 
@@ -146,6 +147,8 @@ pub(super) enum Op {
     },
     /// An index into [`Linear::calls`].
     Call(u32),
+    /// An index into [`Linear::extensions`].
+    Extension(u32),
     Assert(Cmp),
     Show(Ty, Arg),
     Print(u32),
@@ -179,6 +182,14 @@ pub(super) enum CheckReason {
     Branch,
     /// The conditions of a `while` disagree.
     Turn,
+}
+
+/// An extension with its operands.
+#[derive(Clone, Debug)]
+pub(super) struct Extended {
+    pub(super) extension: Extension,
+    pub(super) inverse: bool,
+    pub(super) args: Vec<Arg>,
 }
 
 /// A call.
@@ -218,6 +229,7 @@ pub(super) struct Linear {
     pub(super) ops: Vec<Item>,
     pub(super) pairs: Vec<Pair>,
     pub(super) calls: Vec<Call>,
+    pub(super) extensions: Vec<Extended>,
     pub(super) lives: Vec<Life>,
     /// The name of each span, and whether it undoes.
     pub(super) spans: Vec<(String, bool)>,

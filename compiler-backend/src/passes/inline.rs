@@ -35,6 +35,10 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
         let fits = |g: FunctionId, size: u32, sizes: &[u32]| {
             let n = g.0 as usize;
             let Some(callee) = program.functions.get(n) else { return false };
+            // The steps of an instruction are not worth more than the instruction.
+            if callee.extension.is_some() {
+                return false;
+            }
             let limit = match (callee.inline, calls[n]) {
                 (true, _) => REQUESTED,
                 (false, 1) => ONCE,

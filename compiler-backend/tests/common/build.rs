@@ -53,18 +53,7 @@ pub(crate) struct Builder {
 impl Builder {
     /// A function without parameters.
     pub(crate) fn new(name: &str) -> Builder {
-        Builder {
-            function: IrFunction {
-                name: name.to_owned(),
-                params: vec![],
-                vars: vec![],
-                regions: vec![],
-                body: vec![],
-                loc: Loc::default(),
-                inline: false,
-                names: Vec::new(),
-            },
-        }
+        Builder { function: IrFunction::new(name, Loc::default()) }
     }
 
     /// One more parameter.

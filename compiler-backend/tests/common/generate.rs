@@ -131,16 +131,7 @@ pub(crate) fn generate(seed: u64, profile: Profile) -> Case {
 }
 
 fn empty() -> IrFunction {
-    IrFunction {
-        name: String::new(),
-        params: vec![],
-        vars: vec![],
-        regions: vec![],
-        body: vec![],
-        loc: Loc::default(),
-        inline: false,
-        names: Vec::new(),
-    }
+    IrFunction::new("", Loc::default())
 }
 
 fn region_type(name: &str) -> Ty {

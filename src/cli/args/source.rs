@@ -11,6 +11,7 @@ use pendula::compiler::passes::Pass;
 use pendula::load::{FileKind, display_name, kind_at};
 
 use super::{GENERAL, size};
+use crate::cli::definitions::IsaFiles;
 
 /// Headings of the help.
 const NIL: &str = "Programs in Nil";
@@ -76,6 +77,9 @@ pub(crate) struct Options {
     /// The options for assembly.
     #[command(flatten)]
     pub(crate) assembly: Assembly,
+    /// The definitions that it uses.
+    #[command(flatten)]
+    pub(crate) definitions: IsaFiles,
     /// The options for PISA.
     #[command(flatten)]
     pub(crate) pisa: Reading,
@@ -111,17 +115,17 @@ macro_rules! some_options {
 
 some_options! {
     /// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
-    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, limit Limit;
+    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, definitions IsaFiles, limit Limit;
     /// How a program of the lab is read.
     OfLab "`.rasm` files, assembled objects, `.nil` or `.ja` (`.janus`) files": nil Nil, compiler Compiler, janus Janus, room StackOptions, limit Limit;
     /// How a program is read that is not run.
-    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, pisa Reading, limit Limit;
+    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, definitions IsaFiles, pisa Reading, limit Limit;
     /// How a program is read that is compiled.
-    OfCompiled "A `.nil` or `.ja` (`.janus`) file": nil Nil, compiler Compiler, janus Janus, room StackOptions, limit Limit;
+    OfCompiled "A `.nil` or `.ja` (`.janus`) file": nil Nil, compiler Compiler, janus Janus, room StackOptions, definitions IsaFiles, limit Limit;
     /// How a program is read that is inverted.
-    OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus Janus, assembly Assembly, limit Limit;
+    OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus Janus, assembly Assembly, definitions IsaFiles, limit Limit;
     /// How a program is read that is assembly, or becomes assembly.
-    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly Assembly, pisa Reading, limit Limit;
+    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly Assembly, definitions IsaFiles, pisa Reading, limit Limit;
 }
 
 impl How for Options {
@@ -146,7 +150,7 @@ impl Source {
     /// Refuses options that have no meaning for this kind of file.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let Some(kind) = kind_at(&self.file) else { return Ok(()) };
-        let Options { nil, compiler, janus, room, assembly, pisa, .. } = &self.options;
+        let Options { nil, compiler, janus, room, assembly, definitions, pisa, .. } = &self.options;
         let is = |kinds: &[FileKind]| kinds.contains(&kind);
         let compiled = is(&[FileKind::Nil, FileKind::Janus]);
         // The option, whether it is given, the languages that it is for, and whether the file is in one of these.
@@ -162,7 +166,7 @@ impl Source {
             ("--int", janus.int.is_some(), "Janus", is(&[FileKind::Janus])),
             ("--classic", janus.classic, "Janus", is(&[FileKind::Janus])),
             ("--stack", room.stack != STACK, "Janus", is(&[FileKind::Janus])),
-            ("--isa", !assembly.isa.is_empty(), "assembly", is(&[FileKind::Assembly])),
+            ("--isa", !definitions.isa.is_empty(), "assembly and Nil", is(&[FileKind::Assembly, FileKind::Nil])),
             ("--define", !assembly.define.is_empty(), "assembly", is(&[FileKind::Assembly])),
             ("--pendvm-bugs", pisa.pendvm_bugs, "PISA", is(&[FileKind::Pisa])),
             ("--alias", pisa.alias != Alias::Error, "PISA", is(&[FileKind::Pisa])),
@@ -204,9 +208,6 @@ pub(crate) struct Assembly {
     /// The definition precedes the program. If the program has an `.equ` for the same name, this definition overrides it.
     #[arg(short = 'D', long, help_heading = ASSEMBLY, value_name = "NAME=VALUE", value_parser = definition)]
     pub(crate) define: Vec<(String, String)>,
-    /// Read definitions of instructions from a file before the program, as `.extension` would (repeatable).
-    #[arg(long, help_heading = ASSEMBLY, value_name = "FILE")]
-    pub(crate) isa: Vec<String>,
     /// Let `.include` read files outside the source's folder.
     #[arg(long, help_heading = ASSEMBLY)]
     pub(crate) include_outside: bool,
@@ -224,7 +225,7 @@ pub(crate) struct Assembly {
 
 impl Default for Assembly {
     fn default() -> Assembly {
-        Assembly { define: Vec::new(), isa: Vec::new(), include_outside: false, max_expansion: MAX_EXPANSION }
+        Assembly { define: Vec::new(), include_outside: false, max_expansion: MAX_EXPANSION }
     }
 }
 

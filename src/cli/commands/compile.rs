@@ -58,6 +58,7 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
         format,
         fast_float: compiler.fast_float,
         budget,
+        extensions: Vec::new(),
         switches,
         erase,
         janus: Settings {

@@ -55,7 +55,7 @@ pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
     let pisa = pisa::Options { budget, ..reading(&source.options.pisa) };
     let assembly = &source.options.assembly;
     let defines = assembly.define.clone();
-    let extensions = assembly.isa.clone();
+    let extensions = source.options.definitions.isa.clone();
     Options { include_outside: assembly.include_outside, defines, extensions, budget, loader: None, pisa }
 }
 

@@ -1,12 +1,14 @@
 //! Nil.
 
 use pendula_asm::assemble::Options;
+use pendula_asm::definitions;
 use pendula_asm::diagnostic::Diagnostic;
 use pendula_compiler::compile::{self, compile};
 use pendula_compiler::nil::fmt::format_source;
+use pendula_compiler::nil::sema::format_of;
 
 use super::{Language, Terms, has_line};
-use crate::state::compiled::{Loaded, compiled};
+use crate::state::compiled::{Loaded, compiled, plain};
 
 /// Nil.
 pub(crate) struct Nil;
@@ -25,8 +27,15 @@ impl Language for Nil {
         has_line(text, "@i")
     }
 
-    fn load(&self, name: &str, text: String, _: &Options, compiler: &compile::Options) -> Loaded {
-        compiled(compile(name, text, compiler))
+    fn load(&self, name: &str, text: String, options: &Options, compiler: &compile::Options) -> Loaded {
+        if options.extensions.is_empty() {
+            return compiled(compile(name, text, compiler));
+        }
+        let format = format_of(&text, &compiler.types, compiler.format);
+        match definitions::read("", String::new(), format, options) {
+            Ok(extensions) => compiled(compile(name, text, &compile::Options { extensions, ..compiler.clone() })),
+            Err((diagnostics, sources)) => plain(None, diagnostics, sources),
+        }
     }
 
     fn format(&self, _: &str, text: &str) -> Option<Result<String, Vec<Diagnostic>>> {

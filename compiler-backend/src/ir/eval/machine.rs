@@ -124,6 +124,21 @@ impl<'a> Machine<'a> {
         self.call(func, back, &args, loc)
     }
 
+    /// A call that is one instruction: where a step stops, nothing has happened, and the stop is in the statement that has the call.
+    fn extension(&mut self, func: FunctionId, back: bool, args: &[Location], loc: Loc) -> Done {
+        let before: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
+        let (moment, ended) = (self.moment.take(), self.ended.len());
+        let done = self.call(func, back, args, loc);
+        self.moment = moment;
+        if done.is_err() {
+            self.ended.truncate(ended);
+            for (at, word) in args.iter().zip(before).filter(|(at, _)| !matches!(at, Location::Const(_))) {
+                self.state.set_value(*at, word);
+            }
+        }
+        done
+    }
+
     fn call(&mut self, func: FunctionId, back: bool, args: &[Location], loc: Loc) -> Done {
         let program = self.program;
         let malformed = |what| EvalError::Malformed { loc, what };
@@ -340,7 +355,12 @@ impl<'a> Machine<'a> {
             Stmt::Call { func, inverse, args } => {
                 let args: Result<Vec<Location>, EvalError> =
                     args.iter().map(|a| self.operand(frame, *a, loc)).collect();
-                self.call(*func, *inverse != back, &args?, loc)
+                let extension = self.program.functions.get(func.0 as usize).is_some_and(|f| f.extension.is_some());
+                if extension {
+                    self.extension(*func, *inverse != back, &args?, loc)
+                } else {
+                    self.call(*func, *inverse != back, &args?, loc)
+                }
             }
             Stmt::If { pre, post, then, otherwise } => self.branch(frame, (pre, post), (then, otherwise), back, loc),
             Stmt::While { pre, post, first, body } => self.while_loop(frame, (pre, post), (first, body), back, loc),

@@ -296,7 +296,8 @@ fn head(input: &str) -> Parsed<'_, Head<'_>> {
         params = list;
     }
     let (rest, ()) = skip_body(body)?;
-    let function = IrFunction { name, params, vars, regions, body: vec![], loc, inline, names: vec![] };
+    let function =
+        IrFunction { name, params, vars, regions, body: vec![], loc, inline, extension: None, names: vec![] };
     Ok((rest, Head { function, body }))
 }
 

@@ -365,6 +365,7 @@ impl Body<'_, '_> {
             }
             ScalarExpr::Neg(a) | ScalarExpr::Choice(_, a, _) => self.is_integer(a),
             ScalarExpr::Apply(f, _) => f.info().ty == Ty::Int,
+            ScalarExpr::Defined(definition, _) => definition.operand_type(0) == Ty::Int,
         }
     }
 

@@ -82,6 +82,9 @@ impl Body<'_, '_> {
 
     /// Applies a function by name to values.
     pub(super) fn apply(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
+        if let Some(value) = self.defined_value(name, &args, span)? {
+            return Ok(value);
+        }
         let mut args = match self.composed(name, args, span)? {
             Ok(value) => return Ok(value),
             Err(args) => args,

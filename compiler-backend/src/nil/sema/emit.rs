@@ -159,6 +159,9 @@ impl Body<'_, '_> {
                 }
             },
             ScalarExpr::Apply(f, args) => self.accumulate_function(sink, dst, ty, (acc, inverse), f, args),
+            ScalarExpr::Defined(definition, args) => {
+                self.accumulate_defined(sink, dst, (acc, inverse), &definition, args)
+            }
             ScalarExpr::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
             ScalarExpr::Not(a) => {
                 self.accumulate(sink, dst, ty, acc, inverse, ScalarExpr::Const(1))?;
@@ -287,7 +290,7 @@ impl Body<'_, '_> {
     /// Whether a value can be computed even if it is not used: it reads no memory and cannot trap.
     fn is_safe(&self, x: &ScalarExpr) -> bool {
         let own = match x {
-            ScalarExpr::Within(..) | ScalarExpr::Viewed(..) => false,
+            ScalarExpr::Within(..) | ScalarExpr::Viewed(..) | ScalarExpr::Defined(..) => false,
             ScalarExpr::Place(p) => matches!(p, Place::Var(_)),
             ScalarExpr::Apply(f, _) => {
                 let exact = ["", "abs", "sign", "min", "max", "relu"];

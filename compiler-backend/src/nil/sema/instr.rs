@@ -81,7 +81,7 @@ impl Body<'_, '_> {
         if let Some((module, call)) = library::suggestion(name) {
             return format!("the library has `{call}`: write `using {module}` at the beginning of the file");
         }
-        if TableFn::ALL.iter().any(|f| f.info().name == name) {
+        if TableFn::ALL.iter().any(|f| f.info().name == name) || !self.s.defined(name, true).is_empty() {
             return format!("`{name}` gives a value, which a statement adds to a variable: `y += {name}({})`", list());
         }
         if let Some(near) = self.near_function(name) {
@@ -109,6 +109,9 @@ impl Body<'_, '_> {
         let spans: Vec<Span> = args.iter().map(|a| a.span.clone()).collect();
         if let Some(candidates) = self.s.by_name.get(name).cloned() {
             return self.invoke(&candidates, values, &spans, keywords, inverse, span);
+        }
+        if self.defined_stmt(name, inverse, &values, &spans, span)? {
+            return Ok(());
         }
         let outer = std::mem::take(&mut self.now.out);
         let done = self.instruction_stmt(name, values, &spans, span);

@@ -21,6 +21,7 @@ mod declare;
 mod emit;
 mod entry;
 mod expr;
+mod extension;
 mod functions;
 mod guess;
 mod host;
@@ -45,11 +46,13 @@ mod variables;
 mod views;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Place as Source, Severity};
+use pendula_isa::extension::Definition as Extension;
 use pendula_isa::module::Variable;
-use pendula_isa::{Format, Ty};
+use pendula_isa::{Acc, Format, Ty};
 
 use super::ast::{self, AssignOp};
 use super::codes;
@@ -96,6 +99,8 @@ pub struct Settings {
     pub fast_float: bool,
     /// The budget for types and constants.
     pub budget: Budget,
+    /// Definitions of instructions and functions. Names of the program take precedence over theirs.
+    pub extensions: Vec<Arc<Extension>>,
 }
 
 /// The result of the analysis.
@@ -188,6 +193,8 @@ struct Sema<'a> {
     /// The number of steps that their computation took.
     steps: u64,
     instances: HashMap<(usize, Vec<ArgKey>), FunctionId>,
+    /// The functions that stand for extensions.
+    extensions: HashMap<(Arc<Extension>, Acc), FunctionId>,
     /// The definitions that have been compiled for some types.
     compiled: HashSet<usize>,
     facts: Vec<Facts>,
@@ -234,6 +241,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         values: HashMap::new(),
         steps: 0,
         instances: HashMap::new(),
+        extensions: HashMap::new(),
         compiled: HashSet::new(),
         facts: Vec::new(),
         written: Vec::new(),
@@ -267,6 +275,12 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     let variables = variables::variables(&entry.data, &entry.types);
     let Entry { data: arguments, parameters, types } = entry;
     Analysis { program, arguments, parameters, types, variables, wants_arguments, diagnostics }
+}
+
+/// The fixed-point format of a program: the one that is given, or NiLang's if the program or a type of its entry's parameters names it.
+pub fn format_of(text: &str, types: &[String], given: Option<Format>) -> Format {
+    let own = || named(text, "Fixed43").is_some() || types.iter().any(|t| t.contains("Fixed43"));
+    given.unwrap_or_else(|| if own() { Format::Q21_43 } else { Format::default() })
 }
 
 impl<'a> Sema<'a> {
@@ -483,9 +497,9 @@ fn names<'s>(structs: &'s Structs, bound: &HashMap<String, Type>) -> Names<'s> {
 }
 
 /// The accumulator for computed values of a type, which restores the zero word of an ancilla exactly.
-const fn accumulator(ty: Ty) -> pendula_isa::Acc {
+const fn accumulator(ty: Ty) -> Acc {
     match ty {
-        Ty::L => pendula_isa::Acc::Mul,
-        Ty::Int | Ty::Q | Ty::F => pendula_isa::Acc::Add,
+        Ty::L => Acc::Mul,
+        Ty::Int | Ty::Q | Ty::F => Acc::Add,
     }
 }

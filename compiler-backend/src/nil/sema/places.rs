@@ -296,8 +296,10 @@ impl<'w> Uses<'w> {
                 let written = self.written.get(func.0 as usize);
                 for (n, a) in args.iter().enumerate() {
                     self.read(*a);
-                    if let (Operand::Var(v), Some(true)) = (a, written.and_then(|w| w.params.get(n))) {
-                        self.write(Place::Var(*v));
+                    match (a, written.and_then(|w| w.params.get(n))) {
+                        (Operand::Var(v), Some(true)) => self.write(Place::Var(*v)),
+                        (Operand::Mem(m), Some(true)) => self.write(Place::Mem(*m)),
+                        _ => {}
                     }
                 }
             }

@@ -1,7 +1,9 @@
 //! The values of expressions during compilation: scalars are trees over the functions of the instruction table.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
+use pendula_isa::extension::Definition;
 use pendula_isa::table::TableFn;
 use pendula_isa::{Cond, Ty};
 
@@ -33,6 +35,8 @@ pub(super) enum ScalarExpr {
     Neg(Box<ScalarExpr>),
     /// A function of the instruction table.
     Apply(TableFn, Vec<ScalarExpr>),
+    /// A function by definition.
+    Defined(Arc<Definition>, Vec<ScalarExpr>),
     /// 1 if the comparison holds, else 0.
     Cmp(Cond, Ty, Box<ScalarExpr>, Box<ScalarExpr>),
     /// 1 if both are 1, else 0; the second is evaluated only if the first is 1.
@@ -90,7 +94,7 @@ impl ScalarExpr {
                 ([Some(a), Some(b), None], &[])
             }
             ScalarExpr::Choice(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
-            ScalarExpr::Apply(_, args) => ([None; 3], args),
+            ScalarExpr::Apply(_, args) | ScalarExpr::Defined(_, args) => ([None; 3], args),
         };
         parts.into_iter().flatten().chain(args)
     }

@@ -45,16 +45,7 @@ pub struct Build(pub IrFunction);
 
 impl Build {
     pub fn new(name: &str) -> Build {
-        Build(IrFunction {
-            name: name.into(),
-            params: Vec::new(),
-            vars: Vec::new(),
-            regions: Vec::new(),
-            body: Vec::new(),
-            loc: Loc { file: 0, column: 1, line: 1 },
-            inline: false,
-            names: Vec::new(),
-        })
+        Build(IrFunction::new(name, Loc { file: 0, column: 1, line: 1 }))
     }
 
     pub fn param(&mut self, name: &str, ty: Ty, written: bool) -> Var {
