@@ -31,7 +31,7 @@ fn promised(text: &str) -> Vec<String> {
 #[test]
 fn examples_print_what_they_say_on_every_engine() {
     let programs = files("rasm");
-    assert_eq!(programs.len(), 10);
+    assert_eq!(programs.len(), 11);
     for file in programs {
         let text = std::fs::read_to_string(&file).expect("a program");
         let path = file.strip_prefix(repository()).expect("in the repository").to_str().expect("UTF-8");
@@ -276,6 +276,106 @@ fn the_lab_matches_in_any_order_and_under_any_names() {
     );
     let (code, out, err) = run(&["lab", "try", &program, "--isa", isa.to_str().expect("UTF-8"), "--tech", "cmos45"]);
     assert!(code != 0 || out.contains("no instruction of the definitions"), "{out}{err}");
+}
+
+fn saved(name: &str, text: &str) -> String {
+    let path = folder("extensions").join(name);
+    std::fs::write(&path, text).expect("a file");
+    path.to_str().expect("UTF-8").to_string()
+}
+
+const SQUARE: &str =
+    ".instr square.q / unsquare.q x | a\n .temp t\n addmul.q t, a, a\n add x, t\n submul.q t, a, a\n.endinstr\n";
+
+#[test]
+fn temporaries_take_the_place_of_registers_that_are_zero() {
+    // The square goes through r10, which is zero, and through r9, which counts.
+    let through = |y: &str, t: &str| {
+        format!("        addmul.q {t}, r3, r3\n        add {y}, {t}\n        submul.q {t}, r3, r3\n")
+    };
+    let program = planted("clear", &(through("r1", "r10") + &through("r2", "r9")));
+    let isa = saved("square.isa", SQUARE);
+    let args = ["lab", "try", program.as_str(), "--isa", &isa, "--tech", "cmos45"];
+    let (code, out, err) = run(&args);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for line in [
+        "square.q at 1 place, 4 times",
+        "1 place assumes that registers are zero, which is known for these inputs only",
+        "1 place left out: a register would have to be zero and is not",
+        "agrees in every bit: forward, backward, gradients",
+    ] {
+        assert!(out.contains(line), "{out}");
+    }
+    let (_, out, err) = run(&[&args[..], &["--json"]].concat());
+    let tried: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}\n{out}{err}"));
+    let one = &tried["programs"][0];
+    assert_eq!([&one["assume_clear"], &one["not_clear"], &one["differing"]], [1, 1, 0], "{tried:#}");
+    // A sweep goes by the same rule.
+    let (code, out, err) =
+        run(&["lab", "sweep", &program, "--isa", &isa, "--tech", "cmos45", "--over", "width=16..64:2", "--csv"]);
+    assert!(code == 0 && out.lines().count() == 3, "{out}{err}");
+}
+
+#[test]
+fn what_is_discovered_is_used_and_not_proposed_twice() {
+    let program = planted(
+        "twice",
+        "        addmul.q r1, r3, 0.5\n        addmul.q r2, r3, r1\n        submul.q r2, r3, r1\n        submul.q r1, r3, 0.5\n        addmul.q r1, r3, 0.5\n        addmul.q r2, r3, r1\n",
+    );
+    let isa = folder("extensions").join("used.isa");
+    let isa = isa.to_str().expect("UTF-8");
+    let (code, out, err) = run(&["lab", "discover", &program, "--count", "6", "--json", "--tech", "cmos45", "-o", isa]);
+    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}\n{out}{err}"));
+    assert_eq!(code, 0, "{answer:#}");
+    let found = answer["found"].as_array().expect("found");
+    assert!(!found.is_empty(), "{answer:#}");
+    let uses: Vec<&str> =
+        answer["programs"][0]["uses"].as_array().expect("uses").iter().filter_map(|u| u["mnemonic"].as_str()).collect();
+    let mut saves = 0.0;
+    for one in found {
+        let name = one["mnemonic"].as_str().expect("a name");
+        assert!(uses.iter().any(|used| used.trim_start_matches("un") == name), "{name}: {answer:#}");
+        saves += one["saves"].as_f64().expect("a number");
+    }
+    // What the instructions save adds up to what the program saves.
+    let plug = &answer["programs"][0]["technologies"][0]["plug"];
+    let [before, after] = [0, 1].map(|n| plug[n].as_f64().expect("a number"));
+    assert!((saves - (before - after)).abs() < 1e-6 * before, "{answer:#}");
+}
+
+const LEFT: &str = ".instr dd x | a\n .temp t\n add t, a\n xor x, a\n.endinstr\n";
+
+#[test]
+fn a_temporary_that_may_be_left_traps_in_circuits_too() {
+    let isa = saved("left.isa", LEFT);
+    for args in [&["dd"][..], &["dd", "--direction", "backward"], &["dd", "--direction", "both"]] {
+        let args = [&["circuit"], args, &["--isa", &isa, "--width", "4", "--verify", "--json"]].concat();
+        let (code, out, err) = run(&args);
+        let answer: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{args:?}: {e}\n{out}{err}"));
+        assert_eq!(code, 0, "{args:?}: {answer:#}");
+        // In all states but those with a = 0.
+        let states = answer["verified"]["states"].as_u64().expect("a number");
+        assert_eq!(answer["verified"]["trapped"].as_u64(), Some(states / 16 * 15), "{answer:#}");
+    }
+    let program = saved("left.rasm", &format!("{LEFT} start\n add r2, 3\n dd r1, r2\n sub r2, 3\n finish\n"));
+    let (code, _, err) = run(&["run", &program]);
+    assert!(code == 1 && err.contains("its temporary `t` is not clear at the end: t = 3"), "{err}");
+    assert!(err.contains("a temporary must be clear at the end of its instruction"), "{err}");
+    // Shifts wrap, so that Gray's code for wide words is none on narrow ones.
+    let (code, _, err) = run(&["circuit", "gray", "--isa", "examples/isa/gray.isa", "--width", "8"]);
+    assert!(code == 2 && err.contains("`xorshr` by 8") && err.contains("modulo 8"), "{err}");
+}
+
+#[test]
+fn a_file_of_definitions_is_no_program() {
+    let isa = saved("left.isa", LEFT);
+    for command in ["asm", "run"] {
+        let (code, _, err) = run(&[command, &isa]);
+        assert!(code != 0 && err.contains(&format!("--isa {isa}")) && err.contains(".extension"), "{err}");
+    }
+    assert!(!Path::new(&isa).with_extension("o").exists());
+    let (code, out, _) = run(&["isa", "dd", "--isa", &isa]);
+    assert!(code == 0 && out.starts_with("dd x, a\n    inverse: dd\n"), "{out}");
 }
 
 #[test]

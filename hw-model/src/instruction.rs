@@ -83,6 +83,18 @@ pub enum NoCircuit {
         /// The adder.
         adder: Adder,
     },
+    /// A constant amount of a shift that is not less than the width.
+    #[error(
+        "`{mnemonic}` by {amount} is none on words of {width} bits, where amounts are taken modulo {width}; ask for wider words"
+    )]
+    Amount {
+        /// The instruction.
+        mnemonic: String,
+        /// The amount.
+        amount: u64,
+        /// Bits of a word.
+        width: usize,
+    },
     /// A step of an extension has none.
     #[error("`{mnemonic}` has no circuit, because a step of its definition has none: {why}")]
     Step {

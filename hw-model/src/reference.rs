@@ -131,7 +131,7 @@ impl Reference {
                 // Only straight-line rows have this meaning.
                 on_places(w, places, x, |w| row.visit(OfRow(w, back, *variant)).unwrap_or(Err(TRAP)))?;
             }
-            (Meaning::Extension(extension), x) => run_steps(w, extension.info().circuit_steps(back), x)?,
+            (Meaning::Extension(extension), x) => run_steps(w, &extension.info().steps[usize::from(back)], x)?,
             (Meaning::Jump(ty, cond), [a, b, taken, offset, pc]) => {
                 let holds = holds(w, *cond, *ty, *a, *b)?;
                 if !back {
@@ -227,7 +227,7 @@ pub(crate) fn constant(word: u64, ty: Ty, width: u32, frac: u32) -> u64 {
     word.cast_unsigned() & (u64::MAX >> (64 - width.min(64)))
 }
 
-/// Runs the steps of an extension on the words of its operands.
+/// Runs the steps of an extension on the words of its operands, and the checks of its temporaries.
 fn run_steps(w: &mut Words, steps: &[Inst], x: &mut [u64]) -> Result<(), Stop> {
     let mut locals = [0; Reg::PLACES];
     let index = |r: Reg| usize::from(r.number()) % Reg::PLACES;

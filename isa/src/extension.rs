@@ -322,9 +322,10 @@ impl ExtensionInfo {
         self.definition.is_function()
     }
 
-    /// The steps that its circuit does, or with `inverse` those of the inverse's: temporaries are ancillas there, which need no check.
+    /// The steps that its circuit does, or with `inverse` those of the inverse's: temporaries are ancillas there, which are clear before, and
+    /// checked afterwards only if they may not be clear.
     pub fn circuit_steps(&self, inverse: bool) -> &[Inst] {
-        let checks = if self.forgets() { 0 } else { self.definition.temporaries.len() };
+        let checks = self.checks().len();
         let all = &self.steps[usize::from(inverse)];
         &all[checks..all.len() - checks]
     }
@@ -349,6 +350,13 @@ impl ExtensionInfo {
         out.push(direct);
         out.extend_from_slice(&steps[middle + 2..]);
         Some(out)
+    }
+
+    /// The steps at the end that check that temporaries are zero, in the order of the temporaries; none if these are forgotten.
+    pub fn checks(&self) -> &[Inst] {
+        let all = &self.steps[0];
+        let checks = if self.forgets() { 0 } else { self.definition.temporaries.len() };
+        &all[all.len() - checks..]
     }
 
     /// The kind of operand `n`.

@@ -173,7 +173,9 @@ pub fn text_of(e: &Entry) -> String {
     if !e.formula.is_empty() {
         let _ = writeln!(out, "    {}", e.formula);
     }
-    let _ = writeln!(out, "    {}", e.docs);
+    if !e.docs.is_empty() {
+        let _ = writeln!(out, "    {}", e.docs);
+    }
     let _ = writeln!(out, "    inverse: {}", e.inverse.as_deref().unwrap_or("none"));
     let _ = writeln!(out, "    gates: {}    opcode: {:#06x}", e.classes.join(" + "), e.opcode);
     if e.differentiable {

@@ -4,20 +4,20 @@
 //! graph), with at most so many registers that change and so many that are read. Registers that are as they were at its end, whatever was in the
 //! others, are its temporaries. Equal parts of all programs are one proposal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pendula_isa::Env;
 use pendula_isa::extension::{
-    Defines, Definition, Parameter, TEMPORARIES, Temporary, may_be_step, operand_register, temporary_register,
+    Defines, Definition, Parameter, TEMPORARIES, Temporary, TooMany, may_be_step, operand_register, temporary_register,
 };
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
-use pendula_isa::operand::{OPERANDS, Slot};
+use pendula_isa::operand::{OPERANDS, Operand, Slot};
 use pendula_isa::types::{Reg, Ty};
 
 use crate::effects::{Effects, effects, in_registers, is_check, stretches};
-use crate::matching::arrange;
+use crate::matching::{Pattern, Site, arrange, patterns, register_of, sites};
 
 /// What a proposal may be.
 #[derive(Clone, Copy, Debug)]
@@ -230,7 +230,7 @@ fn with_roles(code: &[Inst], part: &[usize], outputs: &[Reg], inputs: &[Reg], ke
     let mut types: HashMap<Reg, Ty> = HashMap::new();
     for step in &steps {
         for (n, (slot, operand)) in step.operands().enumerate() {
-            if let (Slot::Reg(_) | Slot::Target(_), pendula_isa::Operand::Reg(r)) = (slot, operand) {
+            if let (Slot::Reg(_) | Slot::Target(_), Operand::Reg(r)) = (slot, operand) {
                 let ty = step.kind.constant_type(n);
                 let known = types.entry(r).or_insert(ty);
                 if *known == Ty::Int {
@@ -286,4 +286,29 @@ impl Proposal {
         let count = |written| self.definition.parameters.iter().filter(|p| p.written == written).count();
         count(true) <= limits.outputs && count(false) <= limits.inputs
     }
+}
+
+/// Whether one of these definitions does what another does: the same steps up to the names of operands, their order, and the direction.
+///
+/// # Errors
+/// The process has had too many extensions.
+pub fn does_what_one_of(known: &[Arc<Definition>], other: &Definition) -> Result<bool, TooMany> {
+    let is_temporary =
+        |register: &Reg| register.local_number().is_some_and(|n| usize::from(n).checked_sub(OPERANDS).is_some());
+    let shape = |one: &Definition| (one.operands(), one.temporaries.len());
+    for definition in known.iter().filter(|one| shape(one) == shape(other)) {
+        for (_, kind) in definition.kinds()? {
+            let same: Vec<Pattern> = patterns(kind).into_iter().filter(|p| p.len() == other.steps.len()).collect();
+            let equal = |site: &Site| {
+                let operands: HashSet<Reg> = site.inst.operands().filter_map(|(_, o)| register_of(o)).collect();
+                site.matched.len() == other.steps.len()
+                    && site.temporaries.iter().all(is_temporary)
+                    && operands.len() == other.operands()
+            };
+            if sites(&same, &other.steps, 0..other.steps.len(), &|_| true).iter().any(equal) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }

@@ -71,6 +71,11 @@ pub(crate) fn effects(inst: &Inst) -> Effects {
 }
 
 impl Effects {
+    /// Whether the instruction reads or writes a register.
+    pub(crate) fn names(&self, register: Reg) -> bool {
+        (self.read | self.written) & bit(register) != 0
+    }
+
     /// Whether the order of the two matters.
     pub(crate) fn conflict(&self, other: &Effects) -> bool {
         if let (Some((a, acc)), Some((b, also))) = (self.sum, other.sum)

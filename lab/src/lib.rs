@@ -3,6 +3,7 @@
 //! [`rewrite`] puts extensions in the place of instructions that do the same, [`compare`] runs both programs and compares every bit, and
 //! [`discover`] proposes extensions from the instructions that programs run most.
 
+pub mod clear;
 pub mod compare;
 pub mod discover;
 mod effects;

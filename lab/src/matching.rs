@@ -23,7 +23,7 @@ pub(crate) struct Pattern {
 }
 
 /// A place where an extension does what instructions do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The addresses of the instructions, in order.
     pub matched: Vec<usize>,
@@ -171,12 +171,16 @@ impl Search<'_> {
         let mut matched = self.chosen.clone();
         matched.sort_unstable();
         let (before, after) = arrange(self.effects, &matched)?;
-        let register = |operand: &Operand| match operand {
-            Operand::Reg(r) => Some(*r),
-            _ => None,
-        };
-        let temporaries = self.places.iter().skip(32 + OPERANDS).flatten().filter_map(register).collect();
+        let temporaries = self.places.iter().skip(32 + OPERANDS).flatten().copied().filter_map(register_of).collect();
         Some(Site { matched, before, after, inst, temporaries })
+    }
+}
+
+/// The register that an operand is.
+pub(crate) fn register_of(operand: Operand) -> Option<Reg> {
+    match operand {
+        Operand::Reg(register) => Some(register),
+        _ => None,
     }
 }
 
@@ -199,8 +203,14 @@ pub(crate) fn arrange(effects: &[Effects], matched: &[usize]) -> Option<(Vec<usi
     Some((before, after))
 }
 
-/// The places in a stretch of instructions where one of the patterns matches, without overlaps, from the left; where several do, the first one.
-pub(crate) fn sites(patterns: &[Pattern], code: &[Inst], stretch: std::ops::Range<usize>) -> Vec<Site> {
+/// The places in a stretch of instructions where one of the patterns matches and `allows` does not refuse it, without overlaps, from the left;
+/// where several do, the first one.
+pub(crate) fn sites(
+    patterns: &[Pattern],
+    code: &[Inst],
+    stretch: std::ops::Range<usize>,
+    allows: &dyn Fn(&Site) -> bool,
+) -> Vec<Site> {
     let all: Vec<Effects> = code[..stretch.end].iter().map(effects).collect();
     let mut out: Vec<Site> = Vec::new();
     let mut at = stretch.start;
@@ -208,7 +218,7 @@ pub(crate) fn sites(patterns: &[Pattern], code: &[Inst], stretch: std::ops::Rang
         let end = stretch.end.min(at + WINDOW);
         let found = patterns.iter().find_map(|pattern| {
             let mut search = Search { pattern, code, effects: &all, places: [None; 64], chosen: Vec::new(), tried: 0 };
-            (search.step(0, at, end)).then(|| search.site()).flatten()
+            (search.step(0, at, end)).then(|| search.site()).flatten().filter(|site| allows(site))
         });
         match found {
             Some(site) => {

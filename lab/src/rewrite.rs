@@ -1,7 +1,9 @@
 //! Rewrites programs to use extensions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use pendula_isa::Inst;
 use pendula_isa::extension::{Definition, TooMany};
 use pendula_isa::module::{Module, Reason, Span, SymbolKind};
 use pendula_isa::operand::Slot;
@@ -21,11 +23,15 @@ pub struct Rewritten {
     pub addresses: Vec<usize>,
 }
 
-/// Puts extensions in the place of instructions that do the same. With `temporaries` off, those that need registers that are zero are left out.
+/// Puts extensions in the place of instructions that do the same, at the places that `allows` does not refuse.
 ///
 /// # Errors
 /// The process has had too many extensions.
-pub fn rewrite(module: &Module, definitions: &[Arc<Definition>], temporaries: bool) -> Result<Rewritten, TooMany> {
+pub fn rewrite(
+    module: &Module,
+    definitions: &[Arc<Definition>],
+    allows: &dyn Fn(&Site) -> bool,
+) -> Result<Rewritten, TooMany> {
     let mut all: Vec<Pattern> = Vec::new();
     for definition in definitions {
         for (_, kind) in definition.kinds()? {
@@ -40,74 +46,91 @@ pub fn rewrite(module: &Module, definitions: &[Arc<Definition>], temporaries: bo
     breaks.dedup();
     let mut found = Vec::new();
     for stretch in stretches(&module.code, &breaks) {
-        found.extend(sites(&all, &module.code, stretch));
+        found.extend(sites(&all, &module.code, stretch, allows));
     }
-    found.retain(|site| temporaries || site.temporaries.is_empty());
     Ok(apply(module, found))
 }
 
 /// Puts extensions in these places.
 fn apply(module: &Module, sites: Vec<Site>) -> Rewritten {
     let old = &module.code;
-    let mut code = Vec::with_capacity(old.len());
-    // The new address of each instruction, and of the end.
-    let mut place = vec![0usize; old.len() + 1];
-    let mut order: Vec<usize> = Vec::with_capacity(old.len());
+    let mut moved = Moved::of(old.len());
     let mut addresses = Vec::new();
     let mut at = 0;
     for site in &sites {
         let (Some(&first), Some(&last)) = (site.matched.first(), site.matched.last()) else { continue };
-        for n in at..first {
-            place[n] = code.len();
-            code.push(old[n]);
-            order.push(n);
+        for n in (at..first).chain(site.before.iter().copied()) {
+            moved.keep(old, n);
         }
-        for n in &site.before {
-            place[*n] = code.len();
-            code.push(old[*n]);
-            order.push(*n);
-        }
-        addresses.push(code.len());
+        addresses.push(moved.code.len());
         for n in &site.matched {
-            place[*n] = code.len();
+            moved.place[*n] = moved.code.len();
         }
-        code.push(site.inst);
-        order.push(first);
+        moved.add(site.inst, first);
         for n in &site.after {
-            place[*n] = code.len();
-            code.push(old[*n]);
-            order.push(*n);
+            moved.keep(old, *n);
         }
         at = last + 1;
     }
     for n in at..old.len() {
-        place[n] = code.len();
-        code.push(old[n]);
-        order.push(n);
+        moved.keep(old, n);
     }
-    place[old.len()] = code.len();
-    for (new, from) in order.iter().enumerate() {
-        let inst = &mut code[new];
-        if inst.kind.layout().contains(&Slot::Label) {
-            let to = (*from as i64 + inst.imm).clamp(0, old.len() as i64) as usize;
-            inst.imm = place[to] as i64 - new as i64;
+    let replaced: HashSet<usize> = sites.iter().flat_map(|site| site.matched.iter().copied()).collect();
+    Rewritten { module: moved.module(module, &replaced), sites, addresses }
+}
+
+/// The instructions of a program at other addresses, with others among them.
+pub(crate) struct Moved {
+    code: Vec<Inst>,
+    /// The old address of each instruction, or that of an old one near it.
+    order: Vec<usize>,
+    /// The new address of each old instruction, and of the end.
+    place: Vec<usize>,
+}
+
+impl Moved {
+    pub(crate) fn of(len: usize) -> Moved {
+        Moved { code: Vec::with_capacity(len), order: Vec::with_capacity(len), place: vec![0; len + 1] }
+    }
+
+    /// Appends the instruction at an old address.
+    pub(crate) fn keep(&mut self, old: &[Inst], at: usize) {
+        self.place[at] = self.code.len();
+        self.add(old[at], at);
+    }
+
+    /// Appends an instruction that stands for that at an old address, or beside it.
+    pub(crate) fn add(&mut self, inst: Inst, near: usize) {
+        self.code.push(inst);
+        self.order.push(near);
+    }
+
+    /// The program, without the reasons of instructions that were replaced.
+    pub(crate) fn module(mut self, module: &Module, replaced: &HashSet<usize>) -> Module {
+        let len = module.code.len();
+        self.place[len] = self.code.len();
+        let Moved { mut code, order, place } = self;
+        for (new, from) in order.iter().enumerate() {
+            let inst = &mut code[new];
+            if inst.kind.layout().contains(&Slot::Label) {
+                let to = (*from as i64 + inst.imm).clamp(0, len as i64) as usize;
+                inst.imm = place[to] as i64 - new as i64;
+            }
         }
+        let to = |address: u32| place.get(address as usize).map_or(address, |new| *new as u32);
+        let mut symbols = module.symbols.clone();
+        for symbol in symbols.iter_mut().filter(|s| !matches!(s.kind, SymbolKind::Data { .. })) {
+            symbol.value = u64::from(to(symbol.value as u32));
+        }
+        let spans = module.spans.iter().map(|s| Span { start: to(s.start), end: to(s.end), ..s.clone() }).collect();
+        let mut reasons: Vec<Reason> = module
+            .reasons
+            .iter()
+            .filter(|reason| !replaced.contains(&(reason.at as usize)))
+            .map(|reason| Reason { at: to(reason.at), text: Arc::clone(&reason.text) })
+            .collect();
+        reasons.sort_by_key(|reason| reason.at);
+        let locs = if module.locs.is_empty() { Vec::new() } else { order.iter().map(|n| module.locs[*n]).collect() };
+        Module { code, locs, symbols, spans, reasons, ..module.clone() }
     }
-    let to = |address: u32| place.get(address as usize).map_or(address, |new| *new as u32);
-    let inside = |address: u32| sites.iter().any(|site| site.matched.contains(&(address as usize)));
-    let mut symbols = module.symbols.clone();
-    for symbol in symbols.iter_mut().filter(|s| !matches!(s.kind, SymbolKind::Data { .. })) {
-        symbol.value = u64::from(to(symbol.value as u32));
-    }
-    let spans = module.spans.iter().map(|s| Span { start: to(s.start), end: to(s.end), ..s.clone() }).collect();
-    let mut reasons: Vec<Reason> = module
-        .reasons
-        .iter()
-        .filter(|reason| !inside(reason.at))
-        .map(|reason| Reason { at: to(reason.at), text: Arc::clone(&reason.text) })
-        .collect();
-    reasons.sort_by_key(|reason| reason.at);
-    let locs = if module.locs.is_empty() { Vec::new() } else { order.iter().map(|n| module.locs[*n]).collect() };
-    let module = Module { code, locs, symbols, spans, reasons, ..module.clone() };
-    Rewritten { module, sites, addresses }
 }

@@ -12,6 +12,7 @@ use pendula::isa::{Format, mnemonic};
 use pendula::report::Reporter;
 
 use crate::cli::output::report;
+use crate::cli::program::Program;
 use crate::cli::status::{Reported, Status};
 
 /// Files of definitions.
@@ -79,4 +80,21 @@ impl Instructions {
         let inverse = |kind: Kind| matches!(kind, Kind::Extension { inverse: true, .. });
         self.added.iter().map(|(_, kind)| *kind).filter(move |kind| !inverse(*kind))
     }
+}
+
+/// What to do with a file that has nothing but definitions, if a program is one.
+pub(crate) fn advice(program: &Program, file: &str) -> Option<String> {
+    let module = &program.module;
+    let is_empty = module.code.is_empty() && module.data.is_empty() && module.symbols.is_empty();
+    let begins = |line: &str| {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        [".instr", ".function"].iter().any(|directive| word.eq_ignore_ascii_case(directive))
+    };
+    let defines = (0..program.sources.len() as u16).any(|n| program.sources.text(n).lines().any(begins));
+    (is_empty && defines).then(|| {
+        format!(
+            "programs take these definitions by `--isa {file}`, or by a line `.extension` with the file's name; `pendula isa \
+             --isa {file}` shows them"
+        )
+    })
 }

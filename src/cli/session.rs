@@ -28,6 +28,7 @@ use pendula::{language, pisa};
 use serde_json::Value;
 
 use crate::cli::args::{Conditions, Engine, Source, Switch, TrapOn};
+use crate::cli::definitions;
 use crate::cli::interrupt::{self, Unresponsive};
 use crate::cli::output::report;
 use crate::cli::program;
@@ -88,9 +89,10 @@ pub(crate) fn program(
             attach_whole(&mut program, loaded, source, conditions)?;
             Ok(program)
         }
-        Err(error) => refuse(
-            Diagnostic::error(error.code(), format!("{}: {error}", display_name(&source.file))).help(error.help()),
-        ),
+        Err(error) => {
+            let help = definitions::advice(loaded, &source.file).unwrap_or_else(|| error.help().to_string());
+            refuse(Diagnostic::error(error.code(), format!("{}: {error}", display_name(&source.file))).help(help))
+        }
     }
 }
 

@@ -136,11 +136,10 @@ fn primary_text(trap: &Trap, module: &Module) -> String {
 
 /// Where an instruction that the program has defined stopped: `in its step 2, `adddiv.q x, a, b`: a = 1.0, b = 0.0`.
 fn step_text(trap: &Trap, module: &Module) -> Option<String> {
-    let FailedStep { extension, back, number: at, step, words } = trap.step.as_ref()?;
+    let failed = trap.step.as_ref()?;
+    let FailedStep { extension, number: at, step, words, .. } = failed;
     let info = extension.info();
     let (definition, format) = (&info.definition, module.flags.format);
-    let own = info.circuit_steps(*back).len();
-    let before = info.steps[usize::from(*back)].len().saturating_sub(own) / 2;
     let shown = |n: usize, operand: Operand| {
         let word = words.get(n).copied().flatten()?;
         let Operand::Reg(register) = operand else { return None };
@@ -149,15 +148,15 @@ fn step_text(trap: &Trap, module: &Module) -> Option<String> {
     };
     let mut values: Vec<String> = step.operands().enumerate().filter_map(|(n, (_, o))| shown(n, o)).collect();
     values.dedup();
-    // The checks of temporaries stand around the steps of the definition.
-    match at.checked_sub(before).filter(|n| *n < own) {
-        Some(n) => {
-            let text = pendula_asm::definitions::step(definition, step, format);
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(format!("in its step {}, `{text}`: {}", n + 1, values.join(", ")))
-        }
-        None => Some(format!("its temporary is not zero at the end: {}", values.join(", "))),
+    if let Some(temporary) = failed.temporary() {
+        let name = definition.local_name(temporary);
+        return Some(format!("its temporary `{name}` is not clear at the end: {}", values.join(", ")));
     }
+    // The checks of temporaries stand around the steps of the definition.
+    let n = at.saturating_sub(info.checks().len());
+    let text = pendula_asm::definitions::step(definition, step, format);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(format!("in its step {}, `{text}`: {}", n + 1, values.join(", ")))
 }
 
 fn other_text(trap: &Trap, module: &Module) -> String {
@@ -328,6 +327,7 @@ pub fn report(
         }
         // The reason already says it.
         Fault::Assert if reason.is_some() => "",
+        _ if trap.step.as_ref().is_some_and(|step| step.temporary().is_some()) => own,
         Fault::NotZero if reason.is_some() => reason
             .and_then(advice)
             .unwrap_or("uncompute what has changed it, or deallocate it with the value that it has"),

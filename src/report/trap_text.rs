@@ -33,12 +33,19 @@ pub struct TrapText<'m> {
     pub help: &'static str,
 }
 
+/// The title for a temporary of an instruction by definition that is not zero at the end.
+const UNCLEAN_TITLE: &str = "a temporary must be clear at the end of its instruction, and is not";
+const UNCLEAN_HELP: &str = "undo in the definition what made it; or make it an operand, if it is a result";
+
 /// The parts of the message for a trap of a module.
 pub fn trap_text<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
     let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
     let reason = module.reason(trap.at).or_else(other);
     let disagree = |fault| matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding);
     match trap.fault {
+        fault if trap.step.as_ref().is_some_and(|step| step.temporary().is_some()) => {
+            TrapText { title: UNCLEAN_TITLE, help: UNCLEAN_HELP, ..plain(fault, reason) }
+        }
         fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {
             TrapText { fault, code: DISAGREE, title: DISAGREE_TITLE, reason, help: fault.help() }
         }

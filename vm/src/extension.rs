@@ -55,6 +55,15 @@ pub struct FailedStep {
     pub words: Vec<Option<u64>>,
 }
 
+impl FailedStep {
+    /// The temporary, if the step is the check that it is clear at the end of the instruction.
+    pub fn temporary(&self) -> Option<Reg> {
+        let (info, back) = (self.extension.info(), usize::from(self.back));
+        let first = info.steps[back].len() - info.checks().len();
+        (self.number >= first).then_some(self.step.regs[0])
+    }
+}
+
 impl Extensions {
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {

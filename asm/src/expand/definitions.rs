@@ -544,7 +544,7 @@ pub(super) fn unknown_local(p: &mut Parser<'_>, draft: &Draft, name: Sym, span: 
     let help = match draft.is_function {
         true => format!("its arguments are {}", names.join(", ")),
         false => format!(
-            "it has {}; `.temp {text}` makes a temporary; operands that are read stand behind `|`",
+            "it has {}; `.temp {text}` makes a temporary; operands that are read stand behind `|`; `.equ` names no constants here",
             names.join(", ")
         ),
     };

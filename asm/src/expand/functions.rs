@@ -83,8 +83,11 @@ impl Expander<'_> {
         let tree = reader.sum(ty, 0)?;
         reader.p.end()?;
         if tree.parts() > PARTS {
-            let message = format!("the expression has more than {PARTS} parts");
-            return Err(reader.p.fail(codes::LIMIT, message, span, "divide it into several functions"));
+            let message = format!(
+                "the expression has more than {PARTS} parts, equal ones and those of the functions that it calls counted each time"
+            );
+            let help = "write an `.instr` instead, with temporaries for what occurs more than once";
+            return Err(reader.p.fail(codes::LIMIT, message, span, help));
         }
         let mut steps = Steps { steps: Vec::new(), temporaries: Vec::new(), known: HashMap::new() };
         let value = steps.value(&tree, ty);

@@ -1,19 +1,21 @@
 //! Circuits of extensions: those of their steps, joined and simplified.
 //!
-//! Temporaries are ancillas. In a function, the gates that compute a part and those that undo it again lie on the same wires, so that what is
+//! Temporaries are ancillas. Those that are not clear at the end in some state get a trap signal. In a function, the gates that compute a part and those that undo it again lie on the same wires, so that what is
 //! undone only to be computed again falls away; elsewhere the steps share their ancillas.
 
 use std::collections::HashMap;
 
 use pendula_isa::circuit::{Circuit, Gate, GateCounts, Register, Role, Wire};
-use pendula_isa::extension::{Extension, Form};
+use pendula_isa::extension::{Extension, Form, operand_register, temporary_register};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::{OPERANDS, Operand};
+use pendula_isa::table::TableFn;
 use pendula_isa::{Acc, Reg, Ty};
 
 use super::{Base, Direction, InstructionCircuit, NoCircuit, Sizes, has_fixed};
 use crate::circuit::Choice;
 use crate::reference::{Meaning, constant};
+use crate::verify::{Random, low};
 
 /// The names of an extension's words in its circuit.
 fn names(extension: Extension) -> Vec<(String, bool)> {
@@ -42,7 +44,7 @@ pub(super) fn base(
     };
     let mut registers = Vec::new();
     for (n, (name, written)) in names(extension).into_iter().enumerate() {
-        let wires = joined.word(pendula_isa::extension::operand_register(n), width);
+        let wires = joined.word(operand_register(n), width);
         registers.push(Register {
             name,
             role: if written { Role::Target } else { Role::Operand },
@@ -52,21 +54,27 @@ pub(super) fn base(
     }
     let mut ancillas: Vec<Wire> = Vec::new();
     for n in 0..info.definition.temporaries.len() {
-        ancillas.extend(joined.word(pendula_isa::extension::temporary_register(n), width));
+        ancillas.extend(joined.word(temporary_register(n), width));
     }
     let first_other = joined.wires;
-    for step in &steps {
-        let step = &if info.forgets() { into_clear_word(step) } else { *step };
+    let append = |joined: &mut Joined, step: &Inst| {
         let (circuit, constants) = step_circuit(step, (width, frac), choice)
             .map_err(|why| NoCircuit::Step { mnemonic: mnemonic.to_string(), why: why.to_string() })?;
         joined.append(step, &circuit, &constants, info.forgets());
+        Ok(())
+    };
+    for step in &steps {
+        append(&mut joined, &if info.forgets() { into_clear_word(step) } else { *step })?;
+    }
+    for n in joined.unclean(&registers, info.checks().len()) {
+        append(&mut joined, &info.checks()[n])?;
     }
     let mut before = GateCounts::default();
     count(&joined.gates, &mut before);
     let gates = simplified(&joined.gates, joined.wires);
     let traps: Vec<Wire> = joined.traps.clone();
     for (n, register) in registers.iter_mut().enumerate() {
-        register.after = joined.places[&pendula_isa::extension::operand_register(n)].clone();
+        register.after = joined.places[&operand_register(n)].clone();
     }
     for (n, wire) in traps.iter().enumerate() {
         let name = if n == 0 { "trap".to_string() } else { format!("trap_{}", n + 1) };
@@ -114,6 +122,9 @@ fn step_circuit(step: &Inst, (width, frac): (usize, usize), choice: Choice) -> R
     let mut constants = Vec::new();
     for (n, (_, operand)) in step.operands().enumerate() {
         let value = match operand {
+            Operand::Imm(amount, _) if n == 2 && shifts(step.kind) && amount >= width as u64 => {
+                return Err(NoCircuit::Amount { mnemonic: step.kind.mnemonic(), amount, width });
+            }
             Operand::Imm(_, Ty::F) if width < 64 => {
                 let (mnemonic, why) = (step.kind.mnemonic(), "of a constant, which other formats do not hold");
                 return Err(NoCircuit::Nothing { mnemonic, why });
@@ -131,6 +142,12 @@ fn step_circuit(step: &Inst, (width, frac): (usize, usize), choice: Choice) -> R
         }
     }
     Ok((circuit, constants))
+}
+
+/// Whether an instruction shifts a whole word by its last operand.
+fn shifts(kind: Kind) -> bool {
+    use pendula_isa::table::int_fn::Name::{Sar, Shl, Shr};
+    matches!(kind, Kind::Accumulate { func: TableFn::Int(Shl | Shr | Sar), .. })
 }
 
 /// The name of an operand in the circuits of the table's instructions.
@@ -151,6 +168,9 @@ fn count(gates: &[Gate], n: &mut GateCounts) {
         }
     }
 }
+
+/// How many gates are simulated to find temporaries that are not clear.
+const GATES: usize = 1 << 24;
 
 /// Circuits one after the other.
 struct Joined {
@@ -175,6 +195,44 @@ impl Joined {
         let wires: Vec<Wire> = (0..width).map(|_| self.new_wire()).collect();
         self.places.insert(register, wires.clone());
         wires
+    }
+
+    /// The temporaries that are not zero after the gates in a state in which no step traps: all states are tried if they are few, else random
+    /// ones. `operands` are the registers of the operands.
+    fn unclean(&self, operands: &[Register], temporaries: usize) -> Vec<usize> {
+        if temporaries == 0 {
+            return Vec::new();
+        }
+        let bits: u32 = operands.iter().map(|register| register.wires.len() as u32).sum();
+        let most = (GATES / self.gates.len().max(1)).clamp(16, 1024) as u64;
+        let states = 1u64.checked_shl(bits).filter(|states| bits < 64 && *states <= 64 * most);
+        let runs = states.map_or(most, |states| states.div_ceil(64));
+        let mut random = Random::new(1);
+        let mut unclean = vec![false; temporaries];
+        for run in 0..runs {
+            let mut lanes = vec![0u64; self.wires as usize];
+            for lane in 0..64 {
+                let mut number = 64 * run + lane;
+                for register in operands {
+                    let width = register.wires.len();
+                    let word = if states.is_some() { number & low(width) } else { random.any(width) };
+                    number = number.checked_shr(width as u32).unwrap_or(0);
+                    for (bit, wire) in register.wires.iter().enumerate() {
+                        lanes[*wire as usize] |= (word >> bit & 1) << lane;
+                    }
+                }
+            }
+            self.gates.iter().for_each(|gate| gate.on_lanes(&mut lanes));
+            let any = |wires: &[Wire]| wires.iter().fold(0, |any, wire| any | lanes[*wire as usize]);
+            let trapped = any(&self.traps);
+            for (n, is) in unclean.iter_mut().enumerate() {
+                *is |= any(&self.places[&temporary_register(n)]) & !trapped != 0;
+            }
+            if unclean.iter().all(|is| *is) {
+                break;
+            }
+        }
+        (0..temporaries).filter(|n| unclean[*n]).collect()
     }
 
     /// Appends the circuit of a step.

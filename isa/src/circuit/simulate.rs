@@ -105,16 +105,7 @@ impl Circuit {
                     dirty.push(DirtyAncilla { wire: *wire, gate: *gate, states });
                 }
             }
-            match *gate {
-                Gate::Not(a) => lanes[a as usize] = !lanes[a as usize],
-                Gate::Cnot(a, b) => lanes[b as usize] ^= lanes[a as usize],
-                Gate::Toffoli(a, b, c) => lanes[c as usize] ^= lanes[a as usize] & lanes[b as usize],
-                Gate::Cswap(a, b, c) => {
-                    let change = lanes[a as usize] & (lanes[b as usize] ^ lanes[c as usize]);
-                    lanes[b as usize] ^= change;
-                    lanes[c as usize] ^= change;
-                }
-            }
+            gate.on_lanes(lanes);
         }
         let places = |role| self.registers.iter().filter(move |r| r.role == role).flat_map(|r| &r.after);
         let trapped = places(Role::Trap).fold(0, |t, w| t | lanes[*w as usize]);
@@ -126,5 +117,24 @@ impl Circuit {
         let claimed = claimed & !trapped;
         let dirty = dirty.into_iter().chain(end).find(|d| d.states & claimed != 0);
         dirty.map_or(Ok(()), |d| Err(DirtyAncilla { states: d.states & claimed, ..d }))
+    }
+}
+
+impl Gate {
+    /// Applies the gate in 64 states at once: `lanes` has a word for each wire, with a bit for each state.
+    ///
+    /// # Panics
+    /// If there are fewer words than wires.
+    pub fn on_lanes(self, lanes: &mut [u64]) {
+        match self {
+            Gate::Not(a) => lanes[a as usize] = !lanes[a as usize],
+            Gate::Cnot(a, b) => lanes[b as usize] ^= lanes[a as usize],
+            Gate::Toffoli(a, b, c) => lanes[c as usize] ^= lanes[a as usize] & lanes[b as usize],
+            Gate::Cswap(a, b, c) => {
+                let change = lanes[a as usize] & (lanes[b as usize] ^ lanes[c as usize]);
+                lanes[b as usize] ^= change;
+                lanes[c as usize] ^= change;
+            }
+        }
     }
 }

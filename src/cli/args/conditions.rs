@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::{RUNNING, count};
 
 /// The conditions of a run.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Conditions {
     /// Set a data symbol or a register before the run (repeatable).
     ///

@@ -1,12 +1,13 @@
 //! `pendula asm`.
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use pendula::asm::{disasm, object};
 use pendula::report::{Reporter, print};
 use serde_json::{Map, json};
 
 use crate::cli::args::Asm;
 use crate::cli::commands::load;
+use crate::cli::definitions;
 use crate::cli::output;
 use crate::cli::output::output_object;
 use crate::cli::status::Status;
@@ -19,6 +20,9 @@ pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
         "--listing and `-o -` both write to standard output: name a file for the object"
     );
     let file = &args.source.file;
+    if let Some(advice) = definitions::advice(&program, file) {
+        bail!("{file} has definitions alone, which make no object: {advice}");
+    }
     let listing = args.listing.then(|| {
         let sources = &program.sources;
         let line = |file: u16, line: u32| sources.line(file, line).map(|(_, text)| text.to_string());

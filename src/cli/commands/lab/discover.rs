@@ -1,18 +1,20 @@
 //! `pendula lab discover`.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use pendula::hw_model::Technology;
+use pendula::isa::Module;
+use pendula::isa::counts::Counts;
 use pendula::isa::extension::Definition;
 use pendula::report::{Reporter, print};
-use pendula_lab::discover::{Limits, Ran, proposals};
-use pendula_lab::rewrite::rewrite;
+use pendula_lab::discover::{Limits, Ran, does_what_one_of, proposals};
 use serde_json::{Map, Value, json};
 
 use super::definition_text;
 use super::subject::{Subject, subjects, technologies};
-use super::tried::{Costs, Tried, attempt, costs, run_both};
+use super::tried::{Costs, Settled, Tried, attempt, costs, executions, settle};
 use crate::cli::args::{LabDiscover, Saves};
 use crate::cli::output::write_file;
 use crate::cli::report::answer::{answer, finished};
@@ -26,6 +28,10 @@ struct Found {
     definition: Arc<Definition>,
     text: String,
     saves: f64,
+}
+
+fn definitions(found: &[Found]) -> Vec<Arc<Definition>> {
+    found.iter().map(|f| Arc::clone(&f.definition)).collect()
 }
 
 /// The cost by which instructions are chosen.
@@ -47,10 +53,19 @@ pub(super) fn run(args: &LabDiscover, reporter: &Reporter) -> anyhow::Result<Sta
         let Some(one) = search.next(&found)? else { break };
         found.push(one);
     }
-    let definitions: Vec<Arc<Definition>> = found.iter().map(|f| Arc::clone(&f.definition)).collect();
-    let mut tried: Vec<(&Subject, Tried)> = Vec::new();
-    for subject in &subjects {
-        tried.push((subject, attempt(subject, &definitions, &technologies, &args.programs.given)?));
+    let attempts = |found: &[Found]| -> anyhow::Result<Vec<(&Subject, Tried)>> {
+        let definitions = definitions(found);
+        let tried = |subject| Ok((subject, attempt(subject, &definitions, &technologies, &args.programs.given)?));
+        subjects.iter().map(tried).collect()
+    };
+    let mut tried = attempts(&found)?;
+    // Later ones may have taken all places of an earlier one.
+    let all = found.len();
+    let used: HashSet<&String> = tried.iter().flat_map(|(_, t)| t.uses.iter().map(|(name, ..)| name)).collect();
+    found.retain(|f| f.definition.mnemonics().iter().any(|(name, ..)| used.contains(name)));
+    if found.len() < all {
+        search.measure_again(&mut found)?;
+        tried = attempts(&found)?;
     }
     let agree = tried.iter().all(|(_, tried)| tried.compared.differs.is_none());
     let file = found.iter().map(|f| f.text.as_str()).collect::<Vec<_>>().join("\n");
@@ -94,57 +109,83 @@ struct Search<'a> {
     limits: Limits,
 }
 
+/// The programs as they are with some instructions, how often each of their instructions runs, and the cost of all.
+struct Now {
+    programs: Vec<(Subject, Vec<u64>)>,
+    cost: f64,
+}
+
 impl Search<'_> {
-    /// The programs as they are with the instructions found so far.
-    fn now(&self, found: &[Found]) -> anyhow::Result<Vec<Subject>> {
-        let definitions: Vec<Arc<Definition>> = found.iter().map(|f| Arc::clone(&f.definition)).collect();
-        let mut out = Vec::new();
+    /// The programs with the instructions found so far.
+    fn now(&self, found: &[Found]) -> anyhow::Result<Now> {
+        let definitions = definitions(found);
+        let mut now = Now { programs: Vec::new(), cost: 0.0 };
         for subject in self.subjects {
-            let module = rewrite(&subject.module, &definitions, true)?.module;
-            out.push(Subject { name: subject.name.clone(), module, variables: subject.variables.clone() });
+            let Settled { with, compared, .. } = settle(subject, &definitions, &self.args.programs.given)?;
+            now.cost += self.cost(&with.module, &compared.counts[1])?;
+            let executions = executions(&compared.counts[1], &with.module);
+            let Subject { name, variables, .. } = subject;
+            let subject = Subject { name: name.clone(), module: with.module, variables: variables.clone() };
+            now.programs.push((subject, executions));
         }
-        Ok(out)
+        Ok(now)
+    }
+
+    /// The cost of a run by which instructions are chosen.
+    fn cost(&self, module: &Module, counts: &Counts) -> anyhow::Result<f64> {
+        let words = module.data.len() as u64 + 64;
+        Ok(cost(&costs(module, counts, &self.technologies[..1], words, false)?, self.args.by))
+    }
+
+    /// What each instruction saves beside those before it.
+    fn measure_again(&self, found: &mut [Found]) -> anyhow::Result<()> {
+        let mut before = self.now(&[])?.cost;
+        for n in 0..found.len() {
+            let after = self.now(&found[..=n])?.cost;
+            found[n].saves = before - after;
+            before = after;
+        }
+        Ok(())
     }
 
     /// The instruction that saves most; `None` if none saves anything.
     fn next(&self, found: &[Found]) -> anyhow::Result<Option<Found>> {
-        let first = &self.technologies[..1];
-        let now = self.now(found)?;
-        let (mut ran, mut before) = (Vec::new(), 0.0);
-        for subject in &now {
-            let compared = run_both(subject, &subject.module, &self.args.programs.given)?;
-            let counts = &compared.counts[0];
-            let mut executions = vec![0u64; subject.module.code.len()];
-            for mode in &counts.modes {
-                let all = counts.per_instruction(mode, subject.module.code.len());
-                executions.iter_mut().zip(all).for_each(|(sum, n)| *sum += n);
-            }
-            let words = subject.module.data.len() as u64 + 64;
-            before += cost(&costs(&subject.module, counts, first, words, false)?, self.args.by);
-            ran.push(Ran { module: &subject.module, executions });
-        }
+        let Now { programs, cost: before } = self.now(found)?;
+        let ran: Vec<Ran> = programs
+            .iter()
+            .map(|(subject, executions)| Ran { module: &subject.module, executions: executions.clone() })
+            .collect();
         let mut best: Option<Found> = None;
-        let all = proposals(&ran, self.limits);
-        for proposal in all.iter().filter(|p| p.is_within(self.limits)).take(TRIALS) {
+        // Those that were tried, and those that were found before.
+        let mut known = definitions(found);
+        let mut trials = 0;
+        for proposal in proposals(&ran, self.limits).iter().filter(|p| p.is_within(self.limits)) {
+            if trials == TRIALS {
+                break;
+            }
             let (program, at) = proposal.at;
-            let place =
-                now[program].module.loc(at).map_or(String::new(), |(file, loc)| format!(" at {file}:{}", loc.line));
+            let of = &programs[program].0;
+            let place = of.module.loc(at).map_or(String::new(), |(file, loc)| format!(" at {file}:{}", loc.line));
             let docs = vec![
-                format!("Found in {}{place}.", now[program].name),
+                format!("Found in {}{place}.", of.name),
                 format!("Its steps ran {} times together.", proposal.executions),
             ];
             let definition = proposal.named(&format!("lab{}", found.len() + 1), docs);
+            if does_what_one_of(&known, &definition)? {
+                continue;
+            }
+            known.push(Arc::clone(&definition));
+            trials += 1;
             let (mut after, mut agrees) = (0.0, true);
-            for subject in &now {
-                let with = rewrite(&subject.module, std::slice::from_ref(&definition), true)?;
-                let compared = run_both(subject, &with.module, &self.args.programs.given)?;
+            for (subject, _) in &programs {
+                let one = std::slice::from_ref(&definition);
+                let Settled { with, compared, .. } = settle(subject, one, &self.args.programs.given)?;
                 agrees &= compared.differs.is_none();
-                let words = subject.module.data.len() as u64 + 64;
-                after += cost(&costs(&with.module, &compared.counts[1], first, words, false)?, self.args.by);
+                after += self.cost(&with.module, &compared.counts[1])?;
             }
             let saves = before - after;
             if agrees && saves > 0.0 && best.as_ref().is_none_or(|b| saves > b.saves) {
-                let text = definition_text(&definition, &now[program]);
+                let text = definition_text(&definition, of);
                 best = Some(Found { definition, text, saves });
             }
         }

@@ -8,11 +8,10 @@ use pendula::hw_model::price::{Activity, Conditions, Device, Phase, Totals, bill
 use pendula::hw_model::report::svg::{Gain, gains};
 use pendula::hw_model::units::si;
 use pendula::report::{Reporter, print, print_exact};
-use pendula_lab::rewrite::rewrite;
 use serde_json::{Map, Value, json};
 
 use super::subject::{subjects, technologies};
-use super::tried::{change, run_both};
+use super::tried::{Settled, change, settle};
 use crate::cli::args::LabSweep;
 use crate::cli::output::write_file;
 use crate::cli::report::answer::{answer, finished};
@@ -109,14 +108,13 @@ pub(super) fn run(args: &LabSweep, reporter: &Reporter) -> anyhow::Result<Status
     let ([mut before, mut after], mut words, mut frac) = ([Totals::default(), Totals::default()], 0, 0);
     for subject in &subjects {
         let known = args.isa.read(subject.module.flags.format, reporter)?;
-        let with = rewrite(&subject.module, &known.definitions, true)?.module;
-        let compared = run_both(subject, &with, &args.programs.given)?;
+        let Settled { with, compared, .. } = settle(subject, &known.definitions, &args.programs.given)?;
         if let Some(differs) = compared.differs {
             bail!("{} and the rewritten program differ: {differs}; `lab try` says more", subject.name);
         }
         let [one, other] = compared.counts;
         before.add(&Totals::new(&subject.module, &[Activity::new(Phase::Forward, one)]));
-        after.add(&Totals::new(&with, &[Activity::new(Phase::Forward, other)]));
+        after.add(&Totals::new(&with.module, &[Activity::new(Phase::Forward, other)]));
         words = words.max(subject.module.data.len() as u64 + 64);
         frac = frac.max(subject.module.flags.format.frac().min(subject.module.flags.profile.width() / 2));
     }

@@ -1,9 +1,11 @@
 //! One program with and without extensions: both run, compared and priced.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use pendula::asm::diagnostic::plural;
 use pendula::hw_model::Technology;
 use pendula::hw_model::price::{Activity, Conditions, Device, Phase, Totals, billed_memory};
 use pendula::hw_model::uncertainty::{Outcome as Bill, Range, Uncertain, ratio};
@@ -12,8 +14,9 @@ use pendula::isa::Module;
 use pendula::isa::counts::Counts;
 use pendula::isa::extension::Definition;
 use pendula::vm::{Machine, Outcome, Program};
+use pendula_lab::clear::counting;
 use pendula_lab::compare::{Compared, compare};
-use pendula_lab::rewrite::{Rewritten, rewrite};
+use pendula_lab::rewrite::{Rewritten, Site, rewrite};
 use serde_json::{Value, json};
 
 use super::subject::Subject;
@@ -37,8 +40,7 @@ pub(super) struct Tried {
     pub(super) rewritten: Module,
     /// For each extension that is used: its mnemonic, at how many places, and how often it ran.
     pub(super) uses: Vec<(String, usize, u64)>,
-    /// Whether extensions with temporaries were left out because the programs did not agree with them.
-    pub(super) without_temporaries: bool,
+    pub(super) places: Places,
     pub(super) compared: Compared,
     pub(super) costs: [Costs; 2],
     technologies: Vec<String>,
@@ -85,6 +87,81 @@ pub(super) fn run_both(subject: &Subject, other: &Module, given: &Given) -> anyh
     Ok(compare([&mut a, &mut b], [&subject.module, other]))
 }
 
+/// How many places have registers for temporaries.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Places {
+    /// Those that assume that the registers are zero, as they were in these runs.
+    pub(super) assume: usize,
+    /// Those that were left out because a register was not zero.
+    pub(super) not_clear: usize,
+    /// Those that were left out because the programs differ with them.
+    pub(super) differing: usize,
+}
+
+/// A program and its rewriting, after both ran.
+pub(super) struct Settled {
+    pub(super) with: Rewritten,
+    pub(super) compared: Compared,
+    pub(super) places: Places,
+}
+
+/// How often places are looked for anew without those that were left out.
+const ROUNDS: usize = 8;
+
+/// Rewrites a program to use these definitions, and runs both. Places are left out where a register in the place of a temporary is not zero.
+pub(super) fn settle(subject: &Subject, definitions: &[Arc<Definition>], given: &Given) -> anyhow::Result<Settled> {
+    let (mut clear, mut not_clear): (HashSet<Site>, HashSet<Site>) = (HashSet::new(), HashSet::new());
+    let mut round = 0;
+    let with = loop {
+        let last = round == ROUNDS;
+        let allows =
+            |site: &Site| site.temporaries.is_empty() || !not_clear.contains(site) && (!last || clear.contains(site));
+        let with = rewrite(&subject.module, definitions, &allows)?;
+        let new = |site: &&Site| !site.temporaries.is_empty() && !clear.contains(*site);
+        let new: Vec<Site> = with.sites.iter().filter(new).cloned().collect();
+        if new.is_empty() {
+            break with;
+        }
+        for (site, is_clear) in new.iter().zip(are_clear(subject, &new, given)?) {
+            let all = if is_clear { &mut clear } else { &mut not_clear };
+            all.insert(site.clone());
+        }
+        round += 1;
+    };
+    let assuming = |with: &Rewritten| with.sites.iter().filter(|site| !site.temporaries.is_empty()).count();
+    let compared = run_both(subject, &with.module, given)?;
+    let places = Places { assume: assuming(&with), not_clear: not_clear.len(), differing: 0 };
+    if compared.differs.is_none() || places.assume == 0 {
+        return Ok(Settled { with, compared, places });
+    }
+    // What is rounded in gradient words that a register carries may differ.
+    let with = rewrite(&subject.module, definitions, &|site| site.temporaries.is_empty())?;
+    let compared = run_both(subject, &with.module, given)?;
+    let places = Places { assume: 0, differing: places.assume, ..places };
+    Ok(Settled { with, compared, places })
+}
+
+/// For each of these places whether the registers for its temporaries are zero there, whenever the program comes by.
+fn are_clear(subject: &Subject, sites: &[Site], given: &Given) -> anyhow::Result<Vec<bool>> {
+    let original = Program::new(subject.module.clone(), true)?;
+    let words = session::machine(&original, given, subject.variables.as_deref())?.memory().len();
+    let counting = Program::new(counting(&subject.module, sites, words as u64)?, true)?;
+    let given = Given { mem: Some((words + sites.len()) as u64), ..given.clone() };
+    let mut machine = session::machine(&counting, &given, subject.variables.as_deref())?;
+    machine.run(None);
+    Ok(machine.memory()[words..].iter().map(|times| *times == 0).collect())
+}
+
+/// How often each instruction of a program ran.
+pub(super) fn executions(counts: &Counts, module: &Module) -> Vec<u64> {
+    let mut all = vec![0u64; module.code.len()];
+    for mode in &counts.modes {
+        let ran = counts.per_instruction(mode, module.code.len());
+        all.iter_mut().zip(ran).for_each(|(sum, n)| *sum += n);
+    }
+    all
+}
+
 /// Rewrites a program to use these definitions, runs both and compares them, and prices both.
 pub(super) fn attempt(
     subject: &Subject,
@@ -92,25 +169,9 @@ pub(super) fn attempt(
     technologies: &[Technology],
     given: &Given,
 ) -> anyhow::Result<Tried> {
-    let mut with = rewrite(&subject.module, definitions, true)?;
-    let mut compared = run_both(subject, &with.module, given)?;
-    let uses_temporaries = with.sites.iter().any(|site| !site.temporaries.is_empty());
-    let without_temporaries = compared.differs.is_some() && uses_temporaries;
-    if without_temporaries {
-        with = rewrite(&subject.module, definitions, false)?;
-        compared = run_both(subject, &with.module, given)?;
-    }
-    let Rewritten { module, sites, addresses } = with;
-    let per = |counts: &Counts, module: &Module| {
-        let mut all = vec![0u64; module.code.len()];
-        for mode in &counts.modes {
-            for (sum, n) in all.iter_mut().zip(counts.per_instruction(mode, module.code.len())) {
-                *sum += n;
-            }
-        }
-        all
-    };
-    let executions = per(&compared.counts[1], &module);
+    let Settled { with: Rewritten { module, sites, addresses }, compared, places } =
+        settle(subject, definitions, given)?;
+    let executions = executions(&compared.counts[1], &module);
     let mut uses: Vec<(String, usize, u64)> = Vec::new();
     for (site, at) in sites.iter().zip(&addresses) {
         let name = site.inst.kind.mnemonic();
@@ -126,7 +187,7 @@ pub(super) fn attempt(
     Ok(Tried {
         rewritten: module,
         uses,
-        without_temporaries,
+        places,
         compared,
         costs: [before, after],
         technologies: technologies.iter().map(|t| t.name().to_string()).collect(),
@@ -162,8 +223,18 @@ impl Tried {
         if self.uses.is_empty() {
             out.push_str("  no instruction of the definitions does what its instructions do\n");
         }
-        if self.without_temporaries {
-            out.push_str("  left out where a register would have to be zero and is not\n");
+        let Places { assume, not_clear, differing } = self.places;
+        let left_out = |n: usize| format!("  {} left out", plural(n as u64, "place"));
+        if assume > 0 {
+            let assumes = if assume == 1 { "assumes" } else { "assume" };
+            let places = plural(assume as u64, "place");
+            let _ = writeln!(out, "  {places} {assumes} that registers are zero, which is known for these inputs only");
+        }
+        if not_clear > 0 {
+            let _ = writeln!(out, "{}: a register would have to be zero and is not", left_out(not_clear));
+        }
+        if differing > 0 {
+            let _ = writeln!(out, "{}: registers are zero there, but the programs differ", left_out(differing));
         }
         match (&self.compared.differs, &self.compared.stopped) {
             (Some(differs), _) => {
@@ -255,6 +326,9 @@ impl Tried {
         json!({
             "file": subject.name,
             "uses": uses,
+            "assume_clear": self.places.assume,
+            "not_clear": self.places.not_clear,
+            "differing": self.places.differing,
             "agrees": self.compared.differs.is_none(),
             "differs": self.compared.differs,
             "compared": self.compared.compared,
