@@ -30,9 +30,31 @@ pub enum NotCallable {
         /// The step's mnemonic.
         mnemonic: String,
     },
+    /// It has a step that takes a word as a number of another type than the word has, and carries gradients into it.
+    #[error("its step `{mnemonic}` takes `{name}` as a {wanted}, and it is a {own}", wanted = ty_name(*wanted), own = ty_name(*own))]
+    Type {
+        /// The step's mnemonic.
+        mnemonic: String,
+        /// The operand's or temporary's name.
+        name: String,
+        /// The type that the step takes.
+        wanted: Ty,
+        /// The type that the word has.
+        own: Ty,
+    },
     /// There are too many.
     #[error(transparent)]
     TooMany(#[from] pendula_isa::extension::TooMany),
+}
+
+/// How a type is told.
+const fn ty_name(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Int => "word of integers",
+        Ty::Q => "fixed-point number",
+        Ty::L => "logarithmic number",
+        Ty::F => "double",
+    }
 }
 
 /// Turns steps into statements.
@@ -68,8 +90,29 @@ impl Steps<'_> {
         step.operands().map(|(_, operand)| one(operand)).collect()
     }
 
+    /// Whether a step takes words as what they are. Integer steps take any, since they carry no gradients; those that exchange words must not
+    /// change what their gradient words are.
+    fn fits(&self, step: &Inst, args: &[Operand]) -> Result<(), NotCallable> {
+        let mut swapped = None;
+        for (n, arg) in args.iter().enumerate() {
+            let Operand::Var(var) = *arg else { continue };
+            let own = self.type_of(var);
+            let wanted = match step.kind {
+                Kind::Accumulate { func, .. } if n == 0 => func.info().ty,
+                Kind::Row { row: Row::Swap, .. } => *swapped.get_or_insert(own),
+                kind => kind.constant_type(n),
+            };
+            if wanted != own && (wanted != Ty::Int || swapped.is_some()) {
+                let name = self.name_of(var);
+                return Err(NotCallable::Type { mnemonic: step.kind.mnemonic(), name, wanted, own });
+            }
+        }
+        Ok(())
+    }
+
     fn step(&mut self, step: &Inst) -> Result<(), NotCallable> {
         let args = self.operands(step);
+        self.fits(step, &args)?;
         let unknown = || NotCallable::Step { mnemonic: step.kind.mnemonic() };
         let first = |args: &[Operand]| match args.first() {
             Some(Operand::Var(v)) => Ok(*v),
@@ -101,6 +144,15 @@ impl Steps<'_> {
             Kind::Row { .. } | Kind::Extension { .. } => return Err(unknown()),
         }
         Ok(())
+    }
+
+    fn name_of(&self, var: Var) -> String {
+        let n = var.0 as usize;
+        let register = match n.checked_sub(self.definition.operands()) {
+            None => operand_register(n),
+            Some(n) => temporary_register(n),
+        };
+        self.definition.local_name(register)
     }
 
     fn type_of(&self, var: Var) -> Ty {

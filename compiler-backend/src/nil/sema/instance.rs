@@ -95,7 +95,7 @@ impl<'a> super::Sema<'a> {
             Written { params: vec![false; count], regions: vec![false; body.f.regions.len()] };
         body.function_body(&definition.body);
         let f = std::mem::replace(&mut body.f, f);
-        self.written[fun.0 as usize] = super::places::written(&f);
+        self.written[fun.0 as usize] = super::places::written(&f, &self.direct_writes);
         self.direct_writes[fun.0 as usize].clone_from(&self.written[fun.0 as usize]);
         self.program.functions[fun.0 as usize] = f;
         let by_this_function = |c: &CallRecord| c.caller == fun;

@@ -344,10 +344,9 @@ impl<'w> Uses<'w> {
     }
 }
 
-/// The parameters and regions that a function's own statements write, without calls.
-pub(super) fn written(f: &IrFunction) -> Written {
-    let mut uses = Uses::default();
-    uses.block(&f.body);
+/// The parameters and regions that a function's own statements write, and its calls of functions that are known.
+pub(super) fn written(f: &IrFunction, known: &[Written]) -> Written {
+    let uses = Uses::of(&f.body, known);
     Written {
         params: f.params.iter().map(|p| uses.writes.contains(&p.var)).collect(),
         regions: (0..f.regions.len()).map(|n| uses.regions.contains(&Region(n as u32))).collect(),
