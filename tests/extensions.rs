@@ -131,15 +131,6 @@ fn what_nil_says_of_definitions() {
     ] {
         assert!(err.contains(part), "`{part}` is missing:\n{err}");
     }
-    // Gradients have one type: that of the word.
-    let mixed = ".instr mixed.q / unmixed.q x | a\n addcos.f x, a\n add x, a\n.endinstr\n";
-    let text = "@i function f(x!::Fixed, a::Fixed)\n    mixed(x!, a)\nend\n";
-    let [program, option, file] = nil("mixed", mixed, text);
-    let (code, _, err) = run(&["run", &program, &option, &file, "--args", "0.0,1.0"]);
-    assert!(
-        code == 1 && err.contains("`mixed` cannot be called here: its step `addcos.f` takes `x` as a double"),
-        "{err}"
-    );
     // Functions of the program come first.
     let own = "@i function odd(x!::Int, n::Int)\n    x! += 100 * n\nend\n@i function f(x!::Int, n::Int)\n    odd(x!, n)\nend\n";
     let [program, option, file] = nil("own", isa, own);

@@ -78,7 +78,7 @@ impl Terms {
     /// # Errors
     /// The solver does not work.
     pub fn begin(&mut self) -> io::Result<()> {
-        self.context.push()?;
+        self.context.push_many(1)?;
         self.declared.clear();
         self.conditions.clear();
         self.names.clear();
@@ -100,7 +100,7 @@ impl Terms {
     /// The solver does not work, or what it was told was wrong.
     pub fn end(&mut self) -> io::Result<()> {
         self.error.take().map_or(Ok(()), Err)?;
-        self.context.pop()
+        self.context.pop_many(1)
     }
 
     /// Whether there are states in which a condition holds; until it is [forgotten](Terms::forget).
@@ -109,7 +109,7 @@ impl Terms {
     /// The solver does not work, or what it was told was wrong.
     pub fn is_possible(&mut self, condition: SExpr) -> io::Result<Response> {
         self.error.take().map_or(Ok(()), Err)?;
-        self.context.push()?;
+        self.context.push_many(1)?;
         self.context.assert(condition)?;
         self.context.check()
     }
@@ -119,7 +119,7 @@ impl Terms {
     /// # Errors
     /// The solver does not work.
     pub fn forget(&mut self) -> io::Result<()> {
-        self.context.pop()
+        self.context.pop_many(1)
     }
 
     /// The values of words in the state that was found.
