@@ -143,6 +143,94 @@ fn what_nil_says_of_definitions() {
     assert!(code != 0 && err.contains("--isa is for programs in assembly and Nil"), "{err}");
 }
 
+#[test]
+fn stops_in_nil_are_told_where_definitions_are_called() {
+    let isa = ".function sq.q (a)\n a*a + muladd(a, 0.5, 0.25)\n.endfunction\n.function big.q (a)\n a * a * 0.5\n.endfunction\n";
+    let text = "@i function m(y!::Fixed, v::Vector{Fixed})\n    y! += 1.0\n    y! += sq(v[1])\n    y! += sq(v[2])\n    y! += sq(v[3])\nend\n";
+    let [program, option, file] = nil("limit", isa, text);
+    let own = ["run", &program, &option, &file, "--args", "5.0,[1.0,2.0,3.0,4.0]"];
+    let mut seen = Vec::new();
+    for steps in 1..30 {
+        let steps = steps.to_string();
+        let (code, out, err) = run(&[&own[..], &["--max-steps", &steps]].concat());
+        if code == 0 {
+            break;
+        }
+        let err = out + &err;
+        let values = [5.0, 6.0, 7.75, 13.0, 23.75];
+        let shown = values.iter().position(|y| err.contains(&format!("y! = {y:?}")));
+        let shown = shown.unwrap_or_else(|| panic!("{steps}: {err}"));
+        let before = format!("before {program}:{}", shown + 2);
+        assert!(
+            shown == 4 || err.contains(&before) || err.contains(&format!("limit.nil:{}", shown + 2)),
+            "{steps}: {err}"
+        );
+        seen.push(shown);
+    }
+    assert!(seen.is_sorted() && [0, 1, 2, 3].iter().all(|n| seen.contains(n)), "{seen:?}");
+    // An overflow is told as one in the program's own arithmetic.
+    let text = "@i function m(y!::Fixed, a::Fixed)\n    y! += 1.5\n    y! += big(a)\nend\n";
+    let [program, option, file] = nil("overflow", isa, text);
+    for engine in ["interp", "jit", "native"] {
+        let args = ["run", &program, &option, &file, "--args", "1.0,70000.0", "--trap", "overflow", "--engine", engine];
+        let (code, _, err) = run(&args);
+        assert!(code == 1 && err.contains("P0116") && err.contains("overflow.nil:3:5"), "{engine}: {err}");
+        assert!(err.contains("y! = 2.5") && err.contains("a = 70000.0"), "{engine}: {err}");
+    }
+}
+
+#[test]
+fn gradients_by_c_are_those_of_the_machine_where_words_are_given_twice() {
+    let isa = ".instr in0.f / un0.f x | p, q\n addsin.f x, p\n addcos.f x, q\n addtanh.f x, p\n.endinstr\n\
+               .function fu.f (a, b)\n sin(a) + cos(b) * tanh(a)\n.endfunction\n";
+    let text = "@i function sub(p!::Float64, q!::Float64, c::Float64)\n    p! += fu(c, c)\n    in0(q!, c, c)\n    p! += q! * c\nend\n\
+                @i function main(a!::Float64, b!::Float64, c::Float64, w::Vector{Float64})\n    in0(a!, c, c)\n    in0(b!, w[1], w[1])\n    a! += fu(c, c)\n    for i = 1:3\n        sub(a!, b!, c)\n        sub(a!, b!, w[1])\n    end\nend\n";
+    let [program, option, file] = nil("twice", isa, text);
+    let own = [
+        "grad",
+        &program,
+        &option,
+        &file,
+        "--args",
+        "0.1,0.2,0.23796462709189137,[0.5]",
+        "--loss",
+        "a!",
+        "--entry",
+        "main",
+    ];
+    for level in ["-O0", "-O1", "-O2"] {
+        let by = |engine: &str| {
+            let (code, out, err) = run(&[&own[..], &[level, "--json", "--engine", engine]].concat());
+            let answer: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}\n{out}{err}"));
+            assert_eq!(code, 0, "{answer:#}");
+            answer["losses"].clone()
+        };
+        assert_eq!(by("native"), by("interp"), "{level}");
+    }
+}
+
+#[test]
+fn names_of_definitions_follow_their_arguments() {
+    let isa = ".function f.q (a)\n a * 2.0\n.endfunction\n.function f (a)\n a * 4\n.endfunction\n\
+               .function g.q (a, n: i)\n a * cvt.i(n)\n.endfunction\n.instr addone / subone x | a\n addplus x, a, 1\n.endinstr\n";
+    let text = "@i function apply(h, y!, x)\n    y! += h(x)\nend\n@i function each(h, y!, x)\n    h(y!, x)\nend\n\
+                @i function m(y!::Fixed, n!::Int, x::Fixed)\n    y! += f(n!)\n    y! += g(f(0.5), f(n!))\n    apply(f, y!, x)\n    each(addone, n!, 3)\n    each(~addone, n!, 1)\nend\n";
+    let [program, option, file] = nil("overloaded", isa, text);
+    let (code, out, err) = run(&["run", &program, &option, &file, "--args", "1.0,3,0.25", "--entry", "m"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    // 1 + 4·3 + (2·0.5)·(4·3) + 2·0.25; 3 + 4 − 2.
+    assert!(out.starts_with("y! = 25.5\nn! = 5\n"), "{out}");
+    let text = "@i function m(b!::Bool)\n    addone(b!, 3)\nend\n";
+    let [program, option, file] = nil("truth", isa, text);
+    let (code, _, err) = run(&["run", &program, &option, &file, "--args", "true"]);
+    assert!(code == 1 && err.contains("`addone` is not defined for (Bool"), "{err}");
+    // The lab takes such programs, too.
+    let args =
+        ["examples/isa/leapfrog.nil", "--isa", "examples/isa/leapfrog.isa", "--args", "1.0,0.0,10", "--tech", "cmos45"];
+    let (code, out, err) = run(&[&["lab", "try"][..], &args].concat());
+    assert!(code == 0 && err.is_empty() && out.contains("leapfrog.nil\n"), "{out}{err}");
+}
+
 fn verified(circuits: &[(&str, &str, &str)]) {
     for (file, name, width) in circuits {
         let isa = format!("examples/isa/{file}.isa");

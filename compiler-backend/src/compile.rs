@@ -164,10 +164,9 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
 /// The IR from which C is written, from [`Compiled::source`]: without passes that only instructions benefit from, and with the steps of extensions
 /// in their place.
 pub fn for_c(mut source: Program, switches: Switches) -> Program {
-    for function in &mut source.functions {
-        function.inline |= function.extension.take().is_some();
-    }
+    // Calls are as they are in instructions, so that gradient words are added up in the same order.
     passes::run(&mut source, &switches.without(Pass::Strength).without(Pass::Keep));
+    passes::expand_extensions(&mut source);
     source
 }
 

@@ -9,7 +9,6 @@ mod carries;
 mod cells;
 
 use pendula_isa::circuit::{Adder, Circuit, Gate, Role};
-use rustc_hash::FxHashMap;
 
 pub use aqfp::Aqfp;
 pub use cells::{CellNetwork, Output, PlacedCell, Source};
@@ -99,20 +98,46 @@ pub struct Network {
 }
 
 /// Makes nodes, equal ones once.
+///
+/// An equal node has the same latest operand, so it is among the nodes that have this one. These lie near each other, while a table of all nodes
+/// would be looked up all over memory.
 #[derive(Default)]
 struct Nodes {
     nodes: Vec<Node>,
-    known: FxHashMap<Node, u32>,
+    /// For each node the latest node of which it is the latest operand; 0 if there is none.
+    users: Vec<u32>,
+    /// For each node the one before it with the same latest operand; 0 if there is none.
+    earlier: Vec<u32>,
 }
 
 impl Nodes {
+    /// With the constant alone.
+    fn new() -> Nodes {
+        Nodes { nodes: vec![Node::Zero], users: vec![0], earlier: vec![0] }
+    }
+
+    fn input(&mut self, bit: u32) -> Signal {
+        self.push(Node::Input(bit), 0)
+    }
+
     fn add(&mut self, node: Node) -> Signal {
-        let next = self.nodes.len() as u32;
-        let at = *self.known.entry(node).or_insert(next);
-        if at == next {
-            self.nodes.push(node);
+        let latest = node.fanins().map(Signal::node).max().unwrap_or(0);
+        let mut at = self.users[latest];
+        while at != 0 {
+            if self.nodes[at as usize] == node {
+                return Signal::of(at as usize);
+            }
+            at = self.earlier[at as usize];
         }
-        Signal::of(at as usize)
+        let before = std::mem::replace(&mut self.users[latest], self.nodes.len() as u32);
+        self.push(node, before)
+    }
+
+    fn push(&mut self, node: Node, before: u32) -> Signal {
+        self.nodes.push(node);
+        self.users.push(0);
+        self.earlier.push(before);
+        Signal::of(self.nodes.len() - 1)
     }
 
     /// The operands of an exclusive or.
@@ -190,14 +215,14 @@ impl Nodes {
 impl Network {
     /// The network of a circuit: from its operands, targets and controls to its targets and trap bits.
     pub fn of(circuit: &Circuit) -> Network {
-        let mut nodes = Nodes { nodes: vec![Node::Zero], known: FxHashMap::from_iter([(Node::Zero, 0)]) };
+        let mut nodes = Nodes::new();
         let mut wires = vec![Signal::ZERO; circuit.wires() as usize];
         let mut inputs = Vec::new();
         let mut bits = 0;
         for register in circuit.registers().iter().filter(|r| !matches!(r.role, Role::Trap | Role::Ancilla)) {
             let mut signals = Vec::new();
             for wire in &register.wires {
-                wires[*wire as usize] = nodes.add(Node::Input(bits));
+                wires[*wire as usize] = nodes.input(bits);
                 signals.push(wires[*wire as usize]);
                 bits += 1;
             }
@@ -260,7 +285,7 @@ impl Network {
     /// The same function with majorities for carries: x ⊕ ((x ⊕ b) ∧ (x ⊕ c)).
     #[must_use]
     pub fn with_majorities(self) -> Network {
-        let old = Nodes { nodes: self.nodes, known: FxHashMap::default() };
+        let old = Nodes { nodes: self.nodes, ..Nodes::default() };
         let nodes = old.nodes.iter().map(|node| match *node {
             Node::Xor(a, b) => match old.majority_of(a, b).or_else(|| old.majority_of(b, a)) {
                 Some([x, b, c]) => Node::Majority(x, b, c),

@@ -256,7 +256,7 @@ impl Expander<'_> {
             }
             if mnemonic::lookup(&name).is_some() {
                 let message = format!("`{name}` is an instruction already");
-                let help = "choose a name that `pendula isa` does not show".to_string();
+                let help = "choose a name for which `pendula isa NAME` shows nothing".to_string();
                 return fail(&mut self.s, (codes::TAKEN, message, help));
             }
             let symbol = self.s.names.intern(&name);

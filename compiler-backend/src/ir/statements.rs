@@ -22,7 +22,9 @@ impl Statements {
     /// The statements of a program.
     pub fn of(program: &Program) -> Statements {
         let (mut out, statement_place) = (Statements::default(), |loc: Loc| program.statement_at(loc));
-        for function in &program.functions {
+        // The steps of extensions are not the source's.
+        let is_extension = |func: FunctionId| program.is_extension(func);
+        for function in program.functions.iter().filter(|f| f.extension.is_none()) {
             out.others.insert(statement_place(function.loc));
             walk(&function.body, &mut |s| {
                 let loc = statement_place(s.loc);
@@ -35,11 +37,17 @@ impl Statements {
                         out.condition(post, statement_place);
                         false
                     }
+                    Stmt::Call { func, .. } => is_extension(*func),
                     stmt => stmt.is_operation(),
                 };
                 let kind = if simple { &mut out.simple } else { &mut out.others };
                 kind.insert(loc);
-                if matches!(s.stmt, Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Show { .. } | Stmt::Print(_)) {
+                let has_effect = match &s.stmt {
+                    Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Show { .. } | Stmt::Print(_) => true,
+                    Stmt::Call { func, .. } => is_extension(*func),
+                    _ => false,
+                };
+                if has_effect {
                     out.effects.insert(loc);
                 }
             });
@@ -185,12 +193,14 @@ impl Sites<'_> {
         self.entries_left = self.entries_left.checked_sub(1)?;
         let loc = self.source.statement_at(s.loc);
         match &s.stmt {
+            Stmt::Call { func, .. } if !self.program.is_extension(*func) => self.call(*func),
             Stmt::Update { .. }
             | Stmt::Permute { .. }
             | Stmt::Ancilla { .. }
             | Stmt::Assert { .. }
             | Stmt::Show { .. }
-            | Stmt::Print(_) => {
+            | Stmt::Print(_)
+            | Stmt::Call { .. } => {
                 if self.last != Some(loc) && self.statements.is_simple(loc) {
                     let n = self.counts.entry((loc, self.nesting)).or_default();
                     *n = n.saturating_add(1);
@@ -208,7 +218,6 @@ impl Sites<'_> {
                 self.last = None;
                 Some(())
             }
-            Stmt::Call { func, .. } => self.call(*func),
             Stmt::If { then, otherwise, .. } => {
                 self.part(loc, 0, then, back)?;
                 self.part(loc, 1, otherwise, back)
@@ -223,6 +232,11 @@ impl Sites<'_> {
 }
 
 impl Program {
+    /// Whether calls of this function are one instruction.
+    pub fn is_extension(&self, func: FunctionId) -> bool {
+        self.functions.get(func.0 as usize).is_some_and(|f| f.extension.is_some())
+    }
+
     /// Where the statement begins that the code at `loc` is a part of; `loc` itself if it is not a part of another.
     pub fn statement_at(&self, loc: Loc) -> Loc {
         self.parts.get(&loc).copied().unwrap_or(loc)

@@ -26,15 +26,24 @@ const GROWTH: u64 = 20_000;
 
 /// Runs the pass on the whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
+    run_for(program, summaries, None);
+}
+
+/// Replaces calls of these functions by their bodies, whatever their size; without a list, of those for which it is worth it.
+pub(super) fn run_for(program: &mut Program, summaries: &Summaries, these: Option<&[bool]>) {
     let mut sizes: Vec<u32> = (0..program.functions.len()).map(|f| summaries.get(FunctionId(f as u32)).size).collect();
     let calls = call_counts(program);
     let shows: Vec<bool> = program.functions.iter().map(shows_itself).collect();
     let mut spans = 0;
-    let mut growth_left = sizes.iter().map(|s| u64::from(*s)).sum::<u64>() + GROWTH;
+    let all = sizes.iter().map(|s| u64::from(*s)).sum::<u64>();
+    let mut growth_left = if these.is_some() { u64::MAX } else { all + GROWTH };
     for f in callees_first(program).into_iter().flatten() {
         let fits = |g: FunctionId, size: u32, sizes: &[u32]| {
             let n = g.0 as usize;
             let Some(callee) = program.functions.get(n) else { return false };
+            if let Some(these) = these {
+                return these.get(n) == Some(&true);
+            }
             // The steps of an instruction are not worth more than the instruction.
             if callee.extension.is_some() {
                 return false;

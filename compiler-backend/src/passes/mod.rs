@@ -202,3 +202,12 @@ pub fn run(program: &mut Program, switches: &Switches) {
         }
     }
 }
+
+/// Puts the steps of extensions in the place of their calls.
+pub fn expand_extensions(program: &mut Program) {
+    let these: Vec<bool> = program.functions.iter_mut().map(|f| f.extension.take().is_some()).collect();
+    if these.contains(&true) {
+        let summaries = Summaries::new(program);
+        inline::run_for(program, &summaries, Some(&these));
+    }
+}

@@ -57,7 +57,7 @@ pub(crate) struct LabTry {
     #[command(flatten)]
     pub(crate) programs: LabPrograms,
     /// Write each rewritten program into this folder, as assembly.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<String>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Lab, reporter: &Reporter) -> anyhow::Result<Status> {
 fn try_out(args: &LabTry, reporter: &Reporter) -> anyhow::Result<Status> {
     ensure!(!args.isa.isa.is_empty(), "name a file of definitions: --isa FILE");
     let technologies = technologies(&args.programs.tech)?;
-    let subjects = subjects(args.sources.each(), &args.programs, reporter)?;
+    let subjects = subjects(args.sources.each(), Some(&args.isa), &args.programs, reporter)?;
     if let Some(folder) = &args.output {
         std::fs::create_dir_all(folder).map_err(|e| anyhow::anyhow!("cannot make the folder {folder}: {e}"))?;
     }

@@ -127,9 +127,10 @@ impl<'a> Machine<'a> {
     /// A call that is one instruction: where a step stops, nothing has happened, and the stop is in the statement that has the call.
     fn extension(&mut self, func: FunctionId, back: bool, args: &[Location], loc: Loc) -> Done {
         let before: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
-        let (moment, ended) = (self.moment.take(), self.ended.len());
-        let done = self.call(func, back, args, loc);
+        let (moment, ended, overflow) = (self.moment.take(), self.ended.len(), self.out.overflow);
+        let done = self.call(func, back, args, loc).map_err(|error| error.at(loc));
         self.moment = moment;
+        self.out.overflow = overflow.or(self.out.overflow.map(|_| loc));
         if done.is_err() {
             self.ended.truncate(ended);
             for (at, word) in args.iter().zip(before).filter(|(at, _)| !matches!(at, Location::Const(_))) {
@@ -355,8 +356,7 @@ impl<'a> Machine<'a> {
             Stmt::Call { func, inverse, args } => {
                 let args: Result<Vec<Location>, EvalError> =
                     args.iter().map(|a| self.operand(frame, *a, loc)).collect();
-                let extension = self.program.functions.get(func.0 as usize).is_some_and(|f| f.extension.is_some());
-                if extension {
+                if self.program.is_extension(*func) {
                     self.extension(*func, *inverse != back, &args?, loc)
                 } else {
                     self.call(*func, *inverse != back, &args?, loc)

@@ -237,7 +237,8 @@ impl Body<'_, '_> {
             };
             return self.type_expr(&e).map(Value::Type);
         }
-        if TableFn::ALL.iter().any(|f| f.info().name == name) {
+        let defined = || [true, false].iter().any(|values| !self.s.defined(name, *values).is_empty());
+        if TableFn::ALL.iter().any(|f| f.info().name == name) || defined() {
             return Ok(Value::Function(name.to_string()));
         }
         // Its allocation had an error, which was reported.

@@ -84,15 +84,16 @@ impl Body<'_, '_> {
                 return None;
             }
             let each = values.iter().zip(parameters).map(|(v, p)| {
-                // A register that changes is of the type itself.
-                fits(v, p.ty).filter(|how| !p.written || *how == 2)
+                // A register that changes is of the type itself, and no truth value.
+                fits(v, p.ty).filter(|how| !p.written || *how == 2 && !matches!(v, Value::Bool(_)))
             });
             let sum = each.sum::<Option<u32>>()?;
             let wanted = match &definition.defines {
                 Defines::Function { ty, .. } => Some(*ty) == expected,
                 Defines::Instruction { .. } => false,
             };
-            Some((wanted, sum))
+            // The arguments decide; where they are literals, what the value is for.
+            Some((sum, wanted))
         };
         let best = all.iter().filter_map(|one| Some((rank(&one.0)?, one))).max_by_key(|(rank, _)| *rank);
         if let Some((_, one)) = best {

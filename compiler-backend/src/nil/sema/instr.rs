@@ -87,7 +87,7 @@ impl Body<'_, '_> {
         if let Some(near) = self.near_function(name) {
             return format!("did you mean `{near}`?");
         }
-        "define it with `@i function`, or use `SWAP`, `NEG`, `INC`, `DEC`, `FLIP`, `CONJ`, `INV`, `ROT`, `IROT`, `HADAMARD`, `PUSH!`, `POP!`".to_string()
+        "define it with `@i function`, or use `SWAP`, `NEG`, `INC`, `DEC`, `FLIP`, `CONJ`, `INV`, `ROT`, `IROT`, `HADAMARD`, `PUSH!`, `POP!`; an instruction of your own needs `--isa FILE`".to_string()
     }
 
     /// A function of the program with a similar name.

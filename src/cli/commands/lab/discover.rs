@@ -45,7 +45,7 @@ fn cost(costs: &Costs, by: Saves) -> f64 {
 
 pub(super) fn run(args: &LabDiscover, reporter: &Reporter) -> anyhow::Result<Status> {
     let technologies = technologies(&args.programs.tech)?;
-    let subjects = subjects(args.sources.each(), &args.programs, reporter)?;
+    let subjects = subjects(args.sources.each(), None, &args.programs, reporter)?;
     let limits = Limits { inputs: args.inputs.into(), outputs: args.outputs.into(), steps: args.steps.into() };
     let mut found: Vec<Found> = Vec::new();
     let search = Search { args, subjects: &subjects, technologies: &technologies, limits };

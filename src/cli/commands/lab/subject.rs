@@ -3,11 +3,13 @@
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::Module;
+use pendula::load::{FileKind, kind_at};
 use pendula::report::Reporter;
 use pendula_bench::cases::{Size, chosen, module};
 
 use crate::cli::args::{LabPrograms, Source};
 use crate::cli::commands::load;
+use crate::cli::definitions::IsaFiles;
 use crate::cli::session;
 
 /// The technologies by which programs are priced if none is named.
@@ -20,14 +22,18 @@ pub(super) struct Subject {
     pub(super) variables: Option<Vec<Variable>>,
 }
 
-/// The programs that are asked for.
+/// The programs that are asked for. Those in Nil can use these definitions; those in assembly name their own.
 pub(super) fn subjects(
     sources: impl Iterator<Item = Source>,
+    definitions: Option<&IsaFiles>,
     programs: &LabPrograms,
     reporter: &Reporter,
 ) -> anyhow::Result<Vec<Subject>> {
     let mut out = Vec::new();
-    for source in sources {
+    for mut source in sources {
+        if let (Some(definitions), Some(FileKind::Nil)) = (definitions, kind_at(&source.file)) {
+            source.options.definitions = definitions.clone();
+        }
         let run = crate::cli::commands::RunConditions { given: &programs.given, input: None };
         let loaded = load(&source, Some(run), programs.json, &reporter.about(&source.file))?;
         let variables = loaded.variables().map(<[Variable]>::to_vec);

@@ -104,7 +104,7 @@ pub(super) fn run(args: &LabSweep, reporter: &Reporter) -> anyhow::Result<Status
     ensure!(!args.isa.isa.is_empty(), "name a file of definitions: --isa FILE");
     let (parameter, values) = parse(&args.over)?;
     let technologies = technologies(&args.programs.tech)?;
-    let subjects = subjects(args.sources.each(), &args.programs, reporter)?;
+    let subjects = subjects(args.sources.each(), Some(&args.isa), &args.programs, reporter)?;
     let ([mut before, mut after], mut words, mut frac) = ([Totals::default(), Totals::default()], 0, 0);
     for subject in &subjects {
         let known = args.isa.read(subject.module.flags.format, reporter)?;

@@ -181,6 +181,8 @@ pub(super) fn attempt(
             None => uses.push((name, 1, times)),
         }
     }
+    // What stays as it was has no other price.
+    let technologies = if sites.is_empty() { &[] } else { technologies };
     let words = subject.module.data.len() as u64 + 64;
     let before = costs(&subject.module, &compared.counts[0], technologies, words, true)?;
     let after = costs(&module, &compared.counts[1], technologies, words, true)?;
@@ -220,7 +222,7 @@ impl Tried {
             let places = if *places == 1 { "1 place".to_string() } else { format!("{places} places") };
             let _ = writeln!(out, "  {name} at {places}, {times} times");
         }
-        if self.uses.is_empty() {
+        if self.uses.is_empty() && self.places.not_clear + self.places.differing == 0 {
             out.push_str("  no instruction of the definitions does what its instructions do\n");
         }
         let Places { assume, not_clear, differing } = self.places;
@@ -235,6 +237,9 @@ impl Tried {
         }
         if differing > 0 {
             let _ = writeln!(out, "{}: registers are zero there, but the programs differ", left_out(differing));
+        }
+        if self.uses.is_empty() {
+            return out;
         }
         match (&self.compared.differs, &self.compared.stopped) {
             (Some(differs), _) => {
