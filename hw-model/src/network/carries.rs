@@ -85,7 +85,7 @@ impl Network {
         if chains.is_empty() {
             return self;
         }
-        let mut nodes = Nodes::default();
+        let mut nodes = Nodes::new();
         let mut new: Vec<Signal> = Vec::with_capacity(self.nodes.len());
         // For each step of each chain the carries of its group, once they are made.
         let mut made: Vec<Vec<[Signal; 2]>> = chains.iter().map(|c| vec![[Signal::ZERO; 2]; c.steps.len()]).collect();
@@ -100,7 +100,8 @@ impl Network {
                 (Node::And(a, b), None) => nodes.and(of(a), of(b)),
                 (Node::Xor(a, b), None) => nodes.xor(of(a), of(b)),
                 (Node::Majority(a, b, c), None) => nodes.majority(of(a), of(b), of(c)),
-                (Node::Zero | Node::Input(_), None) => nodes.add(*node),
+                (Node::Zero, None) => Signal::ZERO,
+                (Node::Input(bit), None) => nodes.input(bit),
             };
             new.push(signal);
         }
