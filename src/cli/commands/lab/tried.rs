@@ -17,6 +17,7 @@ use pendula::vm::{Machine, Outcome, Program};
 use pendula_lab::clear::counting;
 use pendula_lab::compare::{Compared, compare};
 use pendula_lab::rewrite::{Rewritten, Site, rewrite};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::subject::Subject;
@@ -64,14 +65,20 @@ pub(super) fn costs(
         frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
         width: module.flags.profile.width(),
     };
-    let (mut bills, mut cycles, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
-    for technology in technologies {
+    // Their circuits take most of the time.
+    let priced = technologies.par_iter().map(|technology| {
         let device = Device::for_run(technology, conditions, &totals)?;
-        seconds.push(device.seconds(&totals));
-        cycles.push(device.seconds(&totals).zip(device.hertz()).map(|(s, hertz)| s * hertz));
+        let seconds = device.seconds(&totals);
+        let cycles = seconds.zip(device.hertz()).map(|(s, hertz)| s * hertz);
         let uncertain = Uncertain { technology, conditions, totals: &totals };
         let drawn = if draws { uncertain.draws()? } else { Vec::new() };
-        bills.push((uncertain.nominal()?, drawn));
+        Ok((cycles, seconds, (uncertain.nominal()?, drawn)))
+    });
+    let (mut bills, mut cycles, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    for (ticks, time, bill) in priced.collect::<anyhow::Result<Vec<_>>>()? {
+        cycles.push(ticks);
+        seconds.push(time);
+        bills.push(bill);
     }
     Ok(Costs { instructions: totals.instructions, code: module.code.len(), cycles, seconds, bills })
 }
