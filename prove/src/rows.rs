@@ -1,4 +1,4 @@
-//! What straight-line instructions do to a [state](State) of terms.
+//! What straight-line instructions do to a state of terms.
 
 use easy_smt::SExpr;
 use pendula_isa::arith::Arith;
