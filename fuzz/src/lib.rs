@@ -7,7 +7,6 @@ pub mod text;
 use pendula_asm::assemble::{Assembly, Options, assemble};
 use pendula_asm::pisa::{self, import};
 use pendula_asm::{check, definitions, disasm, fmt, invert, object};
-use pendula_isa::{Format, Profile};
 use pendula_isa::budget::Budget;
 use pendula_isa::counts::{Counts, Direction, Mode};
 use pendula_isa::inst::{Inst, Kind};
@@ -15,6 +14,7 @@ use pendula_isa::module::Module;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Ty};
 use pendula_isa::verify::is_row;
+use pendula_isa::{Format, Profile};
 use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program, StepOutcome};
 
 /// Instructions that a run may execute.
