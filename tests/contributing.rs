@@ -71,22 +71,16 @@ fn cargo(root: &Path, arguments: &[&str]) {
     assert!(!text[1].contains("\nwarning:"), "{}", text[1]);
 }
 
-/// What belongs to the workspace and to its build.
-const COPIED: [&str; 13] = [
-    "Cargo.toml",
-    "Cargo.lock",
-    "isa",
-    "codegen",
-    "asm",
-    "vm",
-    "hw-model",
-    "compiler-backend",
-    "bench",
-    "benches",
-    "src",
-    "docs",
-    "examples",
-];
+/// What belongs to the build beside the members of the workspace.
+const BESIDE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "benches", "src", "docs", "examples"];
+
+/// The members of the workspace.
+fn members(root: &Path) -> Vec<String> {
+    let text = fs::read_to_string(root.join("Cargo.toml")).expect("Cargo.toml");
+    let manifest: toml::Table = text.parse().expect("TOML");
+    let all = manifest["workspace"]["members"].as_array().expect("members");
+    all.iter().map(|name| name.as_str().expect("a name").to_string()).collect()
+}
 
 /// Copies the workspace with the edits made.
 fn edited_copy(original: &Path, root: &Path, edits: &[Edit]) {
@@ -102,7 +96,8 @@ fn edited_copy(original: &Path, root: &Path, edits: &[Edit]) {
         apply(&scratch, edit);
     }
     let edited = |path: &Path| path.strip_prefix(root).is_ok_and(|p| scratch.join(p).is_file());
-    for part in COPIED {
+    let members = members(original);
+    for part in BESIDE.into_iter().chain(members.iter().map(String::as_str)) {
         let (from, to) = (original.join(part), root.join(part));
         if from.is_dir() {
             // What a colleague has deleted since the last run must not stay.

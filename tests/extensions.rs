@@ -90,12 +90,7 @@ fn examples_in_nil_print_the_same_on_every_engine() {
 
 /// A program in Nil with definitions, in a folder.
 fn nil(name: &str, isa: &str, text: &str) -> [String; 3] {
-    let folder = folder("extensions");
-    let write = |end: &str, text: &str| {
-        let path = folder.join(format!("{name}.{end}"));
-        std::fs::write(&path, text).expect("a file");
-        path.to_str().expect("UTF-8").to_string()
-    };
+    let write = |end: &str, text: &str| saved(&format!("{name}.{end}"), text);
     [write("nil", text), "--isa".to_string(), write("isa", isa)]
 }
 

@@ -4,7 +4,7 @@
 //! of the instruction set and compare them with the semantics of the instructions. Circuits, and how they are built, are
 //! in [`pendula_isa::circuit`]; those of kernels are columns of the kernels.
 
-mod lifted;
+pub(crate) mod lifted;
 mod lookup;
 pub mod part;
 mod row;

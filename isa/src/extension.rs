@@ -165,16 +165,21 @@ impl Extension {
         Ok(Extension(number))
     }
 
-    /// Of those that a definition gives, one that is always the same: of a function, the exclusive or with its value, with operands in registers.
-    pub fn canonical(self) -> Extension {
-        let definition = &self.info().definition;
+    /// The extension that a definition gives with operands in registers; of a function, the sum with it by this accumulator.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn in_registers(definition: &Arc<Definition>, acc: Acc) -> Result<Extension, TooMany> {
         let form = match definition.defines {
-            Defines::Function { .. } => {
-                Form::Function { acc: Acc::Xor, shape: Shape::of_registers(definition.parameters.len()) }
-            }
+            Defines::Function { .. } => Form::Function { acc, shape: Shape::of_registers(definition.parameters.len()) },
             Defines::Instruction { .. } => Form::Instruction { constant: None },
         };
-        Extension::new(definition, form).unwrap_or(self)
+        Extension::new(definition, form)
+    }
+
+    /// Of those that a definition gives, one that is always the same: of a function, the exclusive or with its value, with operands in registers.
+    pub fn canonical(self) -> Extension {
+        Extension::in_registers(&self.info().definition, Acc::Xor).unwrap_or(self)
     }
 
     /// What is known of it.
@@ -191,6 +196,11 @@ pub const fn operand_register(n: usize) -> Reg {
 /// The local register of temporary `n`.
 pub const fn temporary_register(n: usize) -> Reg {
     Reg::local((OPERANDS + n) as u8)
+}
+
+/// Whether a local register is that of a temporary.
+pub fn is_temporary(register: Reg) -> bool {
+    register.local_number().is_some_and(|n| usize::from(n) >= OPERANDS)
 }
 
 /// The function that returns its argument.
@@ -275,11 +285,8 @@ impl Definition {
     /// The process has had too many extensions.
     pub fn kinds(self: &Arc<Definition>) -> Result<Vec<(String, Kind)>, TooMany> {
         let kind = |(name, acc, inverse): (String, Option<Acc>, bool)| {
-            let form = match acc {
-                Some(acc) => Form::Function { acc, shape: Shape::of_registers(self.parameters.len()) },
-                None => Form::Instruction { constant: None },
-            };
-            Ok((name, Kind::Extension { extension: Extension::new(self, form)?, inverse }))
+            let extension = Extension::in_registers(self, acc.unwrap_or(Acc::Add))?;
+            Ok((name, Kind::Extension { extension, inverse }))
         };
         self.mnemonics().into_iter().map(kind).collect()
     }

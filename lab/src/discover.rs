@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use pendula_isa::Env;
 use pendula_isa::extension::{
-    Defines, Definition, Parameter, TEMPORARIES, Temporary, TooMany, may_be_step, operand_register, temporary_register,
+    Defines, Definition, Parameter, TEMPORARIES, Temporary, TooMany, is_temporary, may_be_step, operand_register,
+    temporary_register,
 };
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
@@ -293,8 +294,6 @@ impl Proposal {
 /// # Errors
 /// The process has had too many extensions.
 pub fn does_what_one_of(known: &[Arc<Definition>], other: &Definition) -> Result<bool, TooMany> {
-    let is_temporary =
-        |register: &Reg| register.local_number().is_some_and(|n| usize::from(n).checked_sub(OPERANDS).is_some());
     let shape = |one: &Definition| (one.operands(), one.temporaries.len());
     for definition in known.iter().filter(|one| shape(one) == shape(other)) {
         for (_, kind) in definition.kinds()? {
@@ -302,7 +301,7 @@ pub fn does_what_one_of(known: &[Arc<Definition>], other: &Definition) -> Result
             let equal = |site: &Site| {
                 let operands: HashSet<Reg> = site.inst.operands().filter_map(|(_, o)| register_of(o)).collect();
                 site.matched.len() == other.steps.len()
-                    && site.temporaries.iter().all(is_temporary)
+                    && site.temporaries.iter().copied().all(is_temporary)
                     && operands.len() == other.operands()
             };
             if sites(&same, &other.steps, 0..other.steps.len(), &|_| true).iter().any(equal) {

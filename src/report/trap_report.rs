@@ -327,7 +327,7 @@ pub fn report(
         }
         // The reason already says it.
         Fault::Assert if reason.is_some() => "",
-        _ if trap.step.as_ref().is_some_and(|step| step.temporary().is_some()) => own,
+        _ if trap.left_temporary().is_some() => own,
         Fault::NotZero if reason.is_some() => reason
             .and_then(advice)
             .unwrap_or("uncompute what has changed it, or deallocate it with the value that it has"),

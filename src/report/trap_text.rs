@@ -43,7 +43,7 @@ pub fn trap_text<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
     let reason = module.reason(trap.at).or_else(other);
     let disagree = |fault| matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding);
     match trap.fault {
-        fault if trap.step.as_ref().is_some_and(|step| step.temporary().is_some()) => {
+        fault if trap.left_temporary().is_some() => {
             TrapText { title: UNCLEAN_TITLE, help: UNCLEAN_HELP, ..plain(fault, reason) }
         }
         fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {

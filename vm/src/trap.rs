@@ -34,6 +34,13 @@ pub struct Trap {
     pub step: Option<FailedStep>,
 }
 
+impl Trap {
+    /// The temporary of an extension that is not zero at its end, if that is what happened.
+    pub fn left_temporary(&self) -> Option<Reg> {
+        self.step.as_ref().and_then(FailedStep::temporary)
+    }
+}
+
 /// An operand and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrapValue {

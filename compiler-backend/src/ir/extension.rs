@@ -5,9 +5,8 @@
 
 use std::sync::Arc;
 
-use pendula_isa::extension::{Defines, Definition, Extension, Form, identity, operand_register, temporary_register};
-use pendula_isa::operand::Shape;
-use pendula_isa::table::Row;
+use pendula_isa::extension::{Defines, Definition, Extension, identity, operand_register, temporary_register};
+use pendula_isa::table::{Adjoint, Row};
 use pendula_isa::{Acc, Cond, Inst, Kind, Reg, Ty};
 
 use super::{
@@ -31,7 +30,7 @@ pub enum NotCallable {
         mnemonic: String,
     },
     /// It has a step that takes a word as a number of another type than the word has, and carries gradients into it.
-    #[error("its step `{mnemonic}` takes `{name}` as a {wanted}, and it is a {own}", wanted = ty_name(*wanted), own = ty_name(*own))]
+    #[error("its step `{mnemonic}` takes `{name}`, which is {own}, as {wanted}", wanted = wanted.name(), own = own.name())]
     Type {
         /// The step's mnemonic.
         mnemonic: String,
@@ -47,19 +46,11 @@ pub enum NotCallable {
     TooMany(#[from] pendula_isa::extension::TooMany),
 }
 
-/// How a type is told.
-const fn ty_name(ty: Ty) -> &'static str {
-    match ty {
-        Ty::Int => "word of integers",
-        Ty::Q => "fixed-point number",
-        Ty::L => "logarithmic number",
-        Ty::F => "double",
-    }
-}
-
 /// Turns steps into statements.
 struct Steps<'a> {
     definition: &'a Definition,
+    /// The local registers by their variables, with their types.
+    locals: Vec<(Reg, Ty)>,
     loc: Loc,
     out: Vec<LocatedStmt>,
 }
@@ -71,10 +62,7 @@ impl Steps<'_> {
 
     /// The variable of a local register; `None` for a register that is always zero.
     fn var(&self, register: Reg) -> Option<Var> {
-        let operands = self.definition.operands();
-        let all = (0..operands).map(operand_register);
-        let all = all.chain((0..self.definition.temporaries.len()).map(temporary_register));
-        all.enumerate().find(|(_, local)| *local == register).map(|(n, _)| Var(n as u32))
+        self.locals.iter().position(|(local, _)| *local == register).map(|n| Var(n as u32))
     }
 
     fn operands(&self, step: &Inst) -> Vec<Operand> {
@@ -99,11 +87,12 @@ impl Steps<'_> {
             let own = self.type_of(var);
             let wanted = match step.kind {
                 Kind::Accumulate { func, .. } if n == 0 => func.info().ty,
-                Kind::Row { row: Row::Swap, .. } => *swapped.get_or_insert(own),
+                Kind::Row { row, .. } if row.info().adjoint == Adjoint::Moves => *swapped.get_or_insert(own),
                 kind => kind.constant_type(n),
             };
             if wanted != own && (wanted != Ty::Int || swapped.is_some()) {
-                let name = self.name_of(var);
+                let name =
+                    self.locals.get(var.0 as usize).map_or_else(String::new, |l| self.definition.local_name(l.0));
                 return Err(NotCallable::Type { mnemonic: step.kind.mnemonic(), name, wanted, own });
             }
         }
@@ -146,22 +135,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    fn name_of(&self, var: Var) -> String {
-        let n = var.0 as usize;
-        let register = match n.checked_sub(self.definition.operands()) {
-            None => operand_register(n),
-            Some(n) => temporary_register(n),
-        };
-        self.definition.local_name(register)
-    }
-
     fn type_of(&self, var: Var) -> Ty {
-        let n = var.0 as usize;
-        let operands = self.definition.operands();
-        match n.checked_sub(operands) {
-            None => self.definition.operand_type(n),
-            Some(n) => self.definition.temporaries.get(n).map_or(Ty::Int, |t| t.ty),
-        }
+        self.locals.get(var.0 as usize).map_or(Ty::Int, |(_, ty)| *ty)
     }
 
     /// Checks that a variable is zero, doubles within [`TOLERANCE`], and drops its gradient word. With `exactly` it must be zero as a number of
@@ -193,35 +168,27 @@ impl Steps<'_> {
     }
 }
 
-/// The extension that a definition gives: of a function, the sum with it by this accumulator.
-fn extension(definition: &Arc<Definition>, acc: Acc) -> Result<Extension, NotCallable> {
-    let form = match definition.defines {
-        Defines::Function { .. } => Form::Function { acc, shape: Shape::of_registers(definition.parameters.len()) },
-        Defines::Instruction { .. } => Form::Instruction { constant: None },
-    };
-    Ok(Extension::new(definition, form)?)
-}
-
 impl IrFunction {
     /// The function whose calls become the instruction of this definition; of a function, of the sum with it by this accumulator.
     ///
     /// # Errors
     /// The IR has not all of its steps.
     pub fn of_definition(definition: &Arc<Definition>, acc: Acc, loc: Loc) -> Result<IrFunction, NotCallable> {
-        let extension = extension(definition, acc)?;
+        let extension = Extension::in_registers(definition, acc)?;
         let mut function = IrFunction::new(format!("{}.isa", extension.info().mnemonic), loc);
-        let names = (0..definition.operands()).map(|n| definition.local_name(operand_register(n)));
-        for (n, name) in names.enumerate() {
-            function.vars.push(VarInfo { name, ty: definition.operand_type(n), points: None });
+        let operands = (0..definition.operands()).map(|n| (operand_register(n), definition.operand_type(n)));
+        let temporaries = definition.temporaries.iter().enumerate().map(|(n, t)| (temporary_register(n), t.ty));
+        let locals: Vec<(Reg, Ty)> = operands.chain(temporaries).collect();
+        let info = |(local, ty): &(Reg, Ty)| VarInfo { name: definition.local_name(*local), ty: *ty, points: None };
+        function.vars = locals.iter().map(info).collect();
+        for n in 0..definition.operands() {
             let written = match definition.defines {
                 Defines::Function { .. } => n == 0,
                 Defines::Instruction { .. } => definition.parameters.get(n).is_some_and(|p| p.written),
             };
             function.params.push(Param { var: Var(n as u32), written });
         }
-        let of = |t: &pendula_isa::extension::Temporary| VarInfo { name: t.name.clone(), ty: t.ty, points: None };
-        function.vars.extend(definition.temporaries.iter().map(of));
-        let mut steps = Steps { definition, loc, out: Vec::new() };
+        let mut steps = Steps { definition, locals, loc, out: Vec::new() };
         match &definition.defines {
             Defines::Function { ty, value, .. } => {
                 steps.lives(false, AncillaChecks { check: false, drop: true });

@@ -224,6 +224,16 @@ impl Lifted {
         self.ops.iter().any(amount)
     }
 
+    /// Whether it shifts bits out of a word, by this operand as it is.
+    pub(crate) fn shifts_by(&self, operand: usize) -> bool {
+        self.live().any(|op| match op {
+            Op::BinaryOp(BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar, _, by) => {
+                matches!(self.op(*by), Op::Get(_, n) if usize::from(n) == operand)
+            }
+            _ => false,
+        })
+    }
+
     /// Circuits that stand for kernels without a circuit of their own; in the function's circuit, the values of these are meaningless.
     pub(crate) fn stand_ins(&self) -> Vec<ValueCircuit> {
         let several = |op: &Op| match op {

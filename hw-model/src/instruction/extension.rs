@@ -6,14 +6,15 @@
 use std::collections::HashMap;
 
 use pendula_isa::circuit::{Circuit, Gate, GateCounts, Register, Role, Wire};
-use pendula_isa::extension::{Extension, Form, operand_register, temporary_register};
+use pendula_isa::extension::{Extension, Form, is_temporary, operand_register, temporary_register};
 use pendula_isa::inst::{Inst, Kind};
-use pendula_isa::operand::{OPERANDS, Operand};
-use pendula_isa::table::TableFn;
+use pendula_isa::kernels::circuits::Formats;
+use pendula_isa::operand::Operand;
 use pendula_isa::{Acc, Reg, Ty};
 
 use super::{Base, Direction, InstructionCircuit, NoCircuit, Sizes, has_fixed};
 use crate::circuit::Choice;
+use crate::circuit::lifted::Lifted;
 use crate::reference::{Meaning, constant};
 use crate::verify::{Random, low};
 
@@ -96,9 +97,8 @@ pub(super) fn base(
 
 /// A step of a function: what it computes into a temporary, which is clear, needs no adder. Doubles are not so, since 0 + (-0) is 0.
 fn into_clear_word(step: &Inst) -> Inst {
-    let is_temporary = step.regs[0].local_number().is_some_and(|n| usize::from(n) >= OPERANDS);
     match step.kind {
-        Kind::Accumulate { func, shape, .. } if is_temporary && func.info().ty != Ty::F => {
+        Kind::Accumulate { func, shape, .. } if is_temporary(step.regs[0]) && func.info().ty != Ty::F => {
             Inst { kind: Kind::Accumulate { acc: Acc::Xor, inverse: false, func, shape }, ..*step }
         }
         _ => *step,
@@ -122,7 +122,7 @@ fn step_circuit(step: &Inst, (width, frac): (usize, usize), choice: Choice) -> R
     let mut constants = Vec::new();
     for (n, (_, operand)) in step.operands().enumerate() {
         let value = match operand {
-            Operand::Imm(amount, _) if n == 2 && shifts(step.kind) && amount >= width as u64 => {
+            Operand::Imm(amount, _) if amount >= width as u64 && is_amount(step.kind, n) => {
                 return Err(NoCircuit::Amount { mnemonic: step.kind.mnemonic(), amount, width });
             }
             Operand::Imm(_, Ty::F) if width < 64 => {
@@ -144,10 +144,12 @@ fn step_circuit(step: &Inst, (width, frac): (usize, usize), choice: Choice) -> R
     Ok((circuit, constants))
 }
 
-/// Whether an instruction shifts a whole word by its last operand.
-fn shifts(kind: Kind) -> bool {
-    use pendula_isa::table::int_fn::Name::{Sar, Shl, Shr};
-    matches!(kind, Kind::Accumulate { func: TableFn::Int(Shl | Shr | Sar), .. })
+/// Whether an instruction shifts by this operand.
+fn is_amount(kind: Kind, n: usize) -> bool {
+    match kind {
+        Kind::Accumulate { func, .. } => Lifted::new(func, Formats::of_width(64)).shifts_by(n),
+        Kind::Row { .. } | Kind::Extension { .. } => false,
+    }
 }
 
 /// The name of an operand in the circuits of the table's instructions.

@@ -142,29 +142,6 @@ pub enum EvalError {
 }
 
 impl EvalError {
-    /// The error at another place.
-    pub(super) fn at(mut self, place: Loc) -> EvalError {
-        match &mut self {
-            EvalError::Fault { loc, .. }
-            | EvalError::NotZero { loc, .. }
-            | EvalError::Assert { loc, .. }
-            | EvalError::Branch { loc, .. }
-            | EvalError::Loop { loc, .. }
-            | EvalError::Range { loc, .. }
-            | EvalError::Changed { loc, .. }
-            | EvalError::Alias { loc }
-            | EvalError::Length { loc, .. }
-            | EvalError::Order { loc }
-            | EvalError::Leak { loc, .. }
-            | EvalError::Depth { loc }
-            | EvalError::Steps { loc }
-            | EvalError::Visited { loc }
-            | EvalError::Otherwise { loc }
-            | EvalError::Malformed { loc, .. } => *loc = place,
-        }
-        self
-    }
-
     /// Where it happened.
     pub fn loc(&self) -> Loc {
         match self {

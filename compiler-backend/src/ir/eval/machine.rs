@@ -76,6 +76,8 @@ pub(super) struct Machine<'a> {
     late: bool,
     /// The place of the enclosing statement of the source.
     enclosing: Loc,
+    /// The call of an extension whose steps run.
+    within: Option<Loc>,
     pub(super) calls: usize,
     blocks: usize,
     /// The listener for statements, if there is one.
@@ -111,6 +113,7 @@ impl<'a> Machine<'a> {
             moment: None,
             late: false,
             enclosing: Loc::default(),
+            within: None,
             calls: 0,
             blocks: 0,
             tracer: None,
@@ -127,10 +130,10 @@ impl<'a> Machine<'a> {
     /// A call that is one instruction: where a step stops, nothing has happened, and the stop is in the statement that has the call.
     fn extension(&mut self, func: FunctionId, back: bool, args: &[Location], loc: Loc) -> Done {
         let before: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
-        let (moment, ended, overflow) = (self.moment.take(), self.ended.len(), self.out.overflow);
-        let done = self.call(func, back, args, loc).map_err(|error| error.at(loc));
-        self.moment = moment;
-        self.out.overflow = overflow.or(self.out.overflow.map(|_| loc));
+        let ended = self.ended.len();
+        self.within = Some(loc);
+        let done = self.call(func, back, args, loc);
+        self.within = None;
         if done.is_err() {
             self.ended.truncate(ended);
             for (at, word) in args.iter().zip(before).filter(|(at, _)| !matches!(at, Location::Const(_))) {
@@ -297,11 +300,12 @@ impl<'a> Machine<'a> {
         let (enclosing, outer) = (self.enclosing, self.trace_current());
         for n in 0..block.len() {
             let s = &block[if back { block.len() - 1 - n } else { n }];
-            self.step(s.loc)?;
+            let loc = self.loc_of(s);
+            self.step(loc)?;
             // Only the first IR statement of a statement of the source counts.
-            if s.loc != self.enclosing {
-                self.visit(s.loc)?;
-                self.enclosing = s.loc;
+            if loc != self.enclosing {
+                self.visit(loc)?;
+                self.enclosing = loc;
             }
             self.trace_begin(s, back);
             let done = stacker::maybe_grow(STACK_GROWTH.0, STACK_GROWTH.1, || self.statement(frame, s, back));
@@ -331,8 +335,13 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Where a statement counts as being: a step of an extension is where that is called.
+    fn loc_of(&self, s: &LocatedStmt) -> Loc {
+        self.within.unwrap_or(s.loc)
+    }
+
     fn statement(&mut self, frame: &Frame, s: &LocatedStmt, back: bool) -> Done {
-        let loc = s.loc;
+        let loc = self.loc_of(s);
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 self.update(frame, (*acc, *inverse != back, *func), *dst, args, loc)
