@@ -9,6 +9,7 @@ use pendula_compiler::ir::text::{parse, print};
 use pendula_compiler::ir::*;
 use pendula_compiler::passes::{self, Pass, Switches};
 use pendula_isa::Ty;
+use pendula_isa::sample::share;
 
 const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
 
@@ -68,11 +69,11 @@ struct Tally {
     changed: usize,
 }
 
-fn check(what: &str, profile: Profile, count: u64, improve: impl Fn(&mut Program)) -> Tally {
+fn check(what: &str, profile: Profile, cases: u64, improve: impl Fn(&mut Program)) -> Tally {
     let mut tally = Tally { same: 0, trapped: 0, changed: 0 };
     // More programs on demand.
     let from: u64 = std::env::var("PENDULA_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-    for seed in from..from + count {
+    for seed in from..from + share(cases) {
         let case = generate(seed, profile);
         let mut improved = case.program.clone();
         improve(&mut improved);
@@ -112,13 +113,19 @@ fn alone(pass: Pass, least: usize) {
     let mut changed = 0;
     for profile in [Profile::ALL, Profile::EXACT] {
         let tally = check(pass.name(), profile, 700, |p| pass.run(p));
-        assert!(tally.same > 500, "{}: only {} ran", pass.name(), tally.same);
+        assert!(tally.same > share(500), "{}: only {} ran", pass.name(), tally.same);
         changed += tally.changed;
     }
     // Traps stay.
     let tally = check(pass.name(), Profile::RISKY, 600, |p| pass.run(p));
-    assert!(tally.trapped > 100 && tally.same > 100, "{}: {} trapped, {} ran", pass.name(), tally.trapped, tally.same);
-    assert!(changed >= least, "{} changed only {changed}", pass.name());
+    assert!(
+        tally.trapped > share(100) && tally.same > share(100),
+        "{}: {} trapped, {} ran",
+        pass.name(),
+        tally.trapped,
+        tally.same
+    );
+    assert!(changed >= share(least), "{} changed only {changed}", pass.name());
 }
 
 #[test]
@@ -161,11 +168,11 @@ fn all_of_them() {
     for profile in [Profile::ALL, Profile::EXACT] {
         for level in [1, 2] {
             let tally = check("all", profile, 700, |p| passes::run(p, &Switches::level(level)));
-            assert!(tally.same > 500);
+            assert!(tally.same > share(500));
         }
     }
     let tally = check("all", Profile::RISKY, 1000, |p| passes::run(p, &Switches::default()));
-    assert!(tally.trapped > 200 && tally.same > 200);
+    assert!(tally.trapped > share(200) && tally.same > share(200));
 }
 
 #[test]

@@ -19,6 +19,16 @@ use crate::operand::{Shape, Slot};
 use crate::table::Row;
 use crate::types::{Acc, Cond, Reg, Ty};
 
+/// Whether tests are to try all that they can, as long as it takes: the environment has `PENDULA_TEST_ALL`.
+pub fn all() -> bool {
+    std::env::var_os("PENDULA_TEST_ALL").is_some()
+}
+
+/// How many of so many cases a test tries: all of them if [`all`] says so, and otherwise a quarter.
+pub fn share<N: std::ops::Div<Output = N> + core::convert::From<u8>>(cases: N) -> N {
+    if all() { cases } else { cases / N::from(4) }
+}
+
 /// A stream of choices.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {

@@ -98,6 +98,9 @@ pub fn parse_within(text: &str, budget: &Budget) -> Result<Vec<Argument>, Argume
 /// The maximum nesting depth of arguments: the parser is recursive.
 const MOST: u32 = 200;
 
+/// Room on the thread's stack in bytes: what one level takes without optimisation, and what is added if there is less.
+const STACK: (usize, usize) = (128 << 10, 1 << 20);
+
 /// The advice for long lists of numbers.
 const FILE: &str = "put the numbers into a file, `@file.npy`";
 
@@ -134,9 +137,11 @@ impl Reader {
         let (text, _) = blank(text)?;
         match text.chars().next() {
             Some('@') => file(text, ends),
-            Some('(') => self.tuple(text, depth),
-            Some('[') => self.array(text, depth),
-            Some('{') => self.complex(text, depth),
+            Some(bracket @ ('(' | '[' | '{')) => stacker::maybe_grow(STACK.0, STACK.1, || match bracket {
+                '(' => self.tuple(text, depth),
+                '[' => self.array(text, depth),
+                _ => self.complex(text, depth),
+            }),
             // JSON has numbers that are not doubles as strings.
             Some('"') => {
                 let (rest, inner) = quoted(text).or_else(|_| fail(text, "a quote is not closed: `\"` is expected"))?;

@@ -8,7 +8,7 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::Module;
-use pendula_isa::sample::{RandomProgram, Source, fill, word};
+use pendula_isa::sample::{RandomProgram, Source, fill, share, word};
 use pendula_isa::table::Flow;
 use pendula_vm::{Config, Machine, Outcome, Program, StepOutcome};
 
@@ -169,7 +169,7 @@ fn load(module: Module) -> Program {
 #[test]
 fn stopped_at_every_place_and_continued() {
     let (mut programs, mut executed, mut stops) = (0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..share(400) {
         let program = load(random_module(seed, 4 + seed as usize % 40));
         let mut ended = machine(&program, MEMORY);
         if ended.run(Some(1_200)) != Outcome::Finished {
@@ -200,7 +200,7 @@ fn stopped_at_every_place_and_continued() {
         stops += 2 * (n + 1);
     }
     println!("{programs} programs, {executed} instructions, {stops} stops");
-    assert!(programs >= 250 && stops > 50_000, "{programs} {stops}");
+    assert!(programs >= share(250) && stops > share(50_000), "{programs} {stops}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
-use pendula_isa::sample::{RandomProgram, Source, instruction, number, word};
+use pendula_isa::sample::{RandomProgram, Source, instruction, number, share, word};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg, Ty};
 use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program};
@@ -80,7 +80,7 @@ fn runs(engine: Engine, what: &str, seeds: std::ops::Range<u64>, module: impl Fn
 
 #[test]
 fn random_programs() {
-    runs(Engine::Jit, "program", 0..300, |s| RandomProgram::new(s, 60).module().expect("sound operands"));
+    runs(Engine::Jit, "program", 0..share(300), |s| RandomProgram::new(s, 60).module().expect("sound operands"));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn scatter(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64, round: u64) {
 fn random_instructions() {
     let straight = straight();
     let mut trapped = 0;
-    for (n, family) in straight.iter().cycle().take(straight.len() * 6).enumerate() {
+    for (n, family) in straight.iter().cycle().take(straight.len() * share(8)).enumerate() {
         let mut s = Source::seeded(n as u64);
         let code = sequence(*family, &straight, &mut s);
         let mut module = between(code);

@@ -15,7 +15,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::module::Module;
 use pendula_isa::operand::{OPERANDS, Operand, Slot};
-use pendula_isa::sample::{Source, extension, fill, instruction, number, word};
+use pendula_isa::sample::{Source, extension, fill, instruction, number, share, word};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg, Ty};
 use pendula_vm::{AdMode, Config, Engine, Machine, Outcome};
@@ -66,7 +66,7 @@ fn straight() -> Vec<Kind> {
 fn engines_agree() {
     let table = straight();
     let (mut ran, mut trapped) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..share(400) {
         let mut s = Source::seeded(seed);
         let code: Vec<Inst> = (0..1 + s.below(6))
             .filter_map(|_| if s.once_in(3) { Some(instruction(s.pick(&table), &mut s)) } else { sample(&mut s) })
@@ -93,7 +93,7 @@ fn engines_agree() {
             }
         }
     }
-    assert!(ran > 500 && trapped > 500, "{ran} ran, {trapped} trapped");
+    assert!(ran > share(500) && trapped > share(500), "{ran} ran, {trapped} trapped");
 }
 
 /// What a machine holds: registers and memory, of the value's lane and the others.
@@ -110,7 +110,7 @@ fn words(m: &Machine<'_>, ad_mode: AdMode) -> Vec<u64> {
 #[test]
 fn a_trap_leaves_everything_as_it_was() {
     let mut inside = 0;
-    for seed in 0..3000 {
+    for seed in 0..share(3000) {
         let mut s = Source::seeded(seed);
         let Some(one) = sample(&mut s) else { continue };
         let program = program(between([one]));
@@ -134,7 +134,7 @@ fn a_trap_leaves_everything_as_it_was() {
             }
         }
     }
-    assert!(inside > 300, "{inside} traps in the middle");
+    assert!(inside > share(300), "{inside} traps in the middle");
 }
 
 /// The steps of an extension on registers of a program: temporaries are those from `r16` on. `None` if one is of memory or a constant.
@@ -167,7 +167,7 @@ fn written_out(one: &Inst) -> Option<Vec<Inst>> {
 #[test]
 fn extensions_do_what_their_steps_do() {
     let mut compared = 0;
-    for seed in 0..3000 {
+    for seed in 0..share(3000) {
         let mut s = Source::seeded(seed);
         let Some(mut one) = sample(&mut s) else { continue };
         // Registers below those of temporaries.
@@ -200,7 +200,7 @@ fn extensions_do_what_their_steps_do() {
             compared += usize::from(outcomes[0].0);
         }
     }
-    assert!(compared > 1000, "{compared}");
+    assert!(compared > share(1000), "{compared}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use pendula_isa::inst::{Inst, Kind, OFFSET_MAX, OFFSET_MIN};
 use pendula_isa::mnemonic::families;
 use pendula_isa::num::Format;
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::sample::{Source, fill, instruction, number, word};
+use pendula_isa::sample::{Source, fill, instruction, number, share, word};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_vm::{Machine, Outcome, Program, StepOutcome};
@@ -283,7 +283,7 @@ fn only_targets_changed(inst: &Inst, before: &State, after: &State) {
 fn check_family(family: Kind, seed: u64) -> Tally {
     let mut s = Source::seeded(seed);
     let mut tally = Tally::default();
-    while tally.ran < STATES && tally.tried < TRIES {
+    while tally.ran < share(STATES) && tally.tried < share(TRIES) {
         let inst = reachable(family, &mut s);
         let program = program(between([inst]));
         let mut m = machine(&program, MEMORY);
@@ -299,7 +299,7 @@ fn check_families(wanted: impl Fn(Kind) -> bool) {
     for (n, family) in straight().into_iter().enumerate().filter(|(_, k)| wanted(*k)) {
         let tally = check_family(family, n as u64);
         let name = family.mnemonic();
-        assert!(tally.ran >= STATES, "{name}: {tally:?}");
+        assert!(tally.ran >= share(STATES), "{name}: {tally:?}");
         let inert = matches!(family, Kind::Row { row: Row::Assert | Row::Zero | Row::Show | Row::Print, .. });
         assert_eq!(tally.changed == 0, inert, "{name}: {tally:?}");
         met += 1;

@@ -8,7 +8,8 @@ use pendula_isa::table::TableFn;
 use pendula_isa::text::number;
 use pendula_isa::{Acc, Inst, Kind, Reg, Ty, mnemonic};
 
-use super::definitions::{Draft, suffix, unknown_local};
+use super::definitions::step::unknown_local;
+use super::definitions::{Draft, suffix};
 use super::{Expander, Input};
 use crate::ast::{Binary, Span};
 use crate::codes;

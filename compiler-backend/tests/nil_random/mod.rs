@@ -25,6 +25,7 @@ mod oracle;
 mod stmt;
 
 use oracle::{Case, Tally};
+use pendula_isa::sample::share;
 
 fn seeds(default: std::ops::Range<u64>) -> std::ops::Range<u64> {
     let Ok(text) = std::env::var("NIL_SEED") else { return default };
@@ -63,18 +64,21 @@ fn whole() -> bool {
 #[test]
 fn random_programs() {
     let mut tally = Tally::default();
-    run(seeds(0..600), false, |case, seed| oracle::check(case, seed, &mut tally));
+    run(seeds(0..share(600)), false, |case, seed| oracle::check(case, seed, &mut tally));
     println!("{tally:?}");
-    assert!(!whole() || tally.finished > 1000 && tally.gradients > 700 && tally.trapped > 30, "{tally:?}");
+    assert!(
+        !whole() || tally.finished > share(1000) && tally.gradients > share(700) && tally.trapped > share(30),
+        "{tally:?}"
+    );
 }
 
 #[test]
 fn gradients_are_derivatives() {
     let mut compared = 0;
-    run(seeds(0..400), true, |case, seed| {
+    run(seeds(0..share(400)), true, |case, seed| {
         compared += oracle::differences(case, seed)?;
         Ok(())
     });
     println!("{compared} derivatives");
-    assert!(!whole() || compared > 500, "only {compared} derivatives");
+    assert!(!whole() || compared > share(500), "only {compared} derivatives");
 }

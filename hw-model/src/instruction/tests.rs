@@ -1,7 +1,7 @@
 //! Circuits of all instructions, verified.
 
 use pendula_isa::GateClass;
-use pendula_isa::mnemonic;
+use pendula_isa::{mnemonic, sample};
 
 use super::*;
 use crate::verify::{verify, verify_states};
@@ -16,11 +16,14 @@ fn made(mnemonic: &str, width: usize, direction: Direction) -> Result<Instructio
     InstructionCircuit::new(mnemonic::lookup(mnemonic).expect("a mnemonic"), sizes(width), direction)
 }
 
-/// Every instruction that has a circuit for words of this width does what its body does.
+/// Every instruction that has a circuit for words of this width does what its body does: in all directions, or in one of them.
 fn all_of(width: usize, wanted: impl Fn(Kind) -> bool) -> usize {
     let mut circuits = 0;
-    for kind in mnemonic::families().filter(|kind| wanted(*kind)) {
-        for direction in DIRECTIONS {
+    for (n, kind) in mnemonic::families().filter(|kind| wanted(*kind)).enumerate() {
+        for (way, direction) in DIRECTIONS.into_iter().enumerate() {
+            if !sample::all() && (n + width) % 3 != way {
+                continue;
+            }
             let Ok(circuit) = InstructionCircuit::new(kind, sizes(width), direction) else { continue };
             match verify_states(&circuit, 12, 600) {
                 Ok(verified) => assert_eq!(verified.mismatch, None, "{}", circuit.circuit.name()),
@@ -34,8 +37,8 @@ fn all_of(width: usize, wanted: impl Fn(Kind) -> bool) -> usize {
 
 #[test]
 fn every_instruction_on_narrow_words() {
-    for (width, least) in [(2, 300), (3, 300), (4, 300)] {
-        assert!(all_of(width, |_| true) > least, "{width}");
+    for (width, least) in [(2, 400), (3, 400), (4, 400)] {
+        assert!(all_of(width, |_| true) > sample::share(least), "{width}");
     }
 }
 
@@ -58,7 +61,7 @@ fn every_instruction_of_little_on_words_of_eight_bits() {
         Kind::Accumulate { func, .. } => !great.contains(&func.info().class),
         Kind::Row { .. } | Kind::Extension { .. } => true,
     };
-    assert!(all_of(8, |kind| of_little(kind) && class(kind)) > 300);
+    assert!(all_of(8, |kind| of_little(kind) && class(kind)) > sample::share(400));
 }
 
 #[test]

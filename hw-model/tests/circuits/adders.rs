@@ -8,6 +8,7 @@ use pendula_hw_model::stats::Stats;
 use pendula_hw_model::verify::verify_states;
 use pendula_isa::circuit::{Bit, Builder, Role, Word};
 use pendula_isa::mnemonic;
+use pendula_isa::sample;
 use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 
 use super::harness::{cases, check, int, mask, row, signed, some};
@@ -232,7 +233,7 @@ fn functions_of_every_type_have_the_same_values() {
 #[test]
 fn instructions_with_another_adder_are_the_instructions() {
     for adder in AHEAD {
-        for name in [
+        for (n, name) in [
             "add",
             "sub",
             "inc",
@@ -245,9 +246,15 @@ fn instructions_with_another_adder_are_the_instructions() {
             "assert.ltu",
             "mul.l",
             "rot.q",
-        ] {
+        ]
+        .into_iter()
+        .enumerate()
+        {
             let Some(kind) = mnemonic::lookup(name) else { panic!("{name}") };
-            for direction in [Direction::Forward, Direction::Backward, Direction::Both] {
+            for (way, direction) in [Direction::Forward, Direction::Backward, Direction::Both].into_iter().enumerate() {
+                if !sample::all() && n % 3 != way {
+                    continue;
+                }
                 let sizes = Sizes { width: 8, frac: None, memory: 4 };
                 let circuit = InstructionCircuit::with(kind, sizes, direction, Choice::of_adder(adder)).unwrap();
                 assert_eq!(circuit.adder, adder);

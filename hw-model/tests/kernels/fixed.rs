@@ -5,6 +5,7 @@ use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::fault::Fault;
 use pendula_isa::num::Format;
 use pendula_isa::num::elementary::{self, Fixed};
+use pendula_isa::sample::share;
 use pendula_isa::table::{TableFn, q_fn};
 
 use crate::kernels::harness::{Random, all, check, edges, mask, rotation, signed, some};
@@ -114,8 +115,8 @@ fn pairs(frac: u32, step: usize) {
 fn words_of_sixteen_and_thirty_two_bits() {
     for (width, frac) in [(16, 8), (32, 16), (32, 29)] {
         let t = Fixed { width, frac };
-        unary(t, &words(t, 300));
-        binary(t, &words(t, 60)[..]);
+        unary(t, &words(t, share(600)));
+        binary(t, &words(t, share(120))[..]);
     }
 }
 
@@ -123,7 +124,7 @@ fn words_of_sixteen_and_thirty_two_bits() {
 fn functions_of_the_machine_s_words() {
     for format in Format::ALL {
         let t = Fixed { width: 64, frac: format.frac() };
-        unary(t, &words(t, 200));
+        unary(t, &words(t, share(400)));
     }
 }
 
@@ -131,7 +132,7 @@ fn functions_of_the_machine_s_words() {
 fn functions_of_pairs_of_the_machine_s_words() {
     for format in Format::ALL {
         let t = Fixed { width: 64, frac: format.frac() };
-        binary(t, &words(t, 128));
+        binary(t, &words(t, share(256)));
     }
 }
 
@@ -141,7 +142,7 @@ fn rotations() {
         let t = Fixed { width, frac };
         let circuit = generate(rotation(frac as usize), width as usize).expect("a circuit");
         let inverse = circuit.inverse();
-        let mut cases = words(t, 200);
+        let mut cases = words(t, share(400));
         cases.extend(some(33, 400, |r| r.sized(width)));
         for chunk in cases.chunks(64) {
             let mut lanes = circuit.lanes();

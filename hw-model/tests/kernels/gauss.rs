@@ -3,6 +3,7 @@
 use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::num::gauss::{self, Logarithmic, Number};
 use pendula_isa::num::{Env, Format, Word, convert};
+use pendula_isa::sample::share;
 use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 
 use crate::kernels::float::{decode, encode};
@@ -34,7 +35,7 @@ fn sums_and_powers(formats: &Formats, cases: &[[u64; 3]]) {
 #[test]
 fn pairs_of_eight_bits() {
     for frac in [1, 3, 5] {
-        pairs(frac, 17);
+        pairs(frac, 51);
     }
 }
 
@@ -58,7 +59,7 @@ fn pairs(frac: u32, step: usize) {
 fn words_of_sixteen_and_thirty_two_bits() {
     for width in [16, 32] {
         let formats = Formats::of_width(width);
-        sums_and_powers(&formats, &words(width as u32, formats.logarithmic.frac, 200));
+        sums_and_powers(&formats, &words(width as u32, formats.logarithmic.frac, share(400)));
     }
 }
 
@@ -82,7 +83,7 @@ fn words(width: u32, frac: u32, count: usize) -> Vec<[u64; 3]> {
 
 #[test]
 fn the_machine_s_words() {
-    let cases = words(64, 52, 300);
+    let cases = words(64, 52, share(600));
     for format in Format::ALL {
         let env = Env { format, ieee: false };
         let mut formats = Formats::of_width(64);
@@ -109,11 +110,13 @@ const MACHINE: [(TableFn, Convert); 6] = [
 #[test]
 fn conversions_of_the_machine_s_words() {
     let mut cases: Vec<[u64; 3]> = edges(64).into_iter().map(|a| [a, 0, 0]).collect();
-    cases.extend(some(24, 300, |r| r.sized(64)));
-    cases.extend(some(25, 300, Random::word));
+    cases.extend(some(24, share(600), |r| r.sized(64)));
+    cases.extend(some(25, share(600), Random::word));
     // Magnitudes from 2^-70 to 2^70, of logarithms and of doubles.
-    cases.extend(some(26, 300, |r| ((r.word() % (140 << 52)).wrapping_sub(70 << 52) & mask(63)) | r.word() << 63));
-    cases.extend(some(27, 300, |r| (r.word() % (140 << 52)).wrapping_add(953 << 52) | r.word() << 63));
+    cases.extend(some(26, share(600), |r| {
+        ((r.word() % (140 << 52)).wrapping_sub(70 << 52) & mask(63)) | r.word() << 63
+    }));
+    cases.extend(some(27, share(600), |r| (r.word() % (140 << 52)).wrapping_add(953 << 52) | r.word() << 63));
     for (kernel, machine) in MACHINE {
         for format in Format::ALL {
             if format == Format::Q32_32 || matches!(kernel, TableFn::L(l_fn::Name::CvtQ) | TableFn::Q(q_fn::Name::CvtL))

@@ -7,7 +7,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::num::Format;
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::sample::{Source, instruction, number, word};
+use pendula_isa::sample::{Source, instruction, number, share, word};
 use pendula_isa::table::{Adjoint, Flow, Row};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_vm::gradient::Cell;
@@ -30,13 +30,14 @@ fn lane_word(ty: Ty, s: &mut Source) -> u64 {
 /// within its roundings.
 #[test]
 fn lanes_come_back_bit_for_bit() {
+    let points = share(POINTS);
     for (seed, func) in functions(|ty, from| ty != Ty::F || from != Ty::F).into_iter().enumerate() {
         let format = Format::ALL[(seed + 1) % 3];
         let env = Env { format, ieee: false };
         let info = func.info();
         let doubles = info.args.iter().any(|a| a.ty == Ty::F) || info.ty == Ty::F;
         let mut changed = 0;
-        at_points(env, func, POINTS, 400 + seed as u64, |m, site, v, s| {
+        at_points(env, func, points, 400 + seed as u64, |m, site, v, s| {
             let start = m.snapshot();
             for ad_mode in CARRIAGES {
                 m.restore(&start);
@@ -77,7 +78,7 @@ fn lanes_come_back_bit_for_bit() {
             }
         });
         // A logarithm's share is g or −g; of a kink it may be 0.
-        assert!(changed > 2 * POINTS, "{}: {changed}", name(func));
+        assert!(changed > 2 * points, "{}: {changed}", name(func));
     }
 }
 
@@ -174,7 +175,7 @@ fn every_row_comes_back_or_traps_without_a_trace() {
         let (mut ran, mut trapped) = ([0; CARRIAGES.len()], 0);
         let mut programs = 0;
         // More where few numbers have a value.
-        while programs < 40 || (programs < 160 && ran.iter().any(|ran| *ran <= 15)) {
+        while programs < share(80) || (programs < 160 && ran.iter().any(|ran| *ran <= 15)) {
             programs += 1;
             let mut row = instruction(family, &mut s);
             for slot in row.kind.layout() {

@@ -7,7 +7,7 @@ use pendula_isa::Fault;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::num::Format;
 use pendula_isa::operand::{Operand, Shape};
-use pendula_isa::sample::{Source, number, word};
+use pendula_isa::sample::{Source, number, share, word};
 use pendula_isa::table::{FunctionInfo, TableFn};
 use pendula_isa::types::{Acc, Ty};
 use pendula_vm::Outcome;
@@ -251,7 +251,7 @@ fn functions_agree_with_another_way_of_computing_them() {
         let has_fixed = info.ty == Ty::Q || info.args.iter().any(|a| a.ty == Ty::Q);
         let mut s = Source::seeded(100 + n as u64);
         let mut ran = 0;
-        for _ in 0..6_000 {
+        for _ in 0..share(6_000) {
             let format = if has_fixed { s.pick(&Format::ALL) } else { Format::Q32_32 };
             let mut operand = |ty: Ty| match s.below(3) {
                 0 => number(ty, format, &mut s),
@@ -271,7 +271,7 @@ fn functions_agree_with_another_way_of_computing_them() {
             ran += usize::from(value.is_ok());
         }
         // Few random words are orders that it has.
-        let least = if name == "polygamma.f" { 500 } else { 1_000 };
+        let least = share(if name == "polygamma.f" { 500 } else { 1_000 });
         assert!(ran > least, "{name}: {ran}");
     }
 }
