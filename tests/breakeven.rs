@@ -151,6 +151,7 @@ none:   from.eq r1, r0, which
 
 /// What runs longer than it is followed is entered as often all the same.
 #[test]
+#[ignore = "half a minute long: .ci/full"]
 fn a_long_loop_is_entered_once() {
     let long = "        .data
 w:      .word   0

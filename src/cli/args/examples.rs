@@ -93,7 +93,7 @@ Examples:
 /// The examples of `prove`.
 pub(super) const PROVE: &str = "\
 Examples:
-  pendula prove rmul addmul.q
+  pendula prove rmul jmp.lt
   pendula prove --claim circuit --width 16 add rol";
 
 /// The examples of `lab`.
