@@ -29,6 +29,12 @@ pub fn share<N: std::ops::Div<Output = N> + core::convert::From<u8>>(cases: N) -
     if all() { cases } else { cases / N::from(4) }
 }
 
+/// In which of these ways a test does its `n`th case: all if [`all`] says so, and otherwise one, in turn.
+pub fn in_turn<T>(ways: &[T], n: usize) -> &[T] {
+    let one = || n.checked_rem(ways.len()).map(|at| &ways[at..=at]);
+    if all() { ways } else { one().unwrap_or(ways) }
+}
+
 /// A stream of choices.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {

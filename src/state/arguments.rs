@@ -134,14 +134,16 @@ impl Reader {
     /// Parses an argument, up to one of the characters `ends` or a closing bracket.
     fn one<'t>(&self, text: &'t str, ends: &[char], depth: u32) -> Parsed<'t, Argument> {
         decided(text, self.budget.nested(depth, || "an argument".to_string()).map_err(ArgumentError::from))?;
+        stacker::maybe_grow(STACK.0, STACK.1, || self.within(text, ends, depth))
+    }
+
+    fn within<'t>(&self, text: &'t str, ends: &[char], depth: u32) -> Parsed<'t, Argument> {
         let (text, _) = blank(text)?;
         match text.chars().next() {
             Some('@') => file(text, ends),
-            Some(bracket @ ('(' | '[' | '{')) => stacker::maybe_grow(STACK.0, STACK.1, || match bracket {
-                '(' => self.tuple(text, depth),
-                '[' => self.array(text, depth),
-                _ => self.complex(text, depth),
-            }),
+            Some('(') => self.tuple(text, depth),
+            Some('[') => self.array(text, depth),
+            Some('{') => self.complex(text, depth),
             // JSON has numbers that are not doubles as strings.
             Some('"') => {
                 let (rest, inner) = quoted(text).or_else(|_| fail(text, "a quote is not closed: `\"` is expected"))?;

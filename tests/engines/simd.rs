@@ -283,10 +283,7 @@ fn engines_agree() {
                 compare_there_and_back(&what, &source, &call);
             }
             for level in if all { 0..3 } else { 2..3 } {
-                let ad_modes =
-                    AdMode::ALL.into_iter().enumerate().filter(|(at, _)| all || (k + m) % AdMode::ALL.len() == *at);
-                let ad_modes: Vec<AdMode> = ad_modes.map(|(_, ad_mode)| ad_mode).collect();
-                lockstep(&what, call.module(&what, &source, level), &ad_modes);
+                lockstep(&what, call.module(&what, &source, level), sample::in_turn(&AdMode::ALL, k + m));
             }
         }
     }

@@ -186,16 +186,12 @@ fn run_forward_and_back(
     }
 }
 
-/// The calls of an example that are compiled, which takes the C compiler a second each: the first one, unless all are to be tried.
-fn some(calls: &[Call]) -> &[Call] {
-    if sample::all() { calls } else { &calls[..calls.len().min(1)] }
-}
-
 #[test]
 fn examples() {
     let (mut runs, mut whole, mut finished) = (0, 0, 0);
     for (name, source, calls) in example_calls() {
-        for (n, call) in some(&calls).iter().enumerate() {
+        // The C compiler takes a second for each.
+        for (n, call) in sample::in_turn(&calls, 0).iter().enumerate() {
             let ran = compare(&format!("{name}, call {n}"), &source, call);
             runs += 1;
             whole += usize::from(ran.whole);
@@ -265,7 +261,8 @@ fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
 fn all_without_regard_to_rounding() {
     let (mut runs, mut done) = (0, 0);
     for (name, source, calls) in example_calls() {
-        for (n, call) in some(&calls).iter().enumerate() {
+        // The C compiler takes a second for each.
+        for (n, call) in sample::in_turn(&calls, 0).iter().enumerate() {
             runs += 1;
             done += usize::from(without_regard_to_rounding(&format!("{name}, call {n}"), &source, call));
         }

@@ -16,14 +16,11 @@ fn made(mnemonic: &str, width: usize, direction: Direction) -> Result<Instructio
     InstructionCircuit::new(mnemonic::lookup(mnemonic).expect("a mnemonic"), sizes(width), direction)
 }
 
-/// Every instruction that has a circuit for words of this width does what its body does: in all directions, or in one of them.
+/// Every instruction that has a circuit for words of this width does what its body does.
 fn all_of(width: usize, wanted: impl Fn(Kind) -> bool) -> usize {
     let mut circuits = 0;
     for (n, kind) in mnemonic::families().filter(|kind| wanted(*kind)).enumerate() {
-        for (way, direction) in DIRECTIONS.into_iter().enumerate() {
-            if !sample::all() && (n + width) % 3 != way {
-                continue;
-            }
+        for &direction in sample::in_turn(&DIRECTIONS, n + width) {
             let Ok(circuit) = InstructionCircuit::new(kind, sizes(width), direction) else { continue };
             match verify_states(&circuit, 12, 600) {
                 Ok(verified) => assert_eq!(verified.mismatch, None, "{}", circuit.circuit.name()),

@@ -251,10 +251,7 @@ fn instructions_with_another_adder_are_the_instructions() {
         .enumerate()
         {
             let Some(kind) = mnemonic::lookup(name) else { panic!("{name}") };
-            for (way, direction) in [Direction::Forward, Direction::Backward, Direction::Both].into_iter().enumerate() {
-                if !sample::all() && n % 3 != way {
-                    continue;
-                }
+            for &direction in sample::in_turn(&[Direction::Forward, Direction::Backward, Direction::Both], n) {
                 let sizes = Sizes { width: 8, frac: None, memory: 4 };
                 let circuit = InstructionCircuit::with(kind, sizes, direction, Choice::of_adder(adder)).unwrap();
                 assert_eq!(circuit.adder, adder);
