@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assert_cmd::Command;
+use pendula_isa::sample;
 use serde_json::Value;
 
 fn pendula(args: &[&str]) -> Command {
@@ -118,11 +119,12 @@ fn gradients_written_by_hand_agree() {
         "determinant",
         "unitary",
     ];
-    let call = [&["--quick", "--repeat", "1", "--engine", ENGINE, "--json"], &NAMES[..]].concat();
+    let names: Vec<&str> = sample::some(NAMES).collect();
+    let call = [&["--quick", "--repeat", "1", "--engine", ENGINE, "--json"], &names[..]].concat();
     let found = json(&mut pendula(&call));
     assert_eq!(found["right"], true, "{found:#}");
     let cases = found["cases"].as_array().expect("cases");
-    assert_eq!(cases.len(), NAMES.len());
+    assert_eq!(cases.len(), names.len());
     for case in cases {
         let of_c = case["checks"].as_array().expect("checks");
         let differences = of_c.iter().filter(|c| c["what"].as_str().is_some_and(|w| w.ends_with("differences of C")));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
+use pendula_isa::sample;
 use serde_json::{Value, json};
 
 const SCRIPT: &str = "hw-model/tests/recompute/recompute.py";
@@ -71,13 +72,13 @@ fn bills_are_what_python_computes_from_netlists_and_counts() {
     let folder = folder();
     let mut files = Vec::new();
     let mut bills = 0;
-    for (n, (file, options)) in RUNS.iter().enumerate() {
+    for (n, (file, options)) in sample::some(RUNS.iter().enumerate()) {
         let out = folder.join(format!("{n}.json"));
         price(file, options, &out);
         bills += options[1].split(',').count();
         files.push(out);
     }
-    assert!(bills >= 10);
+    assert!(bills >= sample::share(10u64) as usize);
     let (status, text) = recompute(&files);
     assert_eq!(status, Some(0), "{text}");
     assert!(text.ends_with(&format!("{bills} bills, 0 wrong\n")), "{text}");

@@ -29,6 +29,11 @@ pub fn share<N: std::ops::Div<Output = N> + core::convert::From<u8>>(cases: N) -
     if all() { cases } else { cases / N::from(4) }
 }
 
+/// The items that a test goes through: all if [`all`] says so, and otherwise every fourth, from the first on.
+pub fn some<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    items.into_iter().step_by(if all() { 1 } else { 4 })
+}
+
 /// In which of these ways a test does its `n`th case: all if [`all`] says so, and otherwise one, in turn.
 pub fn in_turn<T>(ways: &[T], n: usize) -> &[T] {
     let one = || n.checked_rem(ways.len()).map(|at| &ways[at..=at]);
