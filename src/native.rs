@@ -16,7 +16,7 @@ use pendula_compiler::compile::for_c;
 use pendula_compiler::ir::{Loc, Program};
 use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
-use pendula_isa::adjoint::{ActiveArguments, AdMode};
+use pendula_isa::adjoint::{ActiveArguments, AdMode, TANGENTS};
 use pendula_isa::counts::Direction;
 use pendula_vm::{RunKind, WholeProgram};
 
@@ -216,7 +216,7 @@ impl Shared {
     fn compile(&self, kind: RunKind, level: usize, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
-        Ok(Attempt::new(code, source, level, &self.source.files))
+        Ok(Attempt::new(code.with_tangents(tangents(kind)), source, level, &self.source.files))
     }
 
     /// The C function that makes such runs.
@@ -224,6 +224,7 @@ impl Shared {
         match index(&self.requests, kind).1 {
             RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
             RunKind::ForwardAndBack(active) => Mode::ForwardAndBack(active),
+            RunKind::HessianRows(active) => Mode::HessianRows(active),
         }
     }
 
@@ -242,6 +243,7 @@ impl Shared {
         let found = self.write(kind, level).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
+            let code = code.map(|code| code.with_tangents(tangents(kind)));
             Ok(code.map(|code| Attempt::new(code, &source, level, &self.source.files)).ok_or(source))
         });
         match found {
@@ -364,8 +366,16 @@ fn tell(error: &NativeError) {
     }
 }
 
+/// How many tangents runs of a kind carry at once.
+fn tangents(kind: RunKind) -> usize {
+    match kind {
+        RunKind::HessianRows(_) => TANGENTS,
+        RunKind::Run(..) | RunKind::ForwardAndBack(_) => 1,
+    }
+}
+
 /// The number of kinds of runs.
-const RUN_KINDS: usize = 11 + REQUESTS;
+const RUN_KINDS: usize = 12 + 2 * REQUESTS;
 
 /// For how many requests there is code of their own; runs for others make all gradient words.
 const REQUESTS: usize = 4;
@@ -383,12 +393,23 @@ fn index(requests: &[OnceLock<ActiveArguments>; REQUESTS], kind: RunKind) -> (us
             };
             (2 * ad_mode + usize::from(direction == Direction::Backward), kind)
         }
-        RunKind::ForwardAndBack(ActiveArguments::ALL) => (RUN_KINDS - 1, kind),
         RunKind::ForwardAndBack(active) => {
-            let own = requests.iter().position(|request| *request.get_or_init(|| active) == active);
-            own.map_or((RUN_KINDS - 1, RunKind::ForwardAndBack(ActiveArguments::ALL)), |n| (10 + n, kind))
+            let (n, active) = request(requests, active);
+            (10 + n, RunKind::ForwardAndBack(active))
+        }
+        RunKind::HessianRows(active) => {
+            let (n, active) = request(requests, active);
+            (11 + REQUESTS + n, RunKind::HessianRows(active))
         }
     }
+}
+
+/// The number of a request, and the request for which there is code: that for all gradient words, whose number is the last, if others
+/// have had all places.
+fn request(requests: &[OnceLock<ActiveArguments>; REQUESTS], active: ActiveArguments) -> (usize, ActiveArguments) {
+    let place = |request: &OnceLock<ActiveArguments>| *request.get_or_init(|| active) == active;
+    let own = if active == ActiveArguments::ALL { None } else { requests.iter().position(place) };
+    own.map_or((REQUESTS, ActiveArguments::ALL), |n| (n, active))
 }
 
 impl WholeProgram for NativeProgram {

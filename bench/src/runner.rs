@@ -229,9 +229,16 @@ impl Runner for OnMachine<'_> {
         let mut rows = Vec::with_capacity(inputs.len() * inputs.len());
         for _ in 0..times {
             rows.clear();
-            for of in &inputs {
-                gradient::hessian_row(&mut self.machine, loss, 1f64.to_bits(), *of, &mut to_end)?;
+            let (mut left, seed) = (&inputs[..], 1f64.to_bits());
+            while let Some((of, rest)) = left.split_first() {
+                if let Some(several) = gradient::hessian_rows(&mut self.machine, (loss, seed), left, &inputs) {
+                    left = &left[several.len()..];
+                    rows.extend(several.into_iter().flatten());
+                    continue;
+                }
+                gradient::hessian_row(&mut self.machine, loss, seed, *of, &mut to_end)?;
                 rows.extend(self.words(MIXED, &self.prepared.inputs));
+                left = rest;
             }
         }
         Ok(rows)

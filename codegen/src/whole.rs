@@ -16,6 +16,8 @@ pub struct Code {
     entry: usize,
     /// Its number in this process.
     id: u64,
+    /// How many words lanes 2 and 3 have for each word of the memory.
+    tangents: usize,
     /// The library that contains the function.
     _library: Library,
 }
@@ -170,11 +172,17 @@ impl Code {
         // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
         static IDS: AtomicU64 = AtomicU64::new(1);
-        Ok(Code { entry, id: IDS.fetch_add(1, Ordering::Relaxed), _library: library })
+        Ok(Code { entry, id: IDS.fetch_add(1, Ordering::Relaxed), tangents: 1, _library: library })
+    }
+
+    /// The code, which carries so many tangents at once: lanes 2 and 3 have so many words for each word of the memory.
+    #[must_use]
+    pub fn with_tangents(self, tangents: usize) -> Code {
+        Code { tangents, ..self }
     }
 
     /// Runs the code on the memory and its lanes. The words from `top` on are zero and may be used. Lanes are as long as the
-    /// memory; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there, and one
+    /// memory, or as [`Code::with_tangents`] says; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there, and one
     /// word more; the words from `top` on are for logs.
     ///
     /// Returns true if the run reached its end. If not, for instance because the host's stack is too small, the contents of the
@@ -182,12 +190,14 @@ impl Code {
     /// it, if a log needs more, and else zero.
     ///
     /// # Panics
-    /// If a lane is neither empty nor as long as the memory.
+    /// If a lane is neither empty nor as long as it has to be.
     #[inline]
     pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> bool {
         let Some(stack) = stack::room(STACK) else { return false };
         let len = memory.len();
-        assert!(lanes.iter().all(|l| l.is_empty() || l.len() == len), "lanes are as long as the memory");
+        let lengths = [len, len * self.tangents, len * self.tangents];
+        let fits = lanes.iter().zip(lengths).all(|(lane, length)| lane.is_empty() || lane.len() == length);
+        assert!(fits, "lanes are as long as the memory, or several times as long");
         let room = midpoint.len().saturating_sub(1);
         midpoint.last_mut().into_iter().for_each(|need| *need = 0);
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });

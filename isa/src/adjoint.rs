@@ -37,6 +37,9 @@ pub const MIXED: usize = 3;
 /// The number of lanes.
 pub const LANES: usize = 4;
 
+/// The number of tangents, each along a direction of its own, that code for whole runs carries at once.
+pub const TANGENTS: usize = 8;
+
 /// The arguments of a program that are independent variables, with respect to which it is differentiated, and those that are
 /// dependent variables, which are differentiated: one bit for each argument. The last bit stands for all further ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,6 +114,11 @@ impl AdMode {
             (2, false) => Some(AdMode::SecondGradient),
             _ => None,
         }
+    }
+
+    /// The AD mode without gradient words.
+    pub const fn without_gradients(self) -> AdMode {
+        if self.has_tangents() { AdMode::Tangent } else { AdMode::Plain }
     }
 
     /// The lanes in use beside the value's.

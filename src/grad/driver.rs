@@ -1,5 +1,8 @@
 //! The runs of a gradient: forward and backward, with dual numbers, and on nearby inputs for finite differences.
 
+use std::collections::VecDeque;
+use std::time::Instant;
+
 use pendula_isa::Env;
 use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
 use pendula_isa::counts::Direction;
@@ -267,9 +270,33 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         let words = self.words();
         let mut rows = Vec::with_capacity(words.len());
         let mut worst = 0.0f64;
-        for &of in &words {
-            self.afresh(|m, mut run| gradient::hessian_row(m, variable, seed, of, &mut run))?;
-            let row = self.row(&words, MIXED);
+        let mut at_once: VecDeque<Vec<f64>> = VecDeque::new();
+        for (done, &of) in words.iter().enumerate() {
+            if at_once.is_empty() {
+                at_once.extend(self.rows_at_once((variable, seed), &words[done..], &words).unwrap_or_default());
+            }
+            let row = match at_once.pop_front() {
+                Some(row) => row,
+                None => {
+                    let (begun, noted) = (Instant::now(), (self.overflow, self.wrong));
+                    let ran = self.afresh(|m, mut run| gradient::hessian_row(m, variable, seed, of, &mut run));
+                    let row = self.row(&words, MIXED);
+                    let at = if let Cell::Word(at) = variable.cell { at } else { usize::MAX };
+                    // Code that computes several rows makes no gradient words that nobody asks for, so that they do not stop it. Whether
+                    // that counts must not depend on when the code comes.
+                    if (ran.is_err() || (self.overflow, self.wrong) != noted)
+                        && self.machine.make_hessian_rows(at)
+                        && let Some(rows) = self.rows_at_once((variable, seed), &words[done..], &words)
+                    {
+                        (self.overflow, self.wrong) = noted;
+                        at_once.extend(rows);
+                    } else {
+                        ran?;
+                        self.machine.spent_on_hessian_row(at, begun.elapsed(), words.len() - done - 1);
+                    }
+                    at_once.pop_front().unwrap_or(row)
+                }
+            };
             if check {
                 self.afresh(|m, mut run| gradient::hessian_row_by_reversing_twice(m, variable, seed, of, &mut run))?;
                 let other = self.row(&words, GRADIENT);
@@ -304,6 +331,12 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             (0..words.len()).map(|i| (0..words.len()).map(|j| one(i, j)).collect()).collect();
         report.hessian.get_or_insert_default().extend(rows);
         Ok(())
+    }
+
+    /// The first rows of those for `of`, several in one run, if there is code for that.
+    fn rows_at_once(&mut self, loss: (Variable, u64), of: &[Variable], words: &[Variable]) -> Option<Vec<Vec<f64>>> {
+        self.machine.restore(&self.start);
+        gradient::hessian_rows(self.machine, loss, of, words)
     }
 
     fn row(&self, words: &[Variable], lane: usize) -> Vec<f64> {

@@ -7,6 +7,7 @@ mod activity;
 mod extensions;
 mod forgotten;
 mod functions;
+mod hessians;
 mod jam;
 mod logged;
 mod nil;

@@ -46,6 +46,11 @@ mod oracle {
     }
 }
 
+/// A random program in Nil.
+pub(super) fn nil_program(seed: u64, smooth: bool) -> oracle::Case {
+    generate::program(seed, smooth)
+}
+
 /// Values alone, and something else with them.
 fn ad_modes(seed: u64) -> [AdMode; 2] {
     [AdMode::Plain, Source::seeded(seed).pick(&AdMode::ALL[1..])]

@@ -16,7 +16,7 @@
 use std::ops::RangeInclusive;
 
 use pendula_isa::Env;
-use pendula_isa::adjoint::{AdMode, GRADIENT, MIXED, SECOND, VALUE};
+use pendula_isa::adjoint::{AdMode, GRADIENT, MIXED, SECOND, TANGENTS, VALUE};
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
@@ -238,6 +238,24 @@ pub fn hessian_row<E>(
 ) -> Result<(), E> {
     tangent(m, of, run)?;
     leg(m, AdMode::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
+}
+
+/// The first rows of those of the Hessian for `of`, several in one run forward and back, by code for whole runs, from the start: the
+/// second derivatives with respect to `columns`. The loss's gradient word is the seed that comes with it. `None` if there is no code for
+/// that, or if it failed; the machine is as it was in any case.
+pub fn hessian_rows(
+    m: &mut Machine<'_>,
+    (loss, seed): (Variable, u64),
+    of: &[Variable],
+    columns: &[Variable],
+) -> Option<Vec<Vec<f64>>> {
+    let place = |v: &Variable| match (v.cell, v.ty) {
+        (Cell::Word(at), Ty::F) => Some(at),
+        _ => None,
+    };
+    let of: Vec<usize> = of.iter().take(TANGENTS).map(place).collect::<Option<_>>()?;
+    let columns: Vec<usize> = columns.iter().map(place).collect::<Option<_>>()?;
+    m.hessian_rows((place(&loss)?, seed), &of, &columns)
 }
 
 /// Runs forward from the start with jets: `direction` has coefficients of the inputs' jets, from the first on; all others are zero.

@@ -17,6 +17,7 @@ mod engine;
 mod event;
 mod extension;
 pub mod gradient;
+mod hessian_rows;
 mod lanes;
 mod machine;
 mod orders;

@@ -9,6 +9,7 @@ use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::{clear, is_zero};
 
+use crate::hessian_rows::RowLanes;
 use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Position};
 
@@ -20,6 +21,8 @@ pub enum RunKind {
     /// Forward without derivatives, and back with gradient words: only those of independent variables are wanted, and only those of
     /// dependent ones are given.
     ForwardAndBack(ActiveArguments),
+    /// The same over dual numbers with [`TANGENTS`](pendula_isa::adjoint::TANGENTS) tangents at once, for rows of the Hessian.
+    HessianRows(ActiveArguments),
 }
 
 impl RunKind {
@@ -28,6 +31,7 @@ impl RunKind {
         match self {
             RunKind::Run(_, ad_mode) => ad_mode,
             RunKind::ForwardAndBack(_) => AdMode::Gradient,
+            RunKind::HessianRows(_) => AdMode::GradientTangent,
         }
     }
 }
@@ -75,7 +79,8 @@ pub trait WholeProgram: Send + Sync {
 
     /// Runs the program in one of these ways, of which 0 is the first. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
     /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3;
-    /// those that the kind of run does not use are not touched. A forward and back run stores the changed data as it is after the
+    /// those that the kind of run does not use are not touched. For [`RunKind::HessianRows`], lanes 2 and 3 have [`TANGENTS`](pendula_isa::adjoint::TANGENTS) words for
+    /// each word of the memory. A forward and back run stores the changed data as it is after the
     /// forward run in `midpoint`, whose words from `top` on are for logs. The last word is zero, or tells how many words there must be before it.
     fn run(
         &self,
@@ -91,14 +96,16 @@ pub trait WholeProgram: Send + Sync {
 /// The state of a machine for whole runs.
 #[derive(Default)]
 pub(crate) struct Saved {
-    data: Vec<u64>,
+    pub(crate) data: Vec<u64>,
     lanes: [Vec<u64>; LANES - 1],
     /// The changed data after the forward half of the last forward and back run.
-    midpoint: Vec<u64>,
+    pub(crate) midpoint: Vec<u64>,
     /// Whether only the data is known to be live.
     pub(crate) only_data: bool,
     /// Where gradient words may not be zero, if that is known.
     pub(crate) gradients: Option<Vec<Range<usize>>>,
+    /// The lanes of runs for rows of the Hessian, as long as no such run has failed.
+    pub(crate) rows: Option<Box<RowLanes>>,
     /// The arguments of which gradient words are wanted; `None` if all are.
     pub(crate) independent: Option<u64>,
     /// Whether the last run stopped at a trap on the way back with gradient words.
@@ -128,7 +135,12 @@ impl Machine<'_> {
 
     /// The kind of a run forward and back with gradient words at these addresses.
     pub(crate) fn forward_and_back(&self, seeds: impl Iterator<Item = usize>) -> RunKind {
-        let Some(independent) = self.saved.independent else { return RunKind::ForwardAndBack(ActiveArguments::ALL) };
+        RunKind::ForwardAndBack(self.active_arguments(seeds))
+    }
+
+    /// The arguments that matter where gradient words at these addresses are given.
+    pub(crate) fn active_arguments(&self, seeds: impl Iterator<Item = usize>) -> ActiveArguments {
+        let Some(independent) = self.saved.independent else { return ActiveArguments::ALL };
         let arguments = self.program.whole().map_or(&[][..], |w| w.arguments());
         let (mut dependent, mut last) = (0, 0..0);
         for at in seeds {
@@ -140,7 +152,7 @@ impl Machine<'_> {
                 last = words.clone();
             }
         }
-        RunKind::ForwardAndBack(ActiveArguments { independent, dependent })
+        ActiveArguments { independent, dependent }
     }
 
     /// Runs the program forward from its start and back with gradient words, by code for whole runs. `seeds` are the gradient words
@@ -315,7 +327,7 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
 }
 
 /// Logs that code for a whole run gave up so many times. Returns whether all its ways have been tried.
-fn tell_failure(attempt: usize, attempts: usize) -> bool {
+pub(crate) fn tell_failure(attempt: usize, attempts: usize) -> bool {
     let last = attempt >= attempts;
     let next = if last { "other code runs the program" } else { "the run is made again, with more sums undone" };
     tracing::info!("code for the whole run gave up, because a check failed or partial sums are large: {next}");
@@ -323,20 +335,20 @@ fn tell_failure(attempt: usize, attempts: usize) -> bool {
 }
 
 /// A span for a listener, if there is one: short runs take less than a microsecond.
-fn span(kind: RunKind) -> Option<tracing::span::EnteredSpan> {
+pub(crate) fn span(kind: RunKind) -> Option<tracing::span::EnteredSpan> {
     tracing::enabled!(tracing::Level::DEBUG).then(|| tracing::debug_span!("run as a whole", ?kind).entered())
 }
 
-fn are_finite(ranges: &[Range<usize>], words: &[u64]) -> bool {
+pub(crate) fn are_finite(ranges: &[Range<usize>], words: &[u64]) -> bool {
     ranges.iter().all(|r| words[r.clone()].iter().all(|w| f64::from_bits(*w).is_finite()))
 }
 
-fn copy(ranges: &[Range<usize>], from: &[u64], to: &mut Vec<u64>) {
+pub(crate) fn copy(ranges: &[Range<usize>], from: &[u64], to: &mut Vec<u64>) {
     to.clear();
     ranges.iter().for_each(|r| to.extend_from_slice(&from[r.clone()]));
 }
 
-fn restore(ranges: &[Range<usize>], mut from: &[u64], to: &mut [u64]) {
+pub(crate) fn restore(ranges: &[Range<usize>], mut from: &[u64], to: &mut [u64]) {
     for range in ranges {
         let (now, rest) = from.split_at(range.len());
         to[range.clone()].copy_from_slice(now);

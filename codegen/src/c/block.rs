@@ -33,7 +33,7 @@ struct BlockPrinter<'b, 'f, 'p> {
     /// The value whose check for being finite is made on the word that it is written to.
     late: Option<ValueId>,
     /// Names declared ahead, because they are made in a conditional.
-    declared_ahead: Vec<(String, bool)>,
+    declared_ahead: Vec<(String, Kind)>,
 }
 
 impl FunctionPrinter<'_> {
@@ -57,11 +57,11 @@ impl FunctionPrinter<'_> {
         p.count(result);
         p.run();
         let result = result.map(|v| p.value(v));
-        for double in [true, false] {
-            let of_type = p.declared_ahead.iter().filter(|(_, d)| *d == double);
+        for kind in [Kind::Vector, Kind::Double, Kind::Word] {
+            let of_type = p.declared_ahead.iter().filter(|(_, k)| *k == kind);
             let names: Vec<&str> = of_type.map(|(n, _)| n.as_str()).collect();
             if !names.is_empty() {
-                p.lines.insert(0, format!("{} {};", if double { "double" } else { "int64_t" }, names.join(", ")));
+                p.lines.insert(0, format!("{} {};", kind.c_type(), names.join(", ")));
             }
         }
         let lines = p.lines;
@@ -125,6 +125,31 @@ impl BlockPrinter<'_, '_, '_> {
             Op::Select(_, a, b) => a != v && b != v,
             op => op.uses().all(|u| u != v),
         })
+    }
+
+    /// Whether a value is a double, or a vector of them, or the bits of two of which one is a vector.
+    fn is_number(&self, v: ValueId) -> bool {
+        match self.block.ops[v.0 as usize] {
+            Op::BinaryOp(BinaryOp::Or, a, b) => {
+                [a, b].iter().all(|v| self.is_number(*v)) && [a, b].iter().any(|v| self.value(*v).kind == Kind::Vector)
+            }
+            Op::Const(_) => true,
+            _ => matches!(self.value(v).kind, Kind::Double | Kind::Vector),
+        }
+    }
+
+    /// Whether a number, or some part of it, is not zero.
+    fn is_not_zero(&self, v: ValueId) -> Expr {
+        if let Op::BinaryOp(BinaryOp::Or, a, b) = self.block.ops[v.0 as usize] {
+            let (a, b) = (self.is_not_zero(a), self.is_not_zero(b));
+            let text = format!("{} | {}", a.at(Prec::Unary), b.at(Prec::Unary));
+            return Expr::of(&[&a, &b], text, Kind::Truth, Prec::Other);
+        }
+        let x = self.real(v);
+        match x.kind {
+            Kind::Vector => Expr::call("NONZERO", &[&x], Kind::Truth),
+            _ => Expr::of(&[&x], format!("{} != 0.0", x.at(Prec::Sum)), Kind::Truth, Prec::Other),
+        }
     }
 
     fn line(&mut self, text: &str) {
@@ -205,7 +230,7 @@ impl BlockPrinter<'_, '_, '_> {
     fn checked_sum(&mut self, v: ValueId, builtin: &str, a: ValueId, b: ValueId) {
         let name = self.temporary();
         if self.depth > 0 {
-            self.declared_ahead.push((name.clone(), false));
+            self.declared_ahead.push((name.clone(), Kind::Word));
         } else {
             self.line(&format!("int64_t {name};"));
         }
@@ -227,12 +252,13 @@ impl BlockPrinter<'_, '_, '_> {
 
     /// Declares a name for an expression.
     fn define(&mut self, name: &str, ex: &Expr) {
+        // Truth values are words where they have names.
+        let kind = if ex.kind == Kind::Truth { Kind::Word } else { ex.kind };
         if self.depth > 0 {
-            self.declared_ahead.push((name.into(), ex.is_double()));
+            self.declared_ahead.push((name.into(), kind));
             self.line(&format!("{name} = {};", ex.text));
         } else {
-            let ty = if ex.is_double() { "double" } else { "int64_t" };
-            self.line(&format!("const {ty} {name} = {};", ex.text));
+            self.line(&format!("const {} {name} = {};", kind.c_type(), ex.text));
         }
     }
 
@@ -259,9 +285,10 @@ impl BlockPrinter<'_, '_, '_> {
 
     /// Notes a number that is not finite.
     fn check(&mut self, x: &Expr) {
+        let parts = if x.kind == Kind::Vector { "_PARTS" } else { "" };
         match &self.only_if {
-            Some(c) => self.line(&format!("CHECK_IF({}, {});", c.text, x.text)),
-            None => self.line(&format!("CHECK({});", x.text)),
+            Some(c) => self.line(&format!("CHECK{parts}_IF({}, {});", c.text, x.text)),
+            None => self.line(&format!("CHECK{parts}({});", x.text)),
         }
     }
 
@@ -284,9 +311,14 @@ impl BlockPrinter<'_, '_, '_> {
     }
 
     fn choose(&mut self, v: ValueId, c: &Expr, a: ValueId, b: ValueId) {
-        let double = self.value(a).is_double() || self.value(b).is_double();
-        let (a, b) = if double { (self.real(a), self.real(b)) } else { (self.int(a), self.int(b)) };
-        let kind = if double { Kind::Double } else { Kind::Word };
+        let kinds = [self.value(a).kind, self.value(b).kind];
+        let (kind, a, b) = if kinds.contains(&Kind::Vector) {
+            (Kind::Vector, self.real(a).as_vector(), self.real(b).as_vector())
+        } else if kinds.contains(&Kind::Double) {
+            (Kind::Double, self.real(a), self.real(b))
+        } else {
+            (Kind::Word, self.int(a), self.int(b))
+        };
         self.keep(v, WORDS.select(c, &a, &b, kind));
     }
 }
@@ -309,13 +341,13 @@ impl Emit for BlockPrinter<'_, '_, '_> {
             BinaryOp::Mul if self.wraps(v) => self.checked_sum(v, "mul", a, b),
             // All bits of a double but its sign are zero where it is.
             BinaryOp::Shl
-                if self.block.ops[b.0 as usize] == Op::Const(1)
-                    && self.value(a).is_double()
-                    && self.is_condition(v) =>
+                if self.block.ops[b.0 as usize] == Op::Const(1) && self.is_number(a) && self.is_condition(v) =>
             {
-                let x = self.real(a);
-                self.keep(v, Expr::of(&[&x], format!("{} != 0.0", x.at(Prec::Sum)), Kind::Truth, Prec::Other));
+                let test = self.is_not_zero(a);
+                self.keep(v, test);
             }
+            // It stands in a condition, which is written as a whole.
+            BinaryOp::Or if self.is_number(v) && [a, b].iter().any(|v| self.value(*v).kind == Kind::Vector) => {}
             _ => self.keep(v, WORDS.bin(op, &self.int(a), &self.int(b))),
         }
     }
@@ -393,7 +425,7 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         let result = self.temporary();
         if self.depth > 0 {
             // What it gives is looked at later where this is not run, too.
-            self.declared_ahead.push((result.clone(), false));
+            self.declared_ahead.push((result.clone(), Kind::Word));
             self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
             self.done[v.0 as usize] = Some(Expr::atom(result, Kind::Word));
         } else {
@@ -414,7 +446,11 @@ impl Emit for BlockPrinter<'_, '_, '_> {
 
     fn set(&mut self, lane: u8, reg: u8, value: ValueId) {
         let Some(to) = self.spot(lane, reg) else { return };
-        let from = if to.is_double() { self.real(value) } else { self.int(value) };
+        let from = match to.kind {
+            Kind::Vector => self.real(value).as_vector(),
+            Kind::Double => self.real(value),
+            Kind::Word | Kind::Truth => self.int(value),
+        };
         // In the short form where there is one.
         match from.added_to(&to.text) {
             Some((sign, other)) => self.line(&format!("{} {sign}= {other};", to.text)),

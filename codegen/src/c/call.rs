@@ -16,18 +16,22 @@ impl FunctionPrinter<'_> {
         if callee.turns {
             text.push_str(", turned, logged, room");
         }
-        let (mut none, mut none_f) = (false, false);
+        let (mut none, mut none_f, mut none_v) = (false, false, false);
         for argument in arguments {
             let argument = match argument {
                 Argument::Const(k, Ty::F) => WORDS.constant(*k, Kind::Double).text,
                 Argument::Const(k, _) => WORDS.constant(*k, Kind::Word).text,
                 Argument::Value(word) => self.word(*word).text,
                 Argument::Address(word) => format!("&{}", self.word(*word).text),
-                Argument::Nowhere(Ty::F) => {
+                Argument::Nowhere(_, lane) if self.program.is_vector(*lane) => {
+                    none_v = true;
+                    "&none_v".to_string()
+                }
+                Argument::Nowhere(Ty::F, _) => {
                     none_f = true;
                     "&none_f".to_string()
                 }
-                Argument::Nowhere(ty) => {
+                Argument::Nowhere(ty, _) => {
                     none = true;
                     format!("({} *)&none", c_type(*ty))
                 }
@@ -47,9 +51,16 @@ impl FunctionPrinter<'_> {
             self.none_f = true;
             self.text.line("none_f = 0;");
         }
+        if none_v {
+            self.none_v = true;
+            self.text.line("none_v = (vector){0};");
+        }
         self.text.line(&text);
         if none_f && self.program.carried_late {
             self.text.line("CHECK(none_f);");
+        }
+        if none_v && self.program.carried_late {
+            self.text.line("CHECK_PARTS(none_v);");
         }
     }
 }

@@ -8,7 +8,6 @@ use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
 use crate::loops::{
     Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Scope, Step, Sum, TURNS, Turns, Value, Word, is_short,
-    lane_type,
 };
 
 /// Steps that are small enough for [`TURNS`] of them.
@@ -204,13 +203,13 @@ impl FunctionPrinter<'_> {
         if count.independent && blocks.parts.is_empty() {
             self.text.line("IVDEP");
         }
-        self.text.open(&format!("for (int k = 0; k < {BLOCK}; k++) {{"));
+        self.text.open(&format!("for (int nth = 0; nth < {BLOCK}; nth++) {{"));
         let reversed = blocks.from_last || blocks.parts.is_empty();
-        let within = if reversed { format!("{turn} + {} - k", BLOCK - 1) } else { format!("{turn} + k") };
+        let within = if reversed { format!("{turn} + {} - nth", BLOCK - 1) } else { format!("{turn} + nth") };
         self.one_turn(count, blocks, &counter(&within), "0");
         for [part, parts] in &blocks.parts {
             let (part, parts) = (self.name(VALUE, *part), self.name(VALUE, *parts));
-            self.text.line(&format!("{parts}[k] = {part};"));
+            self.text.line(&format!("{parts}[nth] = {part};"));
         }
         self.text.close("}");
         for [part, parts] in &blocks.parts {
@@ -302,7 +301,8 @@ impl FunctionPrinter<'_> {
             for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
                 let word = self.word(Word { place: *place, ty: *ty, lane });
                 let name = self.name(lane, *local);
-                self.text.line(&format!("{} {name} = 0;", c_type(lane_type(lane, *ty))));
+                let kind = self.lane_kind(lane, *ty);
+                self.text.line(&format!("{} {name} = {};", kind.c_type(), kind.zero()));
                 before.push(format!("{name} = {};", word.text));
                 if lane != VALUE || *written {
                     after.push(format!("{} = {name};", word.text));

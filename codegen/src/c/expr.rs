@@ -13,6 +13,8 @@ pub enum Kind {
     Word,
     /// A double.
     Double,
+    /// A vector of doubles.
+    Vector,
     /// An `int`, 0 or 1.
     Truth,
 }
@@ -129,7 +131,13 @@ impl Expr {
             Float::Mul => ("*", Prec::Product),
             Float::Div => ("/", Prec::Product),
         };
-        Expr::infix(sign, a, b, Kind::Double, prec)
+        let vector = a.kind == Kind::Vector || b.kind == Kind::Vector;
+        Expr::infix(sign, a, b, if vector { Kind::Vector } else { Kind::Double }, prec)
+    }
+
+    /// A double, as all parts of a vector.
+    pub fn as_vector(self) -> Expr {
+        if self.kind == Kind::Vector { self } else { Expr::call("ALL", &[&self], Kind::Vector) }
     }
 
     /// Whether a condition holds between two doubles, a NaN being unordered.
@@ -172,7 +180,7 @@ impl Words {
     pub fn constant(&self, word: u64, kind: Kind) -> Expr {
         let signed = word.cast_signed();
         let (text, prec) = match kind {
-            Kind::Double => return self.double(word),
+            Kind::Double | Kind::Vector => return self.double(word),
             _ if self.signed && signed == i64::MIN => ("INT64_MIN".to_string(), Prec::Literal),
             _ if self.signed => (signed.to_string(), Prec::Literal),
             _ => match i32::try_from(signed) {
@@ -212,6 +220,8 @@ impl Words {
                 let word = self.convert(x, Kind::Word);
                 Expr::of(&[&word], format!("{} != 0", word.at(Prec::Sum)), kind, Prec::Other)
             }
+            // Vectors are doubles where they stand for numbers, and nothing else; see [`crate::loops::can_carry_vectors`].
+            (Kind::Vector, _) | (_, Kind::Vector) => x,
             (Kind::Word, Kind::Word) | (Kind::Double, Kind::Double) | (Kind::Truth, Kind::Truth) => x,
         }
     }

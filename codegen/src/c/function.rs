@@ -18,8 +18,8 @@ use crate::ops::Kernel;
 /// The prefixes of names for each lane.
 pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
 
-/// The macros for memory words in each lane: as integers, and as doubles.
-const MEMORY: [[&str; 2]; LANES] = [["I", "F"], ["G_I", "G_F"], ["S_I", "S_F"], ["X_I", "X_F"]];
+/// The macros for memory words in each lane: as integers, as doubles, and as vectors.
+const MEMORY: [[&str; 3]; LANES] = [["I", "F", ""], ["G_I", "G_F", ""], ["S_I", "S_F", "S_V"], ["X_I", "X_F", "X_V"]];
 
 /// Prints one function.
 pub(super) struct FunctionPrinter<'p> {
@@ -37,6 +37,8 @@ pub(super) struct FunctionPrinter<'p> {
     /// Whether there must be words that nobody reads, an integer and a double, and words for results of kernels.
     pub(super) none: bool,
     pub(super) none_f: bool,
+    /// The same as a vector.
+    pub(super) none_v: bool,
     pub(super) out: bool,
     /// Whether loops tell in which turn they are.
     pub(super) watches: bool,
@@ -47,8 +49,21 @@ pub(super) fn c_type(ty: Ty) -> &'static str {
     if ty == Ty::F { "double" } else { "int64_t" }
 }
 
-fn kind(ty: Ty) -> Kind {
-    if ty == Ty::F { Kind::Double } else { Kind::Word }
+impl Kind {
+    /// Its name in C.
+    pub(super) fn c_type(self) -> &'static str {
+        match self {
+            Kind::Word => "int64_t",
+            Kind::Double => "double",
+            Kind::Vector => "vector",
+            Kind::Truth => "int",
+        }
+    }
+
+    /// What is zero.
+    pub(super) fn zero(self) -> &'static str {
+        if self == Kind::Vector { "(vector){0}" } else { "0" }
+    }
 }
 
 /// Prints a function: its head, and head and body.
@@ -66,6 +81,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         used: HashSet::new(),
         none: false,
         none_f: false,
+        none_v: false,
         out: false,
         watches: false,
     };
@@ -84,6 +100,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
     p.enter();
     p.text.out.push_str(&body.out);
     p.text.out.push_str(&exit.out);
+    p.note_parts();
     p.text.line("return NOTED;");
     p.text.close("}");
     (head, p.text.out)
@@ -144,7 +161,8 @@ impl FunctionPrinter<'_> {
                 out.push_str(&format!(", {} *turned_{name}", c_type(ty)));
             }
             for lane in self.f.lanes_of(ty) {
-                out.push_str(&format!(", {} *p_{}", c_type(lane_type(*lane, ty)), self.own_name(*lane, *local)));
+                let own = self.own_name(*lane, *local);
+                out.push_str(&format!(", {} *p_{own}", self.lane_kind(*lane, ty).c_type()));
             }
         }
         out.push(')');
@@ -163,9 +181,10 @@ impl FunctionPrinter<'_> {
             }
             for &lane in self.f.lanes_of(ty) {
                 let own = self.own_name(lane, *local);
-                let kind = c_type(lane_type(lane, ty));
+                let kind = self.lane_kind(lane, ty);
                 let zero = matches!(passed, Passed::Copy(_)) && !flows_forward(self.f.ad_mode, lane);
-                self.text.line(&if zero { format!("{kind} {own} = 0;") } else { format!("{kind} {own} = *p_{own};") });
+                let begin = if zero { kind.zero().to_string() } else { format!("*p_{own}") };
+                self.text.line(&format!("{} {own} = {begin};", kind.c_type()));
             }
         }
     }
@@ -197,20 +216,20 @@ impl FunctionPrinter<'_> {
     /// Declares what is local to the function, and named in it.
     fn declare(&mut self) {
         self.text.line("int64_t bad = 0, odd = 0;");
-        let mut words: Vec<(&str, String)> = Vec::new();
+        let mut words: Vec<(Kind, String)> = Vec::new();
         for (n, info) in self.f.locals.iter().enumerate().filter(|(_, info)| info.scope == Scope::Function) {
             let local = Local(n as u32);
             for &lane in std::iter::once(&VALUE).chain(self.f.lanes_of(info.ty)) {
                 if self.used.contains(&(local, lane)) {
-                    words.push((c_type(lane_type(lane, info.ty)), self.own_name(lane, local)));
+                    words.push((self.lane_kind(lane, info.ty), self.own_name(lane, local)));
                 }
             }
         }
-        for kind in ["int64_t", "double"] {
+        for kind in [Kind::Word, Kind::Double, Kind::Vector] {
             let names: Vec<String> =
-                words.iter().filter(|(k, _)| *k == kind).map(|(_, n)| format!("{n} = 0")).collect();
+                words.iter().filter(|(k, _)| *k == kind).map(|(_, n)| format!("{n} = {}", kind.zero())).collect();
             for names in names.chunks(8) {
-                self.text.line(&format!("{kind} {};", names.join(", ")));
+                self.text.line(&format!("{} {};", kind.c_type(), names.join(", ")));
             }
         }
         if self.none {
@@ -219,11 +238,24 @@ impl FunctionPrinter<'_> {
         if self.none_f {
             self.text.line("double none_f = 0;");
         }
+        if self.none_v {
+            self.text.line("vector none_v = {0};");
+        }
+        if self.has_vectors() {
+            self.text.line("integers odd_parts = {0};");
+        }
         if self.out {
             self.text.line("word out[2];");
         }
         if self.watches {
             self.text.line("watch *const watching = watched;");
+        }
+    }
+
+    /// What has been noted of the parts of vectors is noted of the run.
+    pub(super) fn note_parts(&mut self) {
+        if self.has_vectors() {
+            self.text.line("odd |= any_of(odd_parts);");
         }
     }
 
@@ -239,13 +271,18 @@ impl FunctionPrinter<'_> {
 
     /// A word.
     pub(super) fn word(&mut self, Word { place, ty, lane }: Word) -> Expr {
-        let kind = kind(lane_type(lane, self.f.ty(place, ty)));
+        let kind = self.word_kind(Word { place, ty, lane });
         match place {
             Place::Local(local) => Expr::atom(self.name(lane, local), kind),
             Place::Log(at) => Expr::atom(format!("LOGGED({})", self.address(at).text), Kind::Double),
             Place::Memory(at) => {
                 let at = self.address(at);
-                Expr::atom(format!("{}({})", MEMORY[lane][usize::from(kind == Kind::Double)], at.text), kind)
+                let form = match kind {
+                    Kind::Word | Kind::Truth => 0,
+                    Kind::Double => 1,
+                    Kind::Vector => 2,
+                };
+                Expr::atom(format!("{}({})", MEMORY[lane][form], at.text), kind)
             }
         }
     }
@@ -269,11 +306,34 @@ impl FunctionPrinter<'_> {
 
     /// How an operand's word in a lane stands in C.
     pub(super) fn kind(&self, slot: Slot, lane: usize) -> Kind {
-        kind(match slot {
-            Slot::Place(place, ty) => lane_type(lane, self.f.ty(place, ty)),
-            Slot::Word(word) => lane_type(word.lane, self.f.ty(word.place, word.ty)),
-            Slot::Passed(local, lane) => lane_type(lane, self.f.local(local).ty),
-        })
+        match slot {
+            Slot::Place(place, ty) => self.word_kind(Word { place, ty, lane }),
+            Slot::Word(word) => self.word_kind(word),
+            Slot::Passed(local, lane) => self.lane_kind(lane, self.f.local(local).ty),
+        }
+    }
+
+    /// How the word that a word of a type has in a lane stands in C.
+    pub(super) fn lane_kind(&self, lane: usize, ty: Ty) -> Kind {
+        match lane_type(lane, ty) {
+            _ if self.program.is_vector(lane) => Kind::Vector,
+            Ty::F => Kind::Double,
+            Ty::Int | Ty::Q | Ty::L => Kind::Word,
+        }
+    }
+
+    /// How a word stands in C.
+    pub(super) fn word_kind(&self, Word { place, ty, lane }: Word) -> Kind {
+        let of = match place {
+            Place::Local(local) => lane.max(self.f.local(local).lane),
+            Place::Memory(_) | Place::Log(_) => lane,
+        };
+        if self.program.is_vector(of) { Kind::Vector } else { self.lane_kind(lane, self.f.ty(place, ty)) }
+    }
+
+    /// Whether the function has words that are vectors.
+    pub(super) fn has_vectors(&self) -> bool {
+        self.f.ad_mode.lanes().iter().any(|lane| self.program.is_vector(*lane))
     }
 
     /// An operand's word in a lane that it has.

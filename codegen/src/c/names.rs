@@ -69,6 +69,16 @@ const RESERVED: &[&str] = &[
     "canonical",
     "F",
     "I",
+    "vector",
+    "integers",
+    "any_of",
+    "odd_parts",
+    "none_v",
+    "PARTS",
+    "ALL",
+    "NONZERO",
+    "S_V",
+    "X_V",
     "CHECK",
     "ENV",
     "turns",
@@ -91,6 +101,57 @@ const RESERVED: &[&str] = &[
     "pure_2",
     "pure_3",
     "turned",
+    "CHECK_IF",
+    "CHECK_PARTS",
+    "CHECK_PARTS_IF",
+    "DEEP",
+    "DIVIDED",
+    "G_F",
+    "G_I",
+    "INSIDE",
+    "IVDEP",
+    "LOGGED",
+    "NEAR_ZERO",
+    "S_F",
+    "S_I",
+    "UNLIKELY",
+    "VECTORS",
+    "WATCH",
+    "WITHIN",
+    "WRAPS",
+    "X_F",
+    "X_I",
+    "apart",
+    "asks",
+    "asked",
+    "bool",
+    "eight",
+    "end_doubles",
+    "end_words",
+    "four",
+    "inline_int_div",
+    "inline_int_mod",
+    "inline_int_quot",
+    "inline_int_rem",
+    "inline_int_udiv",
+    "inline_int_umod",
+    "lanes",
+    "limit",
+    "logged",
+    "none_f",
+    "not_finite",
+    "nth",
+    "room",
+    "stack",
+    "sum_of_block",
+    "tell",
+    "two",
+    "watch",
+    "watched",
+    "watching",
+    "BLOCK",
+    "int64_t",
+    "uint64_t",
 ];
 
 /// Letters that names in formulas are made of.
@@ -137,8 +198,10 @@ fn plain(name: &str) -> String {
             None => out.push_str(&format!("u{:x}", u32::from(c))),
         }
     }
-    // Names of one letter and a number are given to values.
-    let given = out.strip_prefix('t').is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
+    // Names of this kind are given to values and to turns of loops.
+    let numbered =
+        |begin: &str| out.strip_prefix(begin).is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
+    let given = ["t", "begin_", "until_", "turn_"].into_iter().any(numbered);
     // So are names that begin so to what words carry, and to what is handed over.
     let ahead = |p: &&str| out.strip_prefix(*p).is_some_and(|rest| !rest.is_empty());
     if ["g_", "second_", "mixed_", "p_", "turned_"].iter().any(ahead) || out.ends_with("_before") {
@@ -166,5 +229,45 @@ impl Names {
             candidate = format!("{base}_{n}");
         }
         candidate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, RESERVED};
+    use crate::c::PRELUDE;
+
+    /// The names that a line of C defines: of macros, functions, types, and what each thread has.
+    fn defined(line: &str) -> Vec<&str> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let first =
+            |text: &'static str| line.strip_prefix(text).map(|rest| rest.split(|c| !is_name(c)).next().unwrap_or(""));
+        let last = |text: &'_ str| text.trim_end().rsplit(|c: char| !is_name(c)).next().map(str::len).unwrap_or(0);
+        let end_of = |text: &str, end: usize| -> usize { end - last(&text[..end]) };
+        let mut out: Vec<&str> = first("#define ").into_iter().collect();
+        if line.starts_with("static") || line.starts_with("SELDOM static") {
+            let end = line.find('(').or(line.find(';')).unwrap_or(0);
+            out.push(&line[end_of(line, end)..end]);
+        }
+        if line.trim_start().starts_with("typedef") && !line.contains("(*") {
+            let end = line.find(" __attribute__").or(line.rfind(';')).unwrap_or(0);
+            out.push(&line[end_of(line, end)..end]);
+        }
+        out
+    }
+
+    #[test]
+    fn what_is_defined_is_not_given_to_variables() {
+        let names: Vec<&str> = PRELUDE.lines().flat_map(defined).filter(|name| !name.is_empty()).collect();
+        assert!(
+            ["WATCH", "watched", "watch", "apart", "vector", "sum_of_block"].iter().all(|n| names.contains(n)),
+            "{names:?}"
+        );
+        let missing: Vec<&&str> = names.iter().filter(|name| !RESERVED.contains(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        for name in ["watch", "room", "begin_0", "t1", "turn_12", "vector"] {
+            assert_ne!(Names::default().like(name), name);
+        }
+        assert_eq!(Names::default().like("beginning"), "beginning");
     }
 }

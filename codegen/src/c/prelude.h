@@ -31,6 +31,14 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define X_F(at) (((double *)mixed_mem)[at])
 #define X_I(at) (((int64_t *)mixed_mem)[at])
 
+/* Several doubles side by side: tangents along directions of their own. */
+#define PARTS 8
+typedef double vector __attribute__((vector_size(64), aligned(8)));
+typedef int64_t integers __attribute__((vector_size(64), aligned(8)));
+#define S_V(at) (((vector *)second_mem)[at])
+#define X_V(at) (((vector *)mixed_mem)[at])
+#define ALL(x) ((x) - (vector){0})
+
 /* Turns of the loop that follows do not depend on each other. */
 #if defined(__clang__)
 #define IVDEP _Pragma("clang loop vectorize(assume_safety)")
@@ -42,6 +50,9 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define CHECK(x) (odd |= (bits(x) & 0x7ff0000000000000) + 0x0010000000000000)
 /* The same where a condition holds. With a choice of doubles, loops would not be vectorised. */
 #define CHECK_IF(c, x) (odd |= -(int64_t)(c) & ((bits(x) & 0x7ff0000000000000) + 0x0010000000000000))
+/* The same for the parts of a vector, in those of `odd_parts`. */
+#define CHECK_PARTS(x) (odd_parts |= ((integers)(x) & 0x7ff0000000000000) + 0x0010000000000000)
+#define CHECK_PARTS_IF(c, x) (odd_parts |= -(int64_t)(c) & (((integers)(x) & 0x7ff0000000000000) + 0x0010000000000000))
 /* Notes, there, too, a number beyond 1e-8 that is to be zero: doubles without signs are in the order of their bits. */
 #define NEAR_ZERO(x) (odd |= 0x3e45798ee2308c3a - (bits(x) & INT64_MAX))
 /* Notes, there, too, a number of which the magnitude is above that of these bits, and what is no number. */
@@ -87,6 +98,16 @@ static inline double sum_of_block(const double *p)
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 #endif
 }
+
+static inline int64_t any_of(integers v)
+{
+    int64_t w = 0;
+    for (int n = 0; n < PARTS; n++)
+        w |= v[n];
+    return w;
+}
+
+#define NONZERO(x) (any_of((integers)((x) != 0.0)) != 0)
 
 static inline double real(int64_t w) { double x; memcpy(&x, &w, 8); return x; }
 static inline int64_t bits(double x) { int64_t w; memcpy(&w, &x, 8); return w; }

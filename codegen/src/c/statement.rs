@@ -1,12 +1,12 @@
 //! Prints statements.
 
 use pendula_isa::Ty;
-use pendula_isa::adjoint::{AdMode, VALUE};
+use pendula_isa::adjoint::VALUE;
 
 use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, PREFIX, c_type};
 use super::text::WORDS;
-use crate::loops::{Freed, Local, Mark, Stmt, Test, Value, Word, lane_type};
+use crate::loops::{Freed, Local, Mark, Place, Stmt, Test, Value, Word, lane_type};
 
 impl FunctionPrinter<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
@@ -42,8 +42,8 @@ impl FunctionPrinter<'_> {
                 let text = if *holds { test.text } else { format!("!{}", test.at(Prec::Atom)) };
                 self.text.line(&format!("if (UNLIKELY({text})) return 1;"));
             }
-            Stmt::Values(body) => {
-                let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
+            Stmt::InMode(ad_mode, body) => {
+                let ad_mode = std::mem::replace(&mut self.ad_mode, *ad_mode);
                 self.statements(body);
                 self.ad_mode = ad_mode;
             }
@@ -58,13 +58,15 @@ impl FunctionPrinter<'_> {
             }
             Stmt::Proceed(test) => {
                 let after = self.test(test);
+                self.note_parts();
                 self.text.line(&format!("if (UNLIKELY(!{} | NOTED)) return 1;", after.at(Prec::Atom)));
             }
             Stmt::Count(count) => self.count_loop(count),
             Stmt::Clear(local) => {
-                for &lane in std::iter::once(&VALUE).chain(self.lanes_of(self.f.local(*local).ty)) {
-                    let name = self.name(lane, *local);
-                    self.text.line(&format!("{name} = 0;"));
+                let ty = self.f.local(*local).ty;
+                for &lane in std::iter::once(&VALUE).chain(self.lanes_of(ty)) {
+                    let (name, zero) = (self.name(lane, *local), self.lane_kind(lane, ty).zero());
+                    self.text.line(&format!("{name} = {zero};"));
                 }
             }
             Stmt::CheckZero(local) => {
@@ -77,8 +79,8 @@ impl FunctionPrinter<'_> {
             Stmt::CheckCarried(local) => self.check_carried(*local),
             Stmt::CheckCarriedData(range) => {
                 for lane in self.ad_mode.lanes() {
-                    let (at, n) = (range.start, range.len());
-                    self.text.line(&format!("odd |= not_finite({}mem + {at}, {n});", PREFIX[*lane]));
+                    let (at, n) = (range.start.to_string(), range.len().to_string());
+                    self.look_at_lane(*lane, &at, &n);
                 }
             }
             Stmt::Allocate(base, len) => self.allocate(*base, *len),
@@ -87,6 +89,9 @@ impl FunctionPrinter<'_> {
                 let (n, name) = (self.integer(*len).at(Prec::Unary), self.name(VALUE, *base));
                 self.text.line(&format!("top -= (word){n};"));
                 self.text.line(&format!("memset(mem + {name}, 0, (word){n} * sizeof(word));"));
+                for lane in self.ad_mode.lanes() {
+                    self.clear_lane(*lane, &name, &format!("(word){n}"));
+                }
             }
             Stmt::Define(local, from) => self.define(*local, *from),
             Stmt::Log(base, len) => self.log(*base, *len),
@@ -129,8 +134,9 @@ impl FunctionPrinter<'_> {
     fn check_carried(&mut self, local: Local) {
         let ty = self.f.local(local).ty;
         for &lane in self.lanes_of(ty).iter().filter(|lane| lane_type(**lane, ty) == Ty::F) {
+            let check = if self.program.is_vector(lane) { "CHECK_PARTS" } else { "CHECK" };
             let name = self.name(lane, local);
-            self.text.line(&format!("CHECK({name});"));
+            self.text.line(&format!("{check}({name});"));
         }
     }
 
@@ -183,12 +189,30 @@ impl FunctionPrinter<'_> {
             Freed::Zero => {}
         }
         for lane in self.lanes_of(ty) {
+            let n = format!("(word)({n})");
             if self.program.carried_late && lane_type(*lane, ty) == Ty::F {
-                self.text.line(&format!("odd |= not_finite({}mem + top, (word)({n}));", PREFIX[*lane]));
+                self.look_at_lane(*lane, "top", &n);
             }
-            self.text.line(&format!("memset({}mem + top, 0, (word)({n}) * sizeof(word));", PREFIX[*lane]));
+            self.clear_lane(*lane, "top", &n);
         }
         self.text.line(&format!("{name} = 0;"));
+    }
+
+    /// Notes whether words in a lane, from an address on, are not all finite.
+    fn look_at_lane(&mut self, lane: usize, at: &str, n: &str) {
+        let mem = format!("{}mem", PREFIX[lane]);
+        self.text.line(&match self.program.is_vector(lane) {
+            false => format!("odd |= not_finite({mem} + {at}, {n});"),
+            true => format!("odd |= not_finite((word *)((vector *){mem} + {at}), {n} * PARTS);"),
+        });
+    }
+
+    fn clear_lane(&mut self, lane: usize, at: &str, n: &str) {
+        let mem = format!("{}mem", PREFIX[lane]);
+        self.text.line(&match self.program.is_vector(lane) {
+            false => format!("memset({mem} + {at}, 0, {n} * sizeof(word));"),
+            true => format!("memset((vector *){mem} + {at}, 0, {n} * sizeof(vector));"),
+        });
     }
 
     fn log(&mut self, base: Local, len: Value) {
@@ -206,13 +230,14 @@ impl FunctionPrinter<'_> {
         self.text.line(&format!("{} {name} = -0.0;", c_type(lane_type(VALUE, ty))));
         for &lane in self.f.lanes_of(ty) {
             let (name, of) = (self.name(lane, local), self.name(lane, of));
-            self.text.line(&format!("{} {name} = {of};", c_type(lane_type(lane, ty))));
+            self.text.line(&format!("{} {name} = {of};", self.lane_kind(lane, ty).c_type()));
         }
     }
 
     fn define(&mut self, local: Local, from: Option<Word>) {
-        let from = from.map_or("0".to_string(), |word| self.word(word).text);
+        let kind = self.word_kind(Word { place: Place::Local(local), ty: self.f.local(local).ty, lane: VALUE });
+        let from = from.map_or(kind.zero().to_string(), |word| self.word(word).text);
         let name = self.name(VALUE, local);
-        self.text.line(&format!("{} {name} = {from};", c_type(lane_type(VALUE, self.f.local(local).ty))));
+        self.text.line(&format!("{} {name} = {from};", kind.c_type()));
     }
 }

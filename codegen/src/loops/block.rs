@@ -1,6 +1,6 @@
 //! Blocks of operations.
 
-use super::{Place, Value, Word, checks, if_convert};
+use super::{Place, Value, Word, checks, if_convert, inactive, merge};
 use crate::ops::{self, Op, ValueId};
 use pendula_isa::Ty;
 
@@ -43,8 +43,12 @@ impl Block {
         if body.ops.iter().any(foreign) {
             return None;
         }
-        let (mut ops, renamed) = if_convert::flat(&body.ops);
-        remove_checks_of_unwanted(&mut ops, &slots);
+        let mut block = Block { ops: Vec::new(), slots, wraps: Vec::new(), limit: None };
+        let (active, active_names) = inactive::without(&body.ops, &|lane, reg| block.has_lane(lane, reg));
+        let (flat, flat_names) = if_convert::flat(&active);
+        let (mut ops, names) = merge::merged(&flat);
+        let slots = &block.slots;
+        remove_checks_of_unwanted(&mut ops, slots);
         let mut shown = vec![false; ops.len()];
         if late {
             let is_double = |reg: u8| matches!(slots.get(usize::from(reg)), Some(Some(Slot::Place(_, Ty::F))));
@@ -56,12 +60,20 @@ impl Block {
                     shown[v.0 as usize] = true;
                 }
             }
+            checks::spread(&ops, &mut shown);
             checks::remove_checks_of_chosen(&mut ops, &shown);
         }
         let all = 0..ops.len();
         checks::remove_implied_checks(&mut ops, all, &mut shown);
-        let wraps = if early { checks::merge_wrap_checks(&mut ops) } else { vec![false; ops.len()] };
-        Some((Block { ops, slots, wraps, limit: None }, result.map(|v| renamed[v.0 as usize])))
+        block.wraps = if early { checks::merge_wrap_checks(&mut ops) } else { vec![false; ops.len()] };
+        block.ops = ops;
+        let all = [&active_names, &flat_names, &names];
+        Some((block, result.map(|v| all.iter().fold(v, |v, names| names[v.0 as usize]))))
+    }
+
+    /// Whether an operand may have a word in a lane: what is an operand as a value alone has none in others.
+    pub(super) fn has_lane(&self, lane: u8, reg: u8) -> bool {
+        lane == 0 || matches!(self.slots.get(usize::from(reg)), Some(Some(Slot::Place(..))))
     }
 }
 

@@ -6,6 +6,28 @@ use std::ops::Range;
 use crate::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::types::Cond;
 
+/// Adds the values to those that are shown to be finite of which a value is made that is, outside of conditionals.
+pub(super) fn spread(ops: &[Op], shown: &mut [bool]) {
+    let mut depth = 0;
+    for (n, op) in ops.iter().enumerate().rev() {
+        match *op {
+            Op::End => depth += 1,
+            Op::If(_) => depth -= 1,
+            _ if depth == 0 && shown[n] => implied(op).into_iter().flatten().for_each(|v| shown[v.0 as usize] = true),
+            _ => {}
+        }
+    }
+}
+
+/// The arguments of an operation that are finite if its value is.
+fn implied(op: &Op) -> [Option<ValueId>; 2] {
+    match *op {
+        Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) => [Some(a), Some(b)],
+        Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) => [Some(a), None],
+        _ => [None, None],
+    }
+}
+
 /// Removes checks for being finite that a later check in the range implies: sums, products and roots of values that are not finite are not
 /// finite, and neither are quotients with such a numerator. `shown` says which values have been checked.
 pub fn remove_implied_checks(ops: &mut [Op], range: Range<usize>, shown: &mut [bool]) {
@@ -16,11 +38,7 @@ pub fn remove_implied_checks(ops: &mut [Op], range: Range<usize>, shown: &mut [b
             Op::End => depth += 1,
             Op::If(_) => depth -= 1,
             Op::Finite(v) if depth == 0 && std::mem::replace(&mut shown[v.0 as usize], true) => ops[n] = Op::Const(0),
-            Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
-                shown[a.0 as usize] = true;
-                shown[b.0 as usize] = true;
-            }
-            Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
+            ref op if shown[n] => implied(op).into_iter().flatten().for_each(|v| shown[v.0 as usize] = true),
             _ => {}
         }
     }
@@ -40,12 +58,6 @@ pub(super) fn remove_checks_of_chosen(ops: &mut [Op], shown: &[bool]) {
         let here = ValueId(n as u32);
         let of: Vec<ValueId> = conditions.iter().copied().filter(|c| finite.contains(&(*c, here))).collect();
         match ops[n] {
-            Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) => {
-                of.into_iter().for_each(|c| finite.extend([(c, a), (c, b)]));
-            }
-            Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) => {
-                of.into_iter().for_each(|c| _ = finite.insert((c, a)));
-            }
             Op::Finite(v) => {
                 if let Op::Select(c, a, zero) = ops[v.0 as usize]
                     && ops[zero.0 as usize] == Op::Const(0)
@@ -54,7 +66,10 @@ pub(super) fn remove_checks_of_chosen(ops: &mut [Op], shown: &[bool]) {
                     ops[n] = Op::Const(0);
                 }
             }
-            _ => {}
+            ref op => {
+                let implied = implied(op);
+                of.into_iter().for_each(|c| finite.extend(implied.into_iter().flatten().map(|v| (c, v))));
+            }
         }
     }
 }

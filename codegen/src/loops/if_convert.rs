@@ -11,7 +11,6 @@ pub(super) fn flat(ops: &[Op]) -> (Vec<Op>, Vec<ValueId>) {
     let mut ended = How::Branch;
     for (n, op) in ops.iter().enumerate() {
         let op = out.renamed(*op);
-        let innermost = how.last().copied();
         let v = match op {
             Op::If(c) => {
                 let outer_is_flat = how.iter().all(|h| !matches!(h, How::Branch));
@@ -34,14 +33,16 @@ pub(super) fn flat(ops: &[Op]) -> (Vec<Op>, Vec<ValueId>) {
                 How::Always => a,
                 How::Choose(c) => out.push(Op::Select(c, a, b)),
             },
-            Op::Finite(v) => match innermost {
-                Some(How::Choose(c)) => {
-                    let zero = out.push(Op::Const(0));
-                    let v = out.push(Op::Select(c, v, zero));
-                    out.push(Op::Finite(v))
+            Op::Finite(v) => {
+                let mut v = v;
+                for h in how.iter().rev() {
+                    if let How::Choose(c) = *h {
+                        let zero = out.push(Op::Const(0));
+                        v = out.push(Op::Select(c, v, zero));
+                    }
                 }
-                _ => out.push(op),
-            },
+                out.push(Op::Finite(v))
+            }
             _ => out.push(op),
         };
         out.to.push(v);
@@ -75,21 +76,33 @@ impl Flat {
     fn renamed(&self, op: Op) -> Op {
         op.map(|v| self.to[v.0 as usize])
     }
+}
 
-    /// Whether a word is zero only if a double, or two, are zero: then so are their products.
-    fn is_factor(&self, c: ValueId) -> bool {
-        let one = |v: ValueId| self.ops[v.0 as usize] == Op::Const(1);
-        matches!(self.ops[c.0 as usize], Op::BinaryOp(BinaryOp::Shl, _, by) if one(by))
-    }
+/// Whether a word is zero only if a double, or two, are zero: then so are their products.
+fn is_factor(ops: &[Op], c: ValueId) -> bool {
+    matches!(ops[c.0 as usize], Op::BinaryOp(BinaryOp::Shl, _, by) if ops[by.0 as usize] == Op::Const(1))
 }
 
 /// What becomes of the conditional at `at`, of which the condition is called `c` now.
 fn classify(ops: &[Op], at: usize, c: ValueId, out: &Flat) -> How {
-    let within = ops[at + 1..].iter().take_while(|op| !matches!(op, Op::End));
-    let (mut cheap, mut linear) = (true, out.is_factor(c));
+    let mut depth = 0;
+    let within = ops[at + 1..].iter().take_while(|op| {
+        depth += i32::from(matches!(op, Op::If(_))) - i32::from(matches!(op, Op::End));
+        depth >= 0
+    });
+    let (mut cheap, mut linear) = (true, is_factor(&out.ops, c));
     for op in within {
-        match op {
-            Op::Const(_) | Op::Get(..) | Op::Finite(_) | Op::Float(Float::Add | Float::Sub | Float::Mul, ..) => {}
+        match *op {
+            Op::Const(_)
+            | Op::Get(..)
+            | Op::Finite(_)
+            | Op::Float(Float::Add | Float::Sub | Float::Mul, ..)
+            | Op::End
+            | Op::Phi(..) => {}
+            // Whether a double is zero.
+            Op::BinaryOp(BinaryOp::Shl, _, by) if ops[by.0 as usize] == Op::Const(1) => {}
+            Op::BinaryOp(BinaryOp::Or, ..) => {}
+            Op::If(c) => linear &= is_factor(ops, c),
             Op::Float(Float::Div, ..)
             | Op::Sqrt(_)
             | Op::Abs(_)

@@ -15,9 +15,9 @@ type Words = HashSet<(Local, usize)>;
 /// Removes checks for being finite that others in the same list of statements imply. Nothing else is removed: what is looked at later
 /// is noted in the same run.
 pub fn remove_checks_implied_elsewhere(program: &mut Program) {
-    let carried_late = program.carried_late;
+    let (carried_late, vectors) = (program.carried_late, program.has_vector_tangents);
     for f in &mut program.functions {
-        let late = carried_late && f.ad_mode == AdMode::Gradient;
+        let late = carried_late && (f.ad_mode == AdMode::Gradient || vectors && f.ad_mode.has_tangents());
         let mut body = std::mem::take(&mut f.body);
         Lists { f, late }.list(&mut body);
         f.body = body;
@@ -34,7 +34,8 @@ impl Lists<'_> {
     /// A list of statements, and those within them.
     fn list(&self, list: &mut Vec<Stmt>) {
         self.backward(list, Words::new());
-        if self.late {
+        // Which of several lanes has flowed is not told.
+        if self.late && self.f.ad_mode.lanes().len() == 1 {
             self.forward(list);
         }
         for s in list {
@@ -56,7 +57,7 @@ impl Lists<'_> {
         for s in list.iter_mut().rev() {
             match s {
                 Stmt::Block(block) => self.block(block, &mut shown),
-                Stmt::Values(inner) => shown = self.backward(inner, shown),
+                Stmt::InMode(_, inner) => shown = self.backward(inner, shown),
                 Stmt::CheckZero(local) => _ = shown.insert((*local, VALUE)),
                 Stmt::Clear(local)
                 | Stmt::Define(local, _)
@@ -151,7 +152,7 @@ impl Lists<'_> {
                     }
                 }
                 Stmt::CheckCarried(local) => return !flowed.contains(local),
-                Stmt::Values(_)
+                Stmt::InMode(..)
                 | Stmt::CheckZero(_)
                 | Stmt::CheckCarriedData(_)
                 | Stmt::Inside(_)

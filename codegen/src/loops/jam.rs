@@ -46,9 +46,9 @@ type Events = Vec<(Local, bool, bool)>;
 
 fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
     let apart = count.aside.clone()?;
-    let (values, statements) = match count.body.as_slice() {
-        [Stmt::Values(inner)] => (true, inner.as_slice()),
-        all => (false, all),
+    let (ad_mode, statements) = match count.body.as_slice() {
+        [Stmt::InMode(ad_mode, inner)] => (Some(*ad_mode), inner.as_slice()),
+        all => (None, all),
     };
     let nest = Nest::of(statements)?;
     let within = nest.within;
@@ -105,7 +105,10 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
         None => body.extend(inner),
     }
     body.extend(after);
-    let body = if values { vec![Stmt::Values(body)] } else { body };
+    let body = match ad_mode {
+        Some(ad_mode) => vec![Stmt::InMode(ad_mode, body)],
+        None => body,
+    };
     Some(Jammed { vars, apart, body })
 }
 
@@ -242,7 +245,7 @@ fn blocks_of<'s>(statements: &'s [Stmt], out: &mut Vec<&'s Block>) -> Option<()>
     for s in statements {
         match s {
             Stmt::Block(block) => out.push(block),
-            Stmt::Values(inner) => blocks_of(inner, out)?,
+            Stmt::InMode(_, inner) => blocks_of(inner, out)?,
             Stmt::Clear(_) | Stmt::CheckZero(_) | Stmt::CheckCarried(_) => {}
             _ => return None,
         }
@@ -285,7 +288,7 @@ fn side_by_side(f: &mut Function, within: &Count, copies: &[Renaming], shared: &
     let mut written = Vec::new();
     for (word, writes) in shared {
         let ty = lane_type(word.lane, word.ty);
-        f.locals.push(LocalInfo { name: "shared".to_string(), ty, scope: Scope::Stmt });
+        f.locals.push(LocalInfo { name: "shared".to_string(), ty, lane: word.lane, scope: Scope::Stmt });
         let local = Local(f.locals.len() as u32 - 1);
         locals.push((*word, local));
         out.body.push(Stmt::Define(local, Some(*word)));
@@ -314,7 +317,7 @@ fn side_by_side(f: &mut Function, within: &Count, copies: &[Renaming], shared: &
 fn with_words(f: &Function, statements: &[Stmt], locals: &[(Word, Local)]) -> Option<Vec<Stmt>> {
     let statement = |s: &Stmt| match s {
         Stmt::Block(block) => block_with_words(f, block, locals).map(Stmt::Block),
-        Stmt::Values(inner) => with_words(f, inner, locals).map(Stmt::Values),
+        Stmt::InMode(ad_mode, inner) => with_words(f, inner, locals).map(|inner| Stmt::InMode(*ad_mode, inner)),
         s => Some(s.clone()),
     };
     statements.iter().map(statement).collect()
@@ -404,7 +407,7 @@ fn mention(s: &Stmt, out: &mut Events) -> Option<()> {
         Stmt::Block(block) => mention_block(block, out),
         Stmt::Inside(at) => mention_address(*at, out),
         Stmt::GiveUp { test, .. } => mention_test(test, out),
-        Stmt::Values(inner) => inner.iter().try_for_each(|s| mention(s, out))?,
+        Stmt::InMode(_, inner) => inner.iter().try_for_each(|s| mention(s, out))?,
         Stmt::Clear(local) => out.push((*local, true, true)),
         Stmt::CheckZero(local) | Stmt::CheckCarried(local) => out.push((*local, false, false)),
         Stmt::Define(local, from) => {

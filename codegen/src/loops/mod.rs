@@ -16,15 +16,18 @@ mod checks;
 mod count;
 mod if_convert;
 mod implied;
+mod inactive;
 mod jam;
+mod merge;
 mod monotone;
 mod rename;
 mod sum;
+mod vectors;
 mod watch;
 
 use std::ops::Range;
 
-use pendula_isa::adjoint::{AdMode, SECOND, VALUE};
+use pendula_isa::adjoint::{AdMode, MIXED, SECOND, VALUE};
 use pendula_isa::types::Cond;
 use pendula_isa::{Env, Ty};
 
@@ -37,6 +40,7 @@ pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
 pub use monotone::check_monotone_sums_once;
 pub use sum::{Induction, Sum};
+pub use vectors::can_carry_vectors;
 pub use watch::{TURNS, is_short, watch_outer_loops};
 
 /// A program.
@@ -51,6 +55,10 @@ pub struct Program {
     /// Whether sums in other lanes than that of values are not looked at where they are made: once one is not finite, it stays so, and
     /// what it flows to is not finite. They are looked at where they end.
     pub carried_late: bool,
+    /// Whether tangents, and the tangents of gradient words, are vectors of [`TANGENTS`] doubles.
+    ///
+    /// [`TANGENTS`]: pendula_isa::adjoint::TANGENTS
+    pub has_vector_tangents: bool,
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten.
     pub limits: bool,
     /// Whether such a sum is one of a variable, and not of words of an array.
@@ -63,6 +71,13 @@ pub struct Program {
     pub order: Vec<FunctionId>,
     /// What is called from outside.
     pub entries: Vec<Entry>,
+}
+
+impl Program {
+    /// Whether words in a lane are vectors.
+    pub fn is_vector(&self, lane: usize) -> bool {
+        self.has_vector_tangents && matches!(lane, SECOND | MIXED)
+    }
 }
 
 /// A function that is called from outside.
@@ -134,7 +149,7 @@ pub fn lane_type(lane: usize, ty: Ty) -> Ty {
 pub fn flows_forward(ad_mode: AdMode, lane: usize) -> bool {
     match ad_mode {
         AdMode::Tangent | AdMode::GradientTangent => lane == SECOND,
-        AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == pendula_isa::adjoint::MIXED,
+        AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == MIXED,
     }
 }
 
@@ -149,6 +164,8 @@ pub struct LocalInfo {
     pub name: String,
     /// The type of its value.
     pub ty: Ty,
+    /// The lane of the words that it is for. Those of variables of the program are values.
+    pub lane: usize,
     /// Where its life begins.
     pub scope: Scope,
 }
@@ -276,8 +293,8 @@ pub enum Stmt {
         /// Its result.
         holds: bool,
     },
-    /// Statements on values alone: they leave other lanes as they are.
-    Values(Vec<Stmt>),
+    /// Statements in another AD mode: they leave lanes as they are that it does not have.
+    InMode(AdMode, Vec<Stmt>),
     /// Repeats statements until one leaves the loop. With a mark, the function tells in which turn it is if it is asked.
     Loop(Option<Mark>, Vec<Stmt>),
     /// Leaves the innermost loop unless a test holds. Before that, notes numbers that are not finite.
@@ -338,7 +355,7 @@ impl Stmt {
     /// The lists of statements within it.
     fn lists(&mut self) -> Vec<&mut Vec<Stmt>> {
         match self {
-            Stmt::Values(inner) | Stmt::Loop(_, inner) => vec![inner],
+            Stmt::InMode(_, inner) | Stmt::Loop(_, inner) => vec![inner],
             Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
             Stmt::Count(count) => {
                 let after = count.blocks.as_mut().map(|blocks| &mut blocks.after);
@@ -369,8 +386,8 @@ pub enum Argument {
     Value(Word),
     /// The address of a local variable's word.
     Address(Word),
-    /// The address of a word that nobody reads, and that is zero; its type.
-    Nowhere(Ty),
+    /// The address of a word that nobody reads, and that is zero; its type and its lane.
+    Nowhere(Ty, usize),
     /// Where the callee hands on the value of a word of memory, as a word of a type.
     HandMemory(Address, Ty),
     /// Where the callee hands on the value of a parameter.

@@ -123,13 +123,13 @@ impl Renaming {
         statements.iter().map(|s| self.statement(s)).collect()
     }
 
-    /// A statement that contains no other, or `Values` of such.
+    /// A statement that contains no other, or `InMode` of such.
     fn statement(&self, s: &Stmt) -> Option<Stmt> {
         Some(match s {
             Stmt::Block(block) => Stmt::Block(self.block(block)),
             Stmt::Inside(at) => Stmt::Inside(self.address(*at)),
             Stmt::GiveUp { test, holds } => Stmt::GiveUp { test: self.test(test), holds: *holds },
-            Stmt::Values(inner) => Stmt::Values(self.statements(inner)?),
+            Stmt::InMode(ad_mode, inner) => Stmt::InMode(*ad_mode, self.statements(inner)?),
             Stmt::Clear(local) => Stmt::Clear(self.local(*local)),
             Stmt::CheckZero(local) => Stmt::CheckZero(self.local(*local)),
             Stmt::CheckCarried(local) => Stmt::CheckCarried(self.local(*local)),

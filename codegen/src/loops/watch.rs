@@ -31,7 +31,7 @@ fn calls(statements: &[Stmt], out: &mut Vec<FunctionId>) {
     for s in statements {
         match s {
             Stmt::Call(id, _) => out.push(*id),
-            Stmt::Values(inner) => calls(inner, out),
+            Stmt::InMode(_, inner) => calls(inner, out),
             Stmt::Count(count) if has_few_turns(count) => calls(&count.body, out),
             Stmt::If { then, otherwise, .. } | Stmt::IfSame { then, otherwise, .. } => {
                 calls(then, out);
@@ -45,7 +45,7 @@ fn calls(statements: &[Stmt], out: &mut Vec<FunctionId>) {
 /// Removes marks in a statement. `outer` tells whether it is in no watched loop.
 fn unmark(s: &mut Stmt, outer: bool) {
     match s {
-        Stmt::Values(inner) => inner.iter_mut().for_each(|s| unmark(s, outer)),
+        Stmt::InMode(_, inner) => inner.iter_mut().for_each(|s| unmark(s, outer)),
         Stmt::If { then, otherwise, .. } | Stmt::IfSame { then, otherwise, .. } => {
             then.iter_mut().chain(otherwise).for_each(|s| unmark(s, outer));
         }
@@ -80,7 +80,7 @@ fn has_few_turns(count: &Count) -> bool {
 pub fn is_short(s: &Stmt) -> bool {
     match s {
         Stmt::Loop(..) | Stmt::Count(_) | Stmt::Call(..) => false,
-        Stmt::Values(inner) => inner.iter().all(is_short),
+        Stmt::InMode(_, inner) => inner.iter().all(is_short),
         Stmt::If { then, otherwise, .. } | Stmt::IfSame { then, otherwise, .. } => {
             then.iter().chain(otherwise).all(is_short)
         }

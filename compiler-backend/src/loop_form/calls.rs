@@ -66,9 +66,9 @@ impl FunctionBuilder<'_, '_> {
             }
             for &lane in lanes {
                 match own.map(|own| Word { lane, ..own }).filter(|own| self.lanes_of(own.ty).contains(&lane)) {
-                    None => out.push(Argument::Nowhere(loops::lane_type(lane, ty))),
+                    None => out.push(Argument::Nowhere(loops::lane_type(lane, ty), lane)),
                     Some(own) if copied => {
-                        let copy = self.fresh("share", loops::lane_type(lane, ty));
+                        let copy = self.fresh_for("share", lane, ty);
                         let forward = loops::flows_forward(self.ad_mode, lane);
                         self.push(Out::Define(copy, forward.then_some(own)));
                         let copy = self.local_word(copy);
@@ -136,7 +136,7 @@ impl FunctionBuilder<'_, '_> {
         if !matches!(operand, Operand::Mem(_)) {
             return Argument::Address(word);
         }
-        let copy = self.fresh("lent", loops::lane_type(word.lane, word.ty));
+        let copy = self.fresh_for("lent", word.lane, word.ty);
         self.push(Out::Define(copy, Some(word)));
         back_to.push(Out::Write(word, copy));
         Argument::Address(self.local_word(copy))

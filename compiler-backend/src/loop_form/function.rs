@@ -116,7 +116,7 @@ fn locals(f: &IrFunction) -> Vec<LocalInfo> {
         } else {
             Scope::Function
         };
-        LocalInfo { name: v.name.clone(), ty: v.ty, scope }
+        LocalInfo { name: v.name.clone(), ty: v.ty, lane: VALUE, scope }
     };
     f.vars.iter().enumerate().map(local).collect()
 }
@@ -156,7 +156,8 @@ impl FunctionBuilder<'_, '_> {
 
     /// Whether floating-point sums of what words carry are looked at where they end. Then they are sums, and nothing else becomes of them.
     pub(super) fn carries_late(&self) -> bool {
-        self.w.carried_late && self.ad_mode == AdMode::Gradient
+        let vectors = self.w.has_vector_tangents && self.ad_mode.has_tangents();
+        self.w.carried_late && (self.ad_mode == AdMode::Gradient || vectors)
     }
 
     /// The statements that something adds.
@@ -172,7 +173,13 @@ impl FunctionBuilder<'_, '_> {
 
     /// A new local variable.
     pub(super) fn fresh(&mut self, name: &str, ty: Ty) -> Local {
-        self.locals.push(LocalInfo { name: name.to_string(), ty, scope: Scope::Stmt });
+        self.fresh_for(name, VALUE, ty)
+    }
+
+    /// A new local variable for the word that a word of a type has in a lane.
+    pub(super) fn fresh_for(&mut self, name: &str, lane: usize, ty: Ty) -> Local {
+        let ty = loops::lane_type(lane, ty);
+        self.locals.push(LocalInfo { name: name.to_string(), ty, lane, scope: Scope::Stmt });
         Local(self.locals.len() as u32 - 1)
     }
 

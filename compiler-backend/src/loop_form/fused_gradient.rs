@@ -1,4 +1,4 @@
-//! Forward and back with gradients at once: what a run forward would undo last, the
+//! Forward and back with gradients at once, and over dual numbers: what a run forward would undo last, the
 //! run back would do first; neither is done. Where rounding may be forgotten, loops
 //! that only add to the results go forward and back turn by turn.
 
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pendula_codegen::loops::{Argument, Stmt as Out};
 use pendula_isa::Ty;
-use pendula_isa::adjoint::AdMode;
+use pendula_isa::adjoint::{AdMode, VALUE};
 
 use super::flow::{Flow, Location};
 use super::function::{FunctionBuilder, local};
@@ -124,18 +124,27 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
-    /// Statements forward, values alone.
+    /// Statements forward, without gradient words.
     pub(super) fn forward(&mut self, block: &[LocatedStmt]) -> Done {
         self.back = false;
-        self.values_alone(|fw| fw.block(block, false))
+        self.without_gradients(|fw| fw.block(block, false))
     }
 
     /// Adds statements on values alone.
     pub(super) fn values_alone(&mut self, add: impl FnOnce(&mut Self) -> Done) -> Done {
-        let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
+        self.in_mode(AdMode::Plain, add)
+    }
+
+    /// Adds statements on values, and on tangents where there are any.
+    pub(super) fn without_gradients(&mut self, add: impl FnOnce(&mut Self) -> Done) -> Done {
+        self.in_mode(self.ad_mode.without_gradients(), add)
+    }
+
+    fn in_mode(&mut self, ad_mode: AdMode, add: impl FnOnce(&mut Self) -> Done) -> Done {
+        let outer = std::mem::replace(&mut self.ad_mode, ad_mode);
         let done = self.nested(add);
-        self.ad_mode = ad_mode;
-        self.push(Out::Values(done?));
+        self.ad_mode = outer;
+        self.push(Out::InMode(ad_mode, done?));
         Ok(())
     }
 
@@ -153,7 +162,7 @@ impl FunctionBuilder<'_, '_> {
         if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
             || !self.w.drops.fast && !self.within
             || !matches!(self.way, Sweep::Turn | Sweep::Within)
-            || self.ad_mode != AdMode::Gradient
+            || self.ad_mode.level() != 1
         {
             return false;
         }
@@ -292,7 +301,7 @@ impl FunctionBuilder<'_, '_> {
         match operand {
             Operand::Mem(m) => Argument::HandMemory(self.address(m), ty),
             Operand::Var(v) if self.f.params.iter().any(|p| p.var == v && p.written) => Argument::HandParam(local(v)),
-            Operand::Var(_) | Operand::Const(_) => Argument::Nowhere(ty),
+            Operand::Var(_) | Operand::Const(_) => Argument::Nowhere(ty, VALUE),
         }
     }
 }

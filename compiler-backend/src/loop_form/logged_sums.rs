@@ -27,7 +27,7 @@ impl FunctionBuilder<'_, '_> {
             && !self.w.drops.fast
             && !self.within
             && self.way == Sweep::Turn
-            && self.ad_mode == AdMode::Gradient;
+            && self.ad_mode.level() == 1;
         if !wanted || !(1..1 << 31).contains(first) || !matches!(last, Operand::Const(_) | Operand::Var(_)) {
             return None;
         }
@@ -183,7 +183,7 @@ impl FunctionBuilder<'_, '_> {
             }
             Ok(())
         })?;
-        self.push(Out::Values(count));
+        self.push(Out::InMode(AdMode::Plain, count));
         Ok(())
     }
 }

@@ -84,6 +84,9 @@ pub enum Mode {
     /// undone at the end of the one and done again at the beginning of the other is left as it is. Only the gradient words of independent
     /// variables are made, where only those of dependent ones are given.
     ForwardAndBack(ActiveArguments),
+    /// The same over dual numbers: with tangents along several directions at once, and with the tangents of gradient words on the way
+    /// back. These are vectors ([`form::Program::has_vector_tangents`]).
+    HessianRows(ActiveArguments),
 }
 
 impl Mode {
@@ -94,11 +97,17 @@ impl Mode {
             Mode::Run(direction, ad_mode) => {
                 format!("pendula_{}{}", Sweep::of(direction == Direction::Backward).name(), suffix(ad_mode))
             }
-            Mode::ForwardAndBack(ActiveArguments::ALL) => "pendula_there_and_back".to_string(),
-            Mode::ForwardAndBack(ActiveArguments { independent, dependent }) => {
-                format!("pendula_there_and_back_{independent:x}_{dependent:x}")
-            }
+            Mode::ForwardAndBack(active) => with_active("pendula_there_and_back", active),
+            Mode::HessianRows(active) => with_active("pendula_hessian_rows", active),
         }
+    }
+}
+
+/// A name for code of which these arguments are active.
+fn with_active(name: &str, active: ActiveArguments) -> String {
+    match active {
+        ActiveArguments::ALL => name.to_string(),
+        ActiveArguments { independent, dependent } => format!("{name}_{independent:x}_{dependent:x}"),
     }
 }
 
@@ -170,6 +179,8 @@ struct Builder<'a> {
     limits_variables: bool,
     /// Whether what words carry is looked at where it ends ([`form::Program::carried_late`]).
     carried_late: bool,
+    /// Whether tangents are vectors ([`form::Program::has_vector_tangents`]).
+    has_vector_tangents: bool,
     /// The data of which words carry floating-point numbers that matter.
     carried_floats: Vec<Range<usize>>,
     /// The data of which words carry anything that matters.
@@ -240,6 +251,7 @@ pub fn build(
         limits_variables: false,
         // Nothing says what a program's own stack holds.
         carried_late: !settings.fast && program.stack == 0,
+        has_vector_tangents: modes.iter().any(|mode| matches!(mode, Mode::HessianRows(_))),
         carried_floats: Vec::new(),
         carried: Vec::new(),
         entry_activity: None,
@@ -259,6 +271,7 @@ pub fn build(
                 (Sweep::of(direction == Direction::Backward), ad_mode, ActiveArguments::ALL)
             }
             Mode::ForwardAndBack(active) => (Sweep::Turn, AdMode::Gradient, active),
+            Mode::HessianRows(active) => (Sweep::Turn, AdMode::GradientTangent, active),
         };
         w.set_active(arguments, active);
         let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
@@ -278,6 +291,7 @@ pub fn build(
         env: w.env(),
         checks_finite: !settings.fast,
         carried_late: w.carried_late,
+        has_vector_tangents: w.has_vector_tangents,
         limits: w.limits,
         limits_variables: w.limits_variables,
         kernels: w.kernels,
@@ -289,6 +303,9 @@ pub fn build(
     form::check_monotone_sums_once(&mut program);
     form::watch_outer_loops(&mut program);
     form::jam_loops(&mut program);
+    if program.has_vector_tangents && !form::can_carry_vectors(&program) {
+        return Err(Refused::Operation);
+    }
     Ok((program, marks))
 }
 

@@ -7,7 +7,7 @@ use pendula_codegen::lift::symbolic::{self, Operand as Word};
 use pendula_codegen::loops::{self, Block, Freed, Slot, Stmt as Out, Test as OutTest, Value};
 use pendula_codegen::ops::{Body, Kernel, Op, ValueId};
 use pendula_isa::Env;
-use pendula_isa::adjoint::{AdMode, VALUE};
+use pendula_isa::adjoint::VALUE;
 use pendula_isa::{Ty, types::Cond};
 
 use super::certify::Plan;
@@ -317,9 +317,9 @@ impl FunctionBuilder<'_, '_> {
 
     fn computed(&mut self, compute: &[LocatedStmt]) -> Done {
         let forget = self.w.switches.has(Pass::Forget);
-        if forget && self.ad_mode == AdMode::Gradient && self.w.drops.own(self.f, compute).is_some() {
-            // Nothing flows to words that have just begun, nor from them.
-            return self.values_alone(|fw| fw.block(compute, false));
+        if forget && self.ad_mode.level() == 1 && self.w.drops.own(self.f, compute).is_some() {
+            // Nothing flows back to words that have just begun, nor from them.
+            return self.without_gradients(|fw| fw.block(compute, false));
         }
         self.block(compute, false)
     }
@@ -330,7 +330,7 @@ impl FunctionBuilder<'_, '_> {
             return self.values_alone(|fw| fw.undo(compute, body));
         }
         let Some((own, plan)) = self.forgotten(compute, body) else { return self.undo_partly(compute, body) };
-        if self.ad_mode != AdMode::Plain {
+        if self.ad_mode.level() > 0 {
             // The values are not looked at any more.
             let outer = (std::mem::replace(&mut self.unchecked, true), self.complete.clone(), self.calls.clone());
             if let Some(plan) = plan {
@@ -361,7 +361,7 @@ impl FunctionBuilder<'_, '_> {
 
     /// Whether undoing a statement changes only words that are forgotten, and nothing flows back through it.
     fn undoes_nothing(&mut self, s: &LocatedStmt) -> bool {
-        if self.complete.is_empty() || self.ad_mode != AdMode::Plain || is_life(s) {
+        if self.complete.is_empty() || self.ad_mode.level() > 0 || is_life(s) {
             return false;
         }
         let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
