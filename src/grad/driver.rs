@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use pendula_isa::Env;
-use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
+use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND, TANGENTS};
 use pendula_isa::counts::Direction;
 use pendula_isa::num::convert::to_f64;
 use pendula_isa::num::log;
@@ -270,10 +270,17 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         let words = self.words();
         let mut rows = Vec::with_capacity(words.len());
         let mut worst = 0.0f64;
-        let mut at_once: VecDeque<Vec<f64>> = VecDeque::new();
+        // Rows that have been computed, several in one run, and up to where they are computed one by one.
+        let (mut at_once, mut one_by_one): (VecDeque<Vec<f64>>, usize) = (VecDeque::new(), 0);
+        let loss_at = if let Cell::Word(at) = variable.cell { at } else { usize::MAX };
         for (done, &of) in words.iter().enumerate() {
-            if at_once.is_empty() {
-                at_once.extend(self.rows_at_once((variable, seed), &words[done..], &words).unwrap_or_default());
+            if at_once.is_empty() && done >= one_by_one {
+                match self.rows_at_once((variable, seed), &words[done..], &words) {
+                    Some(rows) => at_once.extend(rows),
+                    // It failed for one of these rows.
+                    None if self.machine.has_hessian_rows(loss_at) => one_by_one = done + TANGENTS,
+                    None => {}
+                }
             }
             let row = match at_once.pop_front() {
                 Some(row) => row,
@@ -281,18 +288,17 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                     let (begun, noted) = (Instant::now(), (self.overflow, self.wrong));
                     let ran = self.afresh(|m, mut run| gradient::hessian_row(m, variable, seed, of, &mut run));
                     let row = self.row(&words, MIXED);
-                    let at = if let Cell::Word(at) = variable.cell { at } else { usize::MAX };
                     // Code that computes several rows makes no gradient words that nobody asks for, so that they do not stop it. Whether
                     // that counts must not depend on when the code comes.
                     if (ran.is_err() || (self.overflow, self.wrong) != noted)
-                        && self.machine.make_hessian_rows(at)
+                        && self.machine.make_hessian_rows(loss_at)
                         && let Some(rows) = self.rows_at_once((variable, seed), &words[done..], &words)
                     {
                         (self.overflow, self.wrong) = noted;
                         at_once.extend(rows);
                     } else {
                         ran?;
-                        self.machine.spent_on_hessian_row(at, begun.elapsed(), words.len() - done - 1);
+                        self.machine.spent_on_hessian_row(loss_at, begun.elapsed(), words.len() - done - 1);
                     }
                     at_once.pop_front().unwrap_or(row)
                 }

@@ -65,6 +65,12 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether there is code for [`Machine::hessian_rows`] of the word at an address.
+    pub fn has_hessian_rows(&self, of: usize) -> bool {
+        let kind = self.hessian_rows_kind(of);
+        self.program.whole().is_some_and(|whole| self.allows_whole() && whole.has(kind))
+    }
+
     /// Makes the code for [`Machine::hessian_rows`] of the word at an address if it may come, and waits for it. Whether it is new.
     pub fn make_hessian_rows(&self, of: usize) -> bool {
         let kind = self.hessian_rows_kind(of);
@@ -116,9 +122,10 @@ impl Machine<'_> {
                 |n: usize| columns.iter().map(|at| f64::from_bits(mixed[at * TANGENTS + n])).collect::<Vec<f64>>();
             let found: Vec<Vec<f64>> = (0..rows.len()).map(row).collect();
             if ended && found.iter().flatten().all(|x| x.is_finite()) {
+                let given = std::iter::once(&loss.0).chain(rows).map(|at| *at..*at + 1);
+                let carried: Vec<_> = given.chain(whole.carries_in(kind).iter().cloned()).collect();
                 for (words, lane) in lanes.words().into_iter().zip(GRADIENT..) {
-                    let carried = whole.carries().iter().map(|r| r.start * parts(lane)..r.end * parts(lane));
-                    carried.for_each(|carried| words[carried].fill(0));
+                    carried.iter().for_each(|r| words[r.start * parts(lane)..r.end * parts(lane)].fill(0));
                 }
                 saved.rows = Some(lanes);
                 self.engine_counts.whole += 1;
