@@ -7,7 +7,7 @@ use pendula_isa::counts::Direction;
 use pendula_isa::words::clear;
 
 use crate::machine::Machine;
-use crate::whole::{RunKind, are_finite, copy, restore, span, tell_failure};
+use crate::whole::{RunKind, are_finite, copy, make_room, restore, span, tell_failure};
 
 /// The largest memory, in words, with which there are such runs: their lanes take 17 times as much.
 const LARGEST: usize = 1 << 23;
@@ -133,10 +133,7 @@ impl Machine<'_> {
             }
             *lanes = RowLanes::new(len);
             clear(&mut core.mem[top..]);
-            let need = saved.midpoint.last().map_or(0, |need| *need as usize);
-            let more = need.saturating_add(1).saturating_sub(saved.midpoint.len());
-            if !ended && need > 0 && more > 0 && saved.midpoint.try_reserve_exact(more).is_ok() {
-                saved.midpoint.resize(need + 1, 0);
+            if !ended && make_room(&mut saved.midpoint) {
                 continue;
             }
             attempt += 1;

@@ -217,10 +217,7 @@ impl Machine<'_> {
             clear(&mut core.lanes[GRADIENT - 1].mem);
             restore(changes, &saved.data, &mut core.mem);
             clear(&mut core.mem[top..]);
-            let need = saved.midpoint.last().map_or(0, |need| *need as usize);
-            let more = need.saturating_add(1).saturating_sub(saved.midpoint.len());
-            if need > 0 && more > 0 && saved.midpoint.try_reserve_exact(more).is_ok() {
-                saved.midpoint.resize(need + 1, 0);
+            if make_room(&mut saved.midpoint) {
                 continue;
             }
             attempt += 1;
@@ -324,6 +321,17 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
     let has = |at: &Range<usize>| words.iter().any(|r| r.start < at.end && at.start < r.end);
     let bits = arguments.iter().enumerate().filter(|(_, at)| has(at)).map(|(n, _)| ActiveArguments::bit(n));
     bits.fold(0, |a, b| a | b)
+}
+
+/// Makes the room for which code asked when it gave up, if it did ([`WholeProgram::run`]) and if there is memory. Whether there is more now.
+pub(crate) fn make_room(midpoint: &mut Vec<u64>) -> bool {
+    let need = midpoint.last().map_or(0, |need| *need as usize);
+    let more = need.saturating_add(1).saturating_sub(midpoint.len());
+    let made = need > 0 && more > 0 && midpoint.try_reserve_exact(more).is_ok();
+    if made {
+        midpoint.resize(need + 1, 0);
+    }
+    made
 }
 
 /// Logs that code for a whole run gave up so many times. Returns whether all its ways have been tried.

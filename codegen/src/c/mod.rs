@@ -35,6 +35,9 @@ pub const KERNELS: &str = "pendula_kernels";
 
 const PRELUDE: &str = include_str!("prelude.h");
 
+// Vectors have as many parts there.
+const _: () = assert!(pendula_isa::adjoint::TANGENTS == 8);
+
 /// The names of what functions share.
 struct Shared<'p> {
     program: &'p Program,
