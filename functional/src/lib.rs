@@ -1,1 +1,9 @@
 //! Functional programs: VLAD and Futhark on one core language, its evaluator, and derivatives as transformations of it.
+
+pub mod ad;
+pub mod core;
+pub mod errors;
+pub mod eval;
+pub mod ops;
+pub mod value;
+pub mod word;

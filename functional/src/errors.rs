@@ -1,0 +1,90 @@
+//! The codes of errors in functional programs.
+
+use pendula_isa::diagnostic::{Diagnostic, Place};
+
+pendula_isa::diagnostic_codes! {
+    pub codes;
+    SYNTAX "P0600" "the text is not an expression";
+    FORM "P0601" "a form has the wrong parts";
+    UNBOUND "P0602" "a variable is not bound";
+    DUPLICATE "P0603" "a variable is bound twice in one place";
+    INCLUDE "P0604" "a file to include cannot be read";
+    NOT_A_FUNCTION "P0610" "something that is not a function is applied";
+    OPERAND "P0611" "an operator has operands it does not take";
+    PATTERN "P0612" "a value does not have the shape of a pattern";
+    LEVEL "P0613" "a value has other layers of derivatives than the code that uses it";
+    SENSITIVITY "P0614" "a sensitivity does not match the result";
+    CONFORM "P0615" "two values that are added have different shapes";
+    TANGENT "P0616" "a tangent does not match its value";
+    NESTING "P0617" "derivatives are nested deeper than eight";
+    INDEX "P0618" "an index is outside its array";
+    SHAPE "P0619" "the sizes of arrays differ";
+    INPUT "P0620" "there is no more input";
+    MEMORY "P0621" "the memory does not suffice";
+    STEPS "P0622" "the evaluation takes more steps than allowed";
+    INTERRUPTED "P0623" "the evaluation was interrupted";
+    DIVISION "P0624" "an integer is divided by zero";
+    NO_DERIVATIVE "P0625" "an operator has no derivative";
+}
+
+/// Why an evaluation stopped, in terms of the user's program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// A stable code.
+    pub code: &'static str,
+    /// One line that describes the problem.
+    pub message: String,
+    /// Where, if it is known.
+    pub place: Option<Place>,
+    /// The values that took part, as text.
+    pub values: Vec<String>,
+    /// A way out.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// A failure without a place.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { code, message: message.into(), place: None, values: Vec::new(), help: None }
+    }
+
+    /// Adds a value that took part.
+    #[must_use]
+    pub fn with(mut self, value: &crate::value::Value) -> Failure {
+        self.values.push(value.brief());
+        self
+    }
+
+    /// Sets the place, unless there is one.
+    #[must_use]
+    pub fn at(mut self, place: Option<&Place>) -> Failure {
+        if self.place.is_none() {
+            self.place = place.cloned();
+        }
+        self
+    }
+
+    /// Sets the way out.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Failure {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// The failure as a diagnostic.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let mut message = self.message.clone();
+        if !self.values.is_empty() {
+            message.push_str(": ");
+            message.push_str(&self.values.join(", "));
+        }
+        let mut diagnostic = Diagnostic::error(self.code, message);
+        if let Some(place) = &self.place {
+            diagnostic = diagnostic.at(place.clone(), "");
+        }
+        match &self.help {
+            Some(help) => diagnostic.help(help.clone()),
+            None => diagnostic,
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! The loop of the machine.
+
+use std::rc::Rc;
+
+use super::code::{Code, Instr, Src};
+use super::{Frame, Machine, PERIOD, Waiting};
+use crate::core::{Binary, Compare, Unary};
+use crate::errors::{Failure, LEVEL, OPERAND, PATTERN, SENSITIVITY};
+use crate::value::{Env, Value, View, Word};
+
+/// What comes after an instruction.
+pub(super) enum Flow {
+    /// The next instruction.
+    Next,
+    /// Another frame; this one waits.
+    Call(Frame),
+    /// Another frame instead of this one.
+    Enter(Frame),
+    /// The result of the frame.
+    Return(Value),
+}
+
+impl Machine {
+    /// Runs a frame until as many frames wait as before it.
+    pub(super) fn execute(&mut self, mut frame: Frame, below: usize) -> Result<Value, Failure> {
+        loop {
+            let code = Rc::clone(&frame.code);
+            let flow = match self.run_frame(&code, &mut frame) {
+                Ok(flow) => flow,
+                Err(failure) => {
+                    let place = code.places.get(frame.next.saturating_sub(1) as usize).and_then(Option::as_ref);
+                    return Err(self.placed(failure.at(place)));
+                }
+            };
+            match flow {
+                Flow::Next => {}
+                Flow::Enter(callee) => frame = callee,
+                Flow::Call(callee) => self.waiting.push(Waiting::Call(std::mem::replace(&mut frame, callee))),
+                Flow::Return(value) => {
+                    self.stack.truncate(frame.base as usize);
+                    match self.resume(value, below)? {
+                        Ok(next) => frame = next,
+                        Err(value) => return Ok(value),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A failure in code without places gets the place of the nearest call that has one.
+    fn placed(&self, failure: Failure) -> Failure {
+        if failure.place.is_some() {
+            return failure;
+        }
+        let place = self.waiting.iter().rev().take(1000).find_map(|w| match w {
+            Waiting::Call(frame) => frame.code.places.get(frame.next.saturating_sub(1) as usize)?.clone(),
+            Waiting::Loop(_) => None,
+        });
+        failure.at(place.as_ref())
+    }
+
+    /// Gives a result to what waits for it; `Err` with the result if nothing above `below` waits.
+    fn resume(&mut self, value: Value, below: usize) -> Result<Result<Frame, Value>, Failure> {
+        let mut value = value;
+        loop {
+            if self.waiting.len() <= below {
+                return Ok(Err(value));
+            }
+            match self.waiting.pop() {
+                None => return Ok(Err(value)),
+                Some(Waiting::Call(frame)) => {
+                    let slot = (frame.base + frame.dst) as usize;
+                    self.stack[slot] = value;
+                    return Ok(Ok(frame));
+                }
+                Some(Waiting::Loop(mut loops)) => {
+                    loops.take(value)?;
+                    match self.turn(loops).map_err(|f| self.placed(f))? {
+                        Ok(frame) => return Ok(Ok(frame)),
+                        Err(result) => value = result,
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, frame: &Frame, src: Src) -> Result<Value, Failure> {
+        match src {
+            Src::Local(slot) => Ok(self.stack[(frame.base + slot) as usize].clone()),
+            Src::Last(slot) => Ok(self.stack[(frame.base + slot) as usize].take()),
+            Src::Env(index) => frame.env.values[index as usize].clone().through(frame.word),
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, frame: &Frame, dst: u32, value: Value) {
+        self.stack[(frame.base + dst) as usize] = value;
+    }
+
+    /// A real operand with the layers of a level.
+    #[inline]
+    pub(super) fn number(&mut self, frame: &Frame, src: Src, level: Word, name: &str) -> Result<f64, Failure> {
+        let value = match src {
+            Src::Local(slot) | Src::Last(slot) => &self.stack[(frame.base + slot) as usize],
+            Src::Env(index) => &frame.env.values[index as usize],
+        };
+        match value {
+            Value::Real(word, x) if *word == level && (frame.word.is_none() || !matches!(src, Src::Env(_))) => Ok(*x),
+            _ => {
+                let value = self.get(frame, src)?;
+                match &value {
+                    Value::Real(word, x) if *word == level => Ok(*x),
+                    _ => Err(wrong(name, &value, level)),
+                }
+            }
+        }
+    }
+
+    /// A part of a slot's or environment's value, without making another reference to the whole.
+    #[inline]
+    fn part(&mut self, frame: &Frame, a: Src, index: u32, of: u32) -> Result<Value, Failure> {
+        if let Src::Local(slot) | Src::Last(slot) = a {
+            if let Value::Pair(word, parts) = &self.stack[(frame.base + slot) as usize] {
+                if of == 2 {
+                    let part = if index == 0 { parts.0.clone() } else { parts.1.clone() };
+                    let part = part.through(*word)?;
+                    if matches!(a, Src::Last(_)) {
+                        self.stack[(frame.base + slot) as usize] = Value::UNIT;
+                    }
+                    return Ok(part);
+                }
+            }
+        }
+        let whole = self.get(frame, a)?;
+        if whole.arity() == Some(of as usize) {
+            if let Some(part) = whole.part(index as usize)? {
+                return Ok(part);
+            }
+        }
+        Err(Failure::new(PATTERN, format!("{} does not have the shape of {}", whole.kind(), shape(of))).with(&whole))
+    }
+
+    fn run_frame(&mut self, code: &Code, frame: &mut Frame) -> Result<Flow, Failure> {
+        loop {
+            let instr = &code.instrs[frame.next as usize];
+            frame.next += 1;
+            self.counts.steps += 1;
+            if self.counts.steps % PERIOD == 0 {
+                self.check()?;
+            }
+            match instr {
+                Instr::Const { dst, value } => self.set(frame, *dst, value.clone()),
+                Instr::Move { dst, a } => {
+                    let value = self.get(frame, *a)?;
+                    self.set(frame, *dst, value);
+                }
+                Instr::Unary { op, level, dst, a } => {
+                    let x = self.number(frame, *a, *level, op.name())?;
+                    self.counts.unary[*op as usize] += 1;
+                    self.set(frame, *dst, Value::Real(*level, op.of(x)));
+                }
+                Instr::Binary { op, level, dst, a, b } => {
+                    let x = self.number(frame, *a, *level, op.name())?;
+                    let y = self.number(frame, *b, *level, op.name())?;
+                    self.counts.binary[*op as usize] += 1;
+                    self.set(frame, *dst, Value::Real(*level, op.of(x, y)));
+                }
+                Instr::Product { levels, dst, a, b } => {
+                    let x = self.number(frame, *a, levels.0, "*")?;
+                    let y = self.number(frame, *b, levels.1, "*")?;
+                    self.counts.binary[Binary::Mul as usize] += 1;
+                    self.set(frame, *dst, Value::Real(levels.2, x * y));
+                }
+                Instr::Part { dst, a, index, of } => {
+                    let part = self.part(frame, *a, *index, *of)?;
+                    self.set(frame, *dst, part);
+                }
+                Instr::Pair { dst, a, b } => {
+                    let (a, b) = (self.get(frame, *a)?, self.get(frame, *b)?);
+                    self.set(frame, *dst, Value::pair(a, b));
+                }
+                Instr::If { level, a, no } => {
+                    if !self.truth(frame, *a, *level)? {
+                        frame.next = *no;
+                    }
+                }
+                Instr::Jump { to } => frame.next = *to,
+                Instr::Forget { slots } => {
+                    for slot in slots {
+                        self.stack[(frame.base + slot) as usize] = Value::UNIT;
+                    }
+                }
+                Instr::Return { a } => return Ok(Flow::Return(self.get(frame, *a)?)),
+                other => match self.step(other, frame)? {
+                    Flow::Next => {}
+                    flow => return Ok(flow),
+                },
+            }
+        }
+    }
+
+    fn truth(&mut self, frame: &Frame, a: Src, level: Word) -> Result<bool, Failure> {
+        match self.get(frame, a)? {
+            Value::Bool(word, b) if word == level => Ok(b),
+            // Everything but `#f` is true in VLAD.
+            other => {
+                if matches!(other, Value::Bool(..)) {
+                    Err(wrong("if", &other, level))
+                } else {
+                    Ok(true)
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, instr: &Instr, frame: &mut Frame) -> Result<Flow, Failure> {
+        match instr {
+            Instr::Apply { dst, f, x } => {
+                let (f, x) = (self.get(frame, *f)?, self.get(frame, *x)?);
+                let callee = self.enter(f, x)?;
+                frame.dst = *dst;
+                return Ok(Flow::Call(callee));
+            }
+            Instr::TailApply { f, x } => {
+                let (f, x) = (self.get(frame, *f)?, self.get(frame, *x)?);
+                self.stack.truncate(frame.base as usize);
+                let callee = self.enter(f, x)?;
+                return Ok(Flow::Enter(callee));
+            }
+            Instr::Compare { op, level, dst, a, b } => {
+                let value = self.compare(*op, *level, frame, *a, *b)?;
+                self.set(frame, *dst, Value::Bool(*level, value));
+            }
+            Instr::Plus { dst, a, b } => {
+                let (a, b) = (self.get(frame, *a)?, self.get(frame, *b)?);
+                let sum = self.plus(a, b)?;
+                self.set(frame, *dst, sum);
+            }
+            Instr::View { word, dst, a } => {
+                let value = self.get(frame, *a)?.through(*word)?;
+                self.set(frame, *dst, value);
+            }
+            Instr::Bundle { level, dst, a, b } => {
+                let off =
+                    level.inverse().ok_or_else(|| Failure::new(LEVEL, "internal error: the level of a bundle"))?;
+                let (a, b) = (self.get(frame, *a)?.through(off)?, self.get(frame, *b)?.through(off)?);
+                let bundle = Value::bundle(a, b)?.through(*level)?;
+                self.set(frame, *dst, bundle);
+            }
+            Instr::Tuple { dst, args } => {
+                let parts = self.all(frame, args)?;
+                self.set(frame, *dst, Value::tuple(parts));
+            }
+            Instr::Captured { dst, a, index, of } => {
+                let whole = self.get(frame, *a)?;
+                let Some(part) = whole.captured(*index as usize, *of as usize)? else {
+                    let message = format!("{} is not the sensitivity of a function", whole.kind());
+                    return Err(Failure::new(SENSITIVITY, message).with(&whole));
+                };
+                self.set(frame, *dst, part);
+            }
+            Instr::Inject { dst, constructor, a } => {
+                let payload = self.get(frame, *a)?;
+                self.set(frame, *dst, Value::sum(*constructor, payload));
+            }
+            Instr::Case { a, arms } => {
+                let value = self.get(frame, *a)?;
+                let Some((constructor, payload)) = value.case()? else {
+                    return Err(Failure::new(PATTERN, format!("{} has no constructor", value.kind())).with(&value));
+                };
+                let Some((_, to, slot)) = arms.iter().find(|arm| arm.0 == constructor) else {
+                    return Err(Failure::new(PATTERN, "no case for this constructor").with(&value));
+                };
+                frame.next = *to;
+                self.set(frame, *slot, payload);
+            }
+            Instr::Closure { dst, group, member, args } => {
+                let values = self.all(frame, args)?;
+                let env = Env::new(*group, values.into_boxed_slice());
+                self.set(frame, *dst, Value::Closure(*member, Word::NONE, env));
+            }
+            Instr::Sibling { dst, member } => {
+                let value = Value::Closure(*member, frame.word, Rc::clone(&frame.env));
+                self.set(frame, *dst, value);
+            }
+            Instr::Op { op, level, dst, args } => return self.operator(op, *level, *dst, args, frame),
+            Instr::Const { .. } | Instr::Move { .. } | Instr::Unary { .. } | Instr::Binary { .. } => {}
+            Instr::Product { .. } | Instr::Part { .. } | Instr::Pair { .. } | Instr::If { .. } => {}
+            Instr::Jump { .. } | Instr::Forget { .. } | Instr::Return { .. } => {}
+        }
+        Ok(Flow::Next)
+    }
+
+    pub(super) fn all(&mut self, frame: &Frame, args: &[Src]) -> Result<Vec<Value>, Failure> {
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            values.push(self.get(frame, *arg)?);
+        }
+        Ok(values)
+    }
+
+    fn compare(&mut self, op: Compare, level: Word, frame: &Frame, a: Src, b: Src) -> Result<bool, Failure> {
+        let (a, b) = (self.get(frame, a)?, self.get(frame, b)?);
+        match (&a, &b) {
+            (Value::Real(v, x), Value::Real(w, y)) if *v == level && *w == level => Ok(op.reals(*x, *y)),
+            (Value::Int(t, v, x), Value::Int(u, w, y)) if t == u && *v == level && *w == level => {
+                Ok(op.ints(*t, *x, *y))
+            }
+            (Value::Bool(v, x), Value::Bool(w, y)) if *v == level && *w == level => Ok(op.bools(*x, *y)),
+            (Value::Real(v, _), other) | (other, Value::Real(v, _)) if *v == level => {
+                Err(wrong(op.name(), other, level))
+            }
+            (a, _) => Err(wrong(op.name(), a, level)),
+        }
+    }
+}
+
+/// A value that an operator does not take.
+pub(super) fn wrong(name: &str, value: &Value, level: Word) -> Failure {
+    if level.top() == Some(View::Sense) {
+        let message = format!("the sensitivity does not match the result of `{name}`");
+        return Failure::new(SENSITIVITY, message)
+            .with(value)
+            .help("a sensitivity has the shape of the result, made by `sensitize`");
+    }
+    if matches!(value, Value::Real(..) | Value::Bundle(..) | Value::Bool(..)) && value.word() != level {
+        let expected = if level.is_none() { "plain numbers".into() } else { format!("{level} numbers") };
+        let message = format!("`{name}` takes {expected} here");
+        return Failure::new(LEVEL, message).with(value).help("take the layers off, or transform the function too");
+    }
+    Failure::new(OPERAND, format!("`{name}` does not take {}", value.kind())).with(value)
+}
+
+fn shape(of: u32) -> String {
+    match of {
+        0 => "the empty list".into(),
+        2 => "a pair".into(),
+        n => format!("a tuple of {n}"),
+    }
+}
+
+impl Unary {
+    /// Its value.
+    pub fn of(self, x: f64) -> f64 {
+        use pendula_isa::num::raw::{call, polygamma};
+        match self {
+            Unary::Neg => -x,
+            Unary::Abs => x.abs(),
+            Unary::Sign if x > 0.0 => 1.0,
+            Unary::Sign if x < 0.0 => -1.0,
+            Unary::Sign => x,
+            Unary::Sqrt => x.sqrt(),
+            Unary::Cbrt => call::cbrt(x),
+            Unary::Exp => call::exp(x),
+            Unary::Exp2 => call::exp2(x),
+            Unary::Expm1 => call::expm1(x),
+            Unary::Log => call::log(x),
+            Unary::Log2 => call::log2(x),
+            Unary::Log1p => call::log1p(x),
+            Unary::Sin => call::sin(x),
+            Unary::Cos => call::cos(x),
+            Unary::Tan => call::tan(x),
+            Unary::Asin => call::asin(x),
+            Unary::Acos => call::acos(x),
+            Unary::Atan => call::atan(x),
+            Unary::Sinh => call::sinh(x),
+            Unary::Cosh => call::cosh(x),
+            Unary::Tanh => call::tanh(x),
+            Unary::Asinh => call::asinh(x),
+            Unary::Acosh => call::acosh(x),
+            Unary::Atanh => call::atanh(x),
+            Unary::Erf => call::erf(x),
+            Unary::Erfc => call::erfc(x),
+            Unary::Lgamma => call::lgamma(x),
+            Unary::Digamma => call::digamma(x),
+            Unary::Trigamma => polygamma(x, 1),
+            Unary::Floor => x.floor(),
+            Unary::Ceil => x.ceil(),
+            Unary::Round => x.round_ties_even(),
+            Unary::Trunc => x.trunc(),
+        }
+    }
+}
+
+impl Binary {
+    /// Its value.
+    #[inline]
+    pub fn of(self, x: f64, y: f64) -> f64 {
+        use pendula_isa::num::raw::call;
+        match self {
+            Binary::Add => x + y,
+            Binary::Sub => x - y,
+            Binary::Mul => x * y,
+            Binary::Div => x / y,
+            Binary::Atan2 => call::atan2(x, y),
+            Binary::Pow => call::pow(x, y),
+            Binary::Min => {
+                if y < x {
+                    y
+                } else {
+                    x
+                }
+            }
+            Binary::Max => {
+                if y > x {
+                    y
+                } else {
+                    x
+                }
+            }
+            Binary::Hypot => call::hypot(x, y),
+            Binary::Rem => x % y,
+        }
+    }
+}
+
+impl Compare {
+    fn reals(self, x: f64, y: f64) -> bool {
+        match self {
+            Compare::Eq => x == y,
+            Compare::Ne => x != y,
+            Compare::Lt => x < y,
+            Compare::Le => x <= y,
+            Compare::Gt => x > y,
+            Compare::Ge => x >= y,
+        }
+    }
+
+    fn ints(self, ty: crate::value::IntType, x: i64, y: i64) -> bool {
+        if ty.signed() { self.ordered(x, y) } else { self.ordered(x as u64, y as u64) }
+    }
+
+    fn bools(self, x: bool, y: bool) -> bool {
+        self.ordered(x, y)
+    }
+
+    fn ordered<T: Ord>(self, x: T, y: T) -> bool {
+        match self {
+            Compare::Eq => x == y,
+            Compare::Ne => x != y,
+            Compare::Lt => x < y,
+            Compare::Le => x <= y,
+            Compare::Gt => x > y,
+            Compare::Ge => x >= y,
+        }
+    }
+}

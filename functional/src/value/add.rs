@@ -1,0 +1,172 @@
+//! The sum of values of one shape.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Env, Value, View, apart};
+use crate::errors::Failure;
+
+/// What is left to do.
+enum Task {
+    Add(Value, Value),
+    /// Makes a structure like this from the last sums; the second is remembered as the sum of these two.
+    Make(Value, usize, Option<Key>),
+}
+
+type Key = (usize, u32, usize, u32);
+
+/// After so many structures, sums of shared structures are remembered.
+const SHARED: usize = 32;
+
+impl Value {
+    /// Whether all numbers in it are zero because of how it is seen.
+    fn is_zero(&self) -> bool {
+        !self.is_flat() && self.word().has(View::Zero)
+    }
+
+    fn address(&self) -> usize {
+        match self {
+            Value::Pair(_, p) => Rc::as_ptr(p).addr(),
+            Value::Tuple(_, p) => Rc::as_ptr(p).addr(),
+            Value::Sum(_, p) => Rc::as_ptr(p).addr(),
+            Value::Array(_, p) => Rc::as_ptr(p).addr(),
+            Value::Closure(_, _, p) => Rc::as_ptr(p).addr(),
+            Value::Bundle(_, p) => Rc::as_ptr(p).addr(),
+            Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Real(..) | Value::Symbol(..) => 0,
+        }
+    }
+
+    /// The sum of two values of one shape, and how many numbers were added. A part that both share is added once.
+    ///
+    /// # Errors
+    /// If the shapes differ.
+    pub fn plus(a: Value, b: Value) -> Result<(Value, u64), Failure> {
+        if let (Value::Real(v, x), Value::Real(w, y)) = (&a, &b) {
+            if v == w {
+                return Ok((Value::Real(*v, x + y), 1));
+            }
+        }
+        let (mut added, mut visited) = (0, 0_usize);
+        let mut known: FxHashMap<Key, Value> = FxHashMap::default();
+        let mut done: Vec<Value> = Vec::new();
+        let mut tasks = vec![Task::Add(a, b)];
+        // Structures stay alive while their addresses are keys.
+        let mut keep: Vec<(Value, Value)> = Vec::new();
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Make(like, parts, key) => {
+                    let rest = done.split_off(done.len() - parts);
+                    let sum = make(&like, rest)?;
+                    if let Some(key) = key {
+                        known.insert(key, sum.clone());
+                    }
+                    done.push(sum);
+                }
+                Task::Add(a, b) => {
+                    if a.is_zero() {
+                        done.push(b);
+                        continue;
+                    }
+                    if b.is_zero() {
+                        done.push(a);
+                        continue;
+                    }
+                    if let Some(sum) = flat(&a, &b, &mut added)? {
+                        done.push(sum);
+                        continue;
+                    }
+                    visited += 1;
+                    let mut key = None;
+                    if visited > SHARED {
+                        let k = (a.address(), a.word().bits(), b.address(), b.word().bits());
+                        if let Some(sum) = known.get(&k) {
+                            done.push(sum.clone());
+                            continue;
+                        }
+                        key = Some(k);
+                        keep.push((a.clone(), b.clone()));
+                    }
+                    let (ps, qs) = (split(&a)?, split(&b)?);
+                    if ps.len() != qs.len() || !alike(&a, &b) {
+                        return Err(apart(&a, &b));
+                    }
+                    tasks.push(Task::Make(a, ps.len(), key));
+                    tasks.extend(ps.into_iter().zip(qs).map(|(p, q)| Task::Add(p, q)).rev());
+                }
+            }
+        }
+        Ok((done.pop().unwrap_or_default(), added))
+    }
+}
+
+/// The sum of numbers and of what has no derivative.
+fn flat(a: &Value, b: &Value, added: &mut u64) -> Result<Option<Value>, Failure> {
+    match (a, b) {
+        (Value::Real(v, x), Value::Real(w, y)) if v == w => {
+            *added += 1;
+            Ok(Some(Value::Real(*v, x + y)))
+        }
+        (Value::Unit(v), Value::Unit(w)) | (Value::Bool(v, _), Value::Bool(w, _)) if v == w => Ok(Some(a.clone())),
+        (Value::Symbol(v, _), Value::Symbol(w, _)) if v == w => Ok(Some(a.clone())),
+        (Value::Int(t, v, x), Value::Int(u, w, y)) if t == u && v == w => {
+            Ok(Some(Value::Int(*t, *v, t.wrap(x.wrapping_add(*y)))))
+        }
+        // A bundle whose tangent is zero.
+        (Value::Real(v, _), Value::Bundle(..)) if v.top() == Some(View::Forward) => Ok(None),
+        (Value::Bundle(..), Value::Real(w, _)) if w.top() == Some(View::Forward) => Ok(None),
+        (x, y) if x.is_flat() || y.is_flat() => Err(apart(a, b)),
+        _ => Ok(None),
+    }
+}
+
+/// Whether two structures of as many parts have one kind. A function stands for the tuple of what it captured.
+fn alike(a: &Value, b: &Value) -> bool {
+    let tuple = |v: &Value| matches!(v, Value::Pair(..) | Value::Tuple(..) | Value::Closure(..) | Value::Unit(_));
+    match (a, b) {
+        (Value::Sum(_, x), Value::Sum(_, y)) => x.0 == y.0,
+        (Value::Array(..), Value::Array(..)) => true,
+        (Value::Bundle(..), _) | (_, Value::Bundle(..)) => true,
+        _ => tuple(a) && tuple(b),
+    }
+}
+
+fn split(value: &Value) -> Result<Vec<Value>, Failure> {
+    Ok(match value {
+        Value::Pair(..) | Value::Tuple(..) => (0..value.arity().unwrap_or(0))
+            .map(|n| Ok(value.part(n)?.unwrap_or_default()))
+            .collect::<Result<_, Failure>>()?,
+        Value::Sum(word, sum) => vec![sum.1.clone().through(*word)?],
+        Value::Array(word, array) => array.iter().map(|x| x.through(*word)).collect::<Result<_, _>>()?,
+        Value::Closure(_, word, env) => {
+            env.values.iter().map(|x| x.clone().through(*word)).collect::<Result<_, _>>()?
+        }
+        Value::Bundle(..) | Value::Real(..) => {
+            let (p, t) = (super::Word::one(View::Primal), super::Word::one(View::Tangent));
+            vec![value.clone().through(p)?, value.clone().through(t)?]
+        }
+        Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Symbol(..) => vec![],
+    })
+}
+
+fn make(like: &Value, mut parts: Vec<Value>) -> Result<Value, Failure> {
+    Ok(match like {
+        Value::Pair(..) | Value::Tuple(..) => Value::tuple(parts),
+        Value::Sum(_, sum) => Value::sum(sum.0, parts.pop().unwrap_or_default()),
+        Value::Array(..) => Value::array_of(parts),
+        // What it captured, through no views: a sensitivity or tangent, never called.
+        Value::Closure(member, word, env) => {
+            let values: Vec<Value> = parts;
+            if word.is_none() {
+                Value::Closure(*member, *word, Env::new(env.group, values.into_boxed_slice()))
+            } else {
+                Value::tuple(values)
+            }
+        }
+        Value::Bundle(..) | Value::Real(..) => {
+            let tangent = parts.pop().unwrap_or_default();
+            Value::bundle(parts.pop().unwrap_or_default(), tangent)?
+        }
+        Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Symbol(..) => like.clone(),
+    })
+}
