@@ -1,5 +1,7 @@
 //! Derivatives as transformations of the core.
 
+pub mod ladder;
+
 use crate::core::{GroupId, Store, Transform};
 use crate::errors::Failure;
 

@@ -25,6 +25,8 @@ pendula_isa::diagnostic_codes! {
     INTERRUPTED "P0623" "the evaluation was interrupted";
     DIVISION "P0624" "an integer is divided by zero";
     NO_DERIVATIVE "P0625" "an operator has no derivative";
+    LADDER "P0626" "something that the ladder does not differentiate";
+    ARGUMENT "P0627" "an argument or a seed does not fit";
 }
 
 /// Why an evaluation stopped, in terms of the user's program.

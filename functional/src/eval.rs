@@ -14,6 +14,7 @@ use crate::value::{self, Array, Env, Value, View, Word};
 
 mod code;
 mod counts;
+mod ladder;
 mod operate;
 mod step;
 
@@ -127,6 +128,8 @@ pub struct Machine {
     output: String,
     made: u64,
     item_codes: Vec<Rc<Code>>,
+    /// What a stage of the ladder keeps while it is at work.
+    pub(crate) ladder: Option<crate::ad::ladder::State>,
 }
 
 /// How many instructions lie between two looks at the limits.
@@ -148,6 +151,7 @@ impl Machine {
             output: String::new(),
             made: value::made(),
             item_codes: Vec::new(),
+            ladder: None,
         }
     }
 

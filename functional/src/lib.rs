@@ -1,6 +1,7 @@
 //! Functional programs: VLAD and Futhark on one core language, its evaluator, and derivatives as transformations of it.
 
 pub mod ad;
+pub mod arguments;
 pub mod core;
 pub mod errors;
 pub mod eval;

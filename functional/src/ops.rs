@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::ad::ladder::LadderOp;
 use crate::value::IntType;
 
 /// Declares an enum of operators with their names.
@@ -145,6 +146,8 @@ pub enum Op {
     Scan,
     /// The same from the last element to the first.
     ScanBack,
+    /// An operator of programs that a stage of the ladder has transformed.
+    Ladder(LadderOp),
 }
 
 impl Op {
@@ -186,6 +189,7 @@ impl Op {
             Op::Map => "map",
             Op::Scan => "scan",
             Op::ScanBack => "scan-back",
+            Op::Ladder(op) => op.name(),
         }
     }
 }

@@ -1,1 +1,3 @@
 //! Tests of functional programs.
+
+mod ladder;

@@ -1,4 +1,4 @@
-//! Loads files of any kind as modules: assembly text, objects, and programs in Nil, Janus and PISA. The extension
+//! Loads files of any kind as modules: assembly text, objects, and programs in Nil, Janus and PISA; functional programs are none. The extension
 //! determines the kind; if it does not, the content does.
 
 use std::io::Read;
@@ -35,6 +35,17 @@ pub enum LoadError {
         path: String,
         /// The offset of the first byte that is not UTF-8.
         offset: usize,
+    },
+    /// It is a functional program, which is not code of the machine.
+    #[error(
+        "{path} is {what}, which is evaluated and has no code for the machine yet; `pendula run`, `grad`, `compile --emit core` and \
+         `check` take it"
+    )]
+    Functional {
+        /// The file.
+        path: String,
+        /// What it is.
+        what: &'static str,
     },
     /// It is an invalid object.
     #[error("{path}: {error}")]
@@ -76,14 +87,33 @@ pub fn read_source(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
 pub fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+    if let Some(kind) = functional(&extension) {
+        return kind;
+    }
     let find =
         |is: &dyn Fn(&dyn Language) -> bool| FileKind::SOURCES.into_iter().find(|k| k.language().is_some_and(is));
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match find(&|language| language.extensions().contains(&extension.as_str())) {
         Some(kind) => kind,
         None if object::is_object(bytes) => FileKind::Object,
+        None if defines(text, &[b"(define "]) => FileKind::Vlad,
+        None if defines(text, &[b"def ", b"entry "]) => FileKind::Futhark,
         None => find(&|language| language.is_text(text)).unwrap_or(FileKind::Assembly),
     }
+}
+
+/// The kind of functional program that files with this extension hold.
+fn functional(extension: &str) -> Option<FileKind> {
+    match extension {
+        "vlad" => Some(FileKind::Vlad),
+        "fut" => Some(FileKind::Futhark),
+        _ => None,
+    }
+}
+
+/// True if a line begins with one of these.
+fn defines(text: &[u8], with: &[&[u8]]) -> bool {
+    text.split(|b| matches!(b, b'\n' | b'\r')).any(|line| with.iter().any(|with| line.starts_with(with)))
 }
 
 /// The number of bytes of a file that are inspected to see what it holds.
@@ -117,7 +147,11 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
 
 /// Like [`load`] for the bytes of a file; `path` is its path, or the name that messages use.
 pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
-    match kind_of(path, &bytes).language() {
+    let kind = kind_of(path, &bytes);
+    if kind.is_functional() {
+        return Err(LoadError::Functional { path: display_name(path).to_string(), what: kind.name() });
+    }
+    match kind.language() {
         None => {
             let module = object::read_within(&bytes, &options.budget)
                 .map_err(|error| LoadError::Object { path: path.to_string(), error })?;

@@ -38,6 +38,23 @@ impl Counts {
         self.unary.iter().chain(&self.binary).sum()
     }
 
+    /// What was computed since an earlier moment of the same evaluation.
+    #[must_use]
+    pub fn since(&self, before: &Counts) -> Counts {
+        let mut out = self.clone();
+        out.steps -= before.steps;
+        out.nodes = out.nodes.wrapping_sub(before.nodes);
+        let pairs = out.unary.iter_mut().zip(&before.unary).chain(out.binary.iter_mut().zip(&before.binary));
+        pairs.for_each(|(now, then)| *now -= then);
+        for (name, then) in &before.calls {
+            if let Some(now) = out.calls.get_mut(name) {
+                *now -= then;
+            }
+        }
+        out.calls.retain(|_, n| *n > 0);
+        out
+    }
+
     /// All calls.
     pub fn all_calls(&self) -> u64 {
         self.calls.values().sum()

@@ -81,6 +81,10 @@ impl Machine {
         let mut args = args.into_iter();
         let mut next = || args.next().unwrap_or_default();
         match op {
+            Op::Ladder(op) => {
+                let args: Vec<Value> = args.collect();
+                self.ladder_operator(*op, &args)
+            }
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Map | Op::Scan | Op::ScanBack => {
                 Err(Failure::new(OPERAND, format!("`{}` has the wrong number of operands", op.name())))
             }

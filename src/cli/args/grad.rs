@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Batch, Conditions, OfNumbers, SourceOf};
+use super::{Batch, Conditions, FUNCTIONAL, Method, OfNumbers, SourceOf, Stage};
 
 /// Options of `grad`.
 #[derive(Args, Debug)]
@@ -73,6 +73,12 @@ pub(crate) struct Grad {
     /// The program is run forward again with gradients. In a program that computes with floating-point numbers, rounding errors may remain and are no failure.
     #[arg(long)]
     pub(crate) keep_dropped: bool,
+    /// How to differentiate [default: transform].
+    #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "NAME", conflicts_with = "stage")]
+    pub(crate) method: Option<Method>,
+    /// Differentiate by this stage of the ladder from naive dual numbers to a tape.
+    #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "STAGE")]
+    pub(crate) stage: Option<Stage>,
     /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,

@@ -6,6 +6,7 @@ mod circuit;
 mod conditions;
 mod energy;
 mod examples;
+mod functional;
 mod grad;
 mod lab;
 mod level;
@@ -25,6 +26,7 @@ pub(crate) use circuit::{
 };
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
 pub(crate) use energy::{Breakdown, End, Energy};
+pub(crate) use functional::{Method, Stage};
 pub(crate) use grad::{Grad, Hessian};
 pub(crate) use lab::{Lab, LabCommand, LabDiscover, LabPrograms, LabSweep, LabTry, Saves};
 pub(crate) use level::Level;
@@ -38,6 +40,7 @@ pub(crate) use source::{
 const GENERAL: &str = "General";
 const RUNNING: &str = "How it runs";
 const MANY: &str = "Many inputs";
+const FUNCTIONAL: &str = "Functional programs";
 
 /// A reversible virtual machine and assembler toolchain.
 #[derive(Parser, Debug)]
@@ -244,6 +247,15 @@ pub(crate) struct Run {
     /// This is for programs from before 2001, which have no headers that say how to print a number.
     #[arg(long, help_heading = "Programs in PISA")]
     pub(crate) show_raw: bool,
+    /// Check the values that comments expect: `===>` in VLAD, `-- ==` in Futhark.
+    ///
+    /// It takes several files, counts what is as expected, and fails if anything is not. Two numbers agree if they differ by at most 1e-9 of the larger one
+    /// (in Futhark 1e-5 for `f32`), or if both round to the same number of the digits that are written.
+    #[arg(long, help_heading = FUNCTIONAL)]
+    pub(crate) expect: bool,
+    /// More programs, with --expect.
+    #[arg(value_name = "FILES", requires = "expect")]
+    pub(crate) others: Vec<String>,
 }
 
 /// What a run is traced by.
@@ -310,6 +322,9 @@ pub(crate) struct Compile {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// With --emit core: the function that --entry names as this stage of the ladder transforms it.
+    #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "STAGE")]
+    pub(crate) stage: Option<Stage>,
     /// The program.
     #[command(flatten)]
     pub(crate) source: SourceOf<OfCompiled>,
@@ -329,6 +344,10 @@ pub(crate) enum Emit {
     Obj,
     /// C.
     C,
+    /// The core of a functional program; with --stage, after that transformation.
+    Core,
+    /// The tape of a function of a functional program at --args.
+    Tape,
 }
 
 /// Options of `disasm`.

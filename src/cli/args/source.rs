@@ -115,13 +115,13 @@ macro_rules! some_options {
 
 some_options! {
     /// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
-    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, definitions IsaFiles, limit Limit;
+    OfNumbers "A `.rasm` file, an assembled object, a `.nil`, `.vlad` or `.fut` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, definitions IsaFiles, limit Limit;
     /// How a program of the lab is read.
     OfLab "`.rasm` files, assembled objects, `.nil` or `.ja` (`.janus`) files": nil Nil, compiler Compiler, janus Janus, room StackOptions, limit Limit;
     /// How a program is read that is not run.
-    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, definitions IsaFiles, pisa Reading, limit Limit;
+    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`), `.pisa` (`.pal`), `.vlad` or `.fut` files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, definitions IsaFiles, pisa Reading, limit Limit;
     /// How a program is read that is compiled.
-    OfCompiled "A `.nil` or `.ja` (`.janus`) file": nil Nil, compiler Compiler, janus Janus, room StackOptions, definitions IsaFiles, limit Limit;
+    OfCompiled "A `.nil`, `.ja` (`.janus`), `.vlad` or `.fut` file": nil Nil, compiler Compiler, janus Janus, room StackOptions, definitions IsaFiles, limit Limit;
     /// How a program is read that is inverted.
     OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus Janus, assembly Assembly, definitions IsaFiles, limit Limit;
     /// How a program is read that is assembly, or becomes assembly.
@@ -129,7 +129,7 @@ some_options! {
 }
 
 impl How for Options {
-    const FILES: &'static str = "A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` is standard input";
+    const FILES: &'static str = "A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`), `.pisa` (`.pal`), `.vlad` or `.fut` file; `-` is standard input";
 }
 
 impl<T: How> SourceOf<T> {
@@ -153,13 +153,14 @@ impl Source {
         let Options { nil, compiler, janus, room, assembly, definitions, pisa, .. } = &self.options;
         let is = |kinds: &[FileKind]| kinds.contains(&kind);
         let compiled = is(&[FileKind::Nil, FileKind::Janus]);
+        let called = is(&[FileKind::Nil, FileKind::Vlad, FileKind::Futhark]);
         // The option, whether it is given, the languages that it is for, and whether the file is in one of these.
         let options = [
-            ("--args", nil.args.is_some(), "Nil", is(&[FileKind::Nil])),
+            ("--args", nil.args.is_some(), "Nil, VLAD and Futhark", called),
             ("--types", nil.types.is_some(), "Nil", is(&[FileKind::Nil])),
             ("--format", nil.format.is_some(), "Nil", is(&[FileKind::Nil])),
             ("--fast-float", compiler.fast_float, "Nil", is(&[FileKind::Nil])),
-            ("--entry", nil.entry.is_some() && !janus.classic, "Nil", is(&[FileKind::Nil])),
+            ("--entry", nil.entry.is_some() && !janus.classic, "Nil, VLAD and Futhark", called),
             ("-O", compiler.optimise != LEVEL, "Nil and Janus", compiled),
             ("--passes", !compiler.passes.is_empty(), "Nil and Janus", compiled),
             ("--uncompute", compiler.uncompute != Uncompute::Always, "Nil and Janus", compiled),

@@ -107,6 +107,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::write(&ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
             source.text
         }
+        Emit::Core | Emit::Tape => bail!("{file} is not a functional program, which alone has a core and a tape"),
         Emit::Rasm => disasm::disassemble(&program.module),
         Emit::Obj => {
             let bytes = object::write(&program.module).context("cannot make the object")?;

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
         let kind = load::kind_of(file, &bytes);
         let text = load::text_of(file, bytes)?;
         let name = load::display_name(file);
+        anyhow::ensure!(!kind.is_functional(), "{name} is {}, which cannot be formatted", kind.name());
         // An object is refused like a text that is not assembly.
         let language = kind.language().or(FileKind::Assembly.language()).context("a language")?;
         let laid_out = language.format(name, &text).with_context(|| format!("{name}: {}", language.unformatted()))?;

@@ -38,17 +38,21 @@ pub enum FileKind {
     Janus,
     /// PISA, as PendVM reads it.
     Pisa,
+    /// A functional program in VLAD.
+    Vlad,
+    /// A functional program in Futhark.
+    Futhark,
 }
 
 impl FileKind {
-    /// The kinds of source text, in the order in which a text is recognised.
+    /// The kinds of source text that become code of the machine, in the order in which a text is recognised.
     pub const SOURCES: [FileKind; 4] = [FileKind::Pisa, FileKind::Nil, FileKind::Janus, FileKind::Assembly];
 
-    /// The language of the text; `None` for an object.
+    /// The language of the text; `None` for an object, and for a functional program, which is evaluated.
     pub fn language(self) -> Option<&'static dyn Language> {
         match self {
             FileKind::Assembly => Some(&Assembly),
-            FileKind::Object => None,
+            FileKind::Object | FileKind::Vlad | FileKind::Futhark => None,
             FileKind::Nil => Some(&Nil),
             FileKind::Janus => Some(&Janus),
             FileKind::Pisa => Some(&Pisa),
@@ -57,7 +61,16 @@ impl FileKind {
 
     /// The kind in words, for messages.
     pub fn name(self) -> &'static str {
-        self.language().map_or("an object", Language::name)
+        match self {
+            FileKind::Vlad => "a program in VLAD",
+            FileKind::Futhark => "a program in Futhark",
+            _ => self.language().map_or("an object", Language::name),
+        }
+    }
+
+    /// True if it holds a functional program, which is evaluated.
+    pub fn is_functional(self) -> bool {
+        matches!(self, FileKind::Vlad | FileKind::Futhark)
     }
 }
 
