@@ -27,6 +27,13 @@ pendula_isa::diagnostic_codes! {
     NO_DERIVATIVE "P0625" "an operator has no derivative";
     LADDER "P0626" "something that the ladder does not differentiate";
     ARGUMENT "P0627" "an argument or a seed does not fit";
+    FUT_SYNTAX "P0640" "a Futhark program that cannot be read";
+    FUT_NAME "P0641" "a name that is not defined in a Futhark program";
+    FUT_TYPE "P0642" "types of a Futhark program that do not fit";
+    FUT_UNREAD "P0643" "a feature of Futhark that is not read";
+    FUT_IMPORT "P0644" "a file that a Futhark program imports cannot be read";
+    FUT_SIZE "P0645" "a size of a Futhark program that cannot be told";
+    FUT_VALUE "P0646" "a value in Futhark's notation that cannot be read";
 }
 
 /// Why an evaluation stopped, in terms of the user's program.

@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod core;
 pub mod errors;
 pub mod eval;
+pub mod fut;
 pub mod ops;
 pub mod value;
 pub mod word;
