@@ -203,7 +203,10 @@ fn inferred(
         folder: String::new(),
         bytes: 0,
     };
+    let main = files.sources.len();
     files.file(&mut infer, name, text).map_err(one)?;
+    // Entry points of imported files are ordinary definitions.
+    infer.code.entries.retain(|(_, _, span)| usize::from(span.file) == main);
     if infer.errors.is_empty() { Ok(infer) } else { Err(std::mem::take(&mut infer.errors)) }
 }
 

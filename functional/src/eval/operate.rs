@@ -37,7 +37,11 @@ impl Machine {
         let results = Vec::with_capacity(array.len().min(1 << 20));
         let loops = Box::new(Loop { kind, function, word, array, next: 0, results, state });
         match self.turn(loops)? {
-            Ok(callee) => Ok(Flow::Call(callee)),
+            // The frame waits for the loop, and the loop for the function.
+            Ok(callee) => match self.waiting.pop() {
+                Some(loops) => Ok(Flow::Loop(callee, loops)),
+                None => Ok(Flow::Call(callee)),
+            },
             Err(value) => {
                 self.stack[(frame.base + dst) as usize] = value;
                 Ok(Flow::Next)

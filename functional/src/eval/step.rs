@@ -14,6 +14,8 @@ pub(super) enum Flow {
     Next,
     /// Another frame; this one waits.
     Call(Frame),
+    /// Another frame for a loop that this one waits for.
+    Loop(Frame, Waiting),
     /// Another frame instead of this one.
     Enter(Frame),
     /// The result of the frame.
@@ -36,6 +38,10 @@ impl Machine {
                 Flow::Next => {}
                 Flow::Enter(callee) => frame = callee,
                 Flow::Call(callee) => self.waiting.push(Waiting::Call(std::mem::replace(&mut frame, callee))),
+                Flow::Loop(callee, loops) => {
+                    self.waiting.push(Waiting::Call(std::mem::replace(&mut frame, callee)));
+                    self.waiting.push(loops);
+                }
                 Flow::Return(value) => {
                     self.stack.truncate(frame.base as usize);
                     match self.resume(value, below)? {

@@ -241,7 +241,7 @@ impl Infer {
                 let scheme = self.unifier.generalise(&ty, &rigid, named);
                 let implicit = self.implicit(&body);
                 let places = Rc::new(implicit.iter().map(|(n, _)| *n).collect::<Vec<_>>());
-                if entry {
+                if entry || &*name.name == "main" {
                     self.code.entries.push((name.name.clone(), var, name.span));
                 }
                 let value = Value { scheme: Rc::new(scheme.clone()), what: What::Def(var, places) };
