@@ -8,8 +8,9 @@
 use std::rc::Rc;
 
 use pendula_isa::diagnostic::Place;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::errors::Failure;
 pub use crate::ops::{Binary, Compare, IntBinary, IntUnary, Op, Test, Unary};
 pub use crate::value::{IntType, Value, View, Word};
 
@@ -103,7 +104,7 @@ pub struct Member {
 }
 
 /// How a group was made from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transform {
     /// By the reverse transformation.
     Reverse,
@@ -118,6 +119,8 @@ pub struct Group {
     pub members: Vec<Member>,
     /// The free variables, in the order of environments.
     pub free: Vec<Var>,
+    /// The layers of what it computes with.
+    pub level: Word,
     /// What it is a transform of.
     pub origin: Option<(Transform, GroupId)>,
     /// Its reverse transform, once made.
@@ -131,6 +134,7 @@ pub struct Group {
 pub struct Store {
     vars: Vec<VarInfo>,
     groups: Vec<Rc<Group>>,
+    twins: FxHashMap<(Var, Transform), Var>,
 }
 
 impl Store {
@@ -147,6 +151,16 @@ impl Store {
         Var(self.vars.len() as u32 - 1)
     }
 
+    /// The variable that holds a variable's transformed value.
+    pub(crate) fn twin(&mut self, var: Var, how: Transform) -> Var {
+        if let Some(twin) = self.twins.get(&(var, how)) {
+            return *twin;
+        }
+        let twin = self.like(var);
+        self.twins.insert((var, how), twin);
+        twin
+    }
+
     /// A variable's name and place.
     pub fn info(&self, var: Var) -> &VarInfo {
         &self.vars[var.0 as usize]
@@ -154,12 +168,50 @@ impl Store {
 
     /// A group of functions that may call each other by [`Rhs::Sibling`]. Its free variables are found.
     pub fn group(&mut self, members: Vec<Member>) -> GroupId {
+        self.group_at(Word::NONE, members)
+    }
+
+    /// A group of functions that compute with some layers.
+    pub(crate) fn group_at(&mut self, level: Word, members: Vec<Member>) -> GroupId {
         let mut found = Found::default();
         for member in &members {
             found.bound.insert(member.param);
             self.free_of_body(&member.body, &mut found);
         }
-        self.add(Group { members, free: found.free, origin: None, reverse: None, forward: None })
+        self.add(Group { members, free: found.free, level, origin: None, reverse: None, forward: None })
+    }
+
+    /// Room for a group that bodies may name before it is there; [`fill`](Store::fill) makes it.
+    pub fn reserve(&mut self) -> GroupId {
+        let level = Word::NONE;
+        self.add(Group { members: Vec::new(), free: Vec::new(), level, origin: None, reverse: None, forward: None })
+    }
+
+    /// Gives a reserved group its functions. Its free variables are found by [`settle`](Store::settle).
+    pub fn fill(&mut self, id: GroupId, members: Vec<Member>) {
+        self.get_mut(id).members = members;
+    }
+
+    /// Finds the free variables of all groups from this one on, which may name each other in circles.
+    pub fn settle(&mut self, from: usize) {
+        loop {
+            let mut changed = false;
+            for n in from..self.groups.len() {
+                let group = Rc::clone(&self.groups[n]);
+                let mut found = Found::default();
+                for member in &group.members {
+                    found.bound.insert(member.param);
+                    self.free_of_body(&member.body, &mut found);
+                }
+                if found.free != group.free {
+                    changed = true;
+                    self.get_mut(GroupId(n as u32)).free = found.free;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
     }
 
     /// Adds a group as it is.
@@ -191,6 +243,13 @@ impl Store {
     pub fn free_vars(&self, body: &Body) -> Vec<Var> {
         let mut found = Found::default();
         self.free_of_body(body, &mut found);
+        found.free
+    }
+
+    /// All variables that a right-hand side uses from outside, with those of the bodies in it.
+    pub(crate) fn free_of(&self, rhs: &Rhs) -> Vec<Var> {
+        let mut found = Found::default();
+        self.free_of_rhs(rhs, &mut found);
         found.free
     }
 
@@ -265,6 +324,8 @@ pub struct Item {
     pub name: Option<Rc<str>>,
     /// Where it is written.
     pub place: Option<Place>,
+    /// Why it has no value, if its text has a mistake.
+    pub broken: Option<Failure>,
 }
 
 /// A program.
@@ -348,7 +409,7 @@ impl<'s> Builder<'s> {
         let mut inner = Builder { store: self.store, binds: Vec::new(), level: self.level, place: self.place.clone() };
         let result = body(&mut inner, param);
         let body = Body { binds: inner.binds, result };
-        let group = self.store.group(vec![Member { name: name.into(), param, body, place: self.place.clone() }]);
+        let group = self.store.group_at(self.level, vec![Member { name: name.into(), param, body, place: self.place.clone() }]);
         self.bind(name, Rhs::Closure(group, 0))
     }
 

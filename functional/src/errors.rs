@@ -16,7 +16,7 @@ pendula_isa::diagnostic_codes! {
     SENSITIVITY "P0614" "a sensitivity does not match the result";
     CONFORM "P0615" "two values that are added have different shapes";
     TANGENT "P0616" "a tangent does not match its value";
-    NESTING "P0617" "derivatives are nested deeper than eight";
+    NESTING "P0617" "derivatives are nested too deep";
     INDEX "P0618" "an index is outside its array";
     SHAPE "P0619" "the sizes of arrays differ";
     INPUT "P0620" "there is no more input";

@@ -222,6 +222,9 @@ impl Machine {
     /// # Errors
     /// If it fails.
     pub fn item(&mut self, item: &crate::core::Item) -> Result<Value, Failure> {
+        if let Some(broken) = &item.broken {
+            return Err(broken.clone());
+        }
         let free = self.store.free_vars(&item.body);
         let mut values = Vec::with_capacity(free.len());
         for var in &free {

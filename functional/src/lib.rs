@@ -8,4 +8,5 @@ pub mod eval;
 pub mod fut;
 pub mod ops;
 pub mod value;
+pub mod vlad;
 pub mod word;

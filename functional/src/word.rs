@@ -4,7 +4,9 @@
 //! computed until somebody looks at a part; the part is then seen through the same views. A word is a sequence of views, the outermost last,
 //! in 32 bits. Two neighbours that cancel vanish.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
 /// One view of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,10 +54,6 @@ impl View {
         View::Close,
     ];
 
-    fn of(code: u32) -> Option<View> {
-        View::ALL.get((code as usize).wrapping_sub(1)).copied()
-    }
-
     /// The name in messages.
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,19 +75,37 @@ impl View {
 
 /// A sequence of views, the outermost last. A word of layers only (`Reverse`, `Sense`, `Perturb`, `Forward`) also says at which level code
 /// computes, and which layers a number has.
+///
+/// Equal words of one thread have equal numbers; a table of the thread has their views.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Word(u32);
 
 /// How many views a word holds.
-pub const LONGEST: usize = 8;
+pub const LONGEST: usize = 64;
+
+/// What the table knows of a word.
+struct Entry {
+    views: Rc<[View]>,
+    without: Word,
+    /// The words with one more view; 0 if not known yet.
+    with: [u32; View::ALL.len()],
+}
+
+thread_local! {
+    static WORDS: RefCell<Vec<Entry>> = RefCell::new(vec![Entry { views: Rc::new([]), without: Word(0), with: [0; View::ALL.len()] }]);
+}
+
+fn entry<T>(word: Word, read: impl FnOnce(&Entry) -> T) -> T {
+    WORDS.with_borrow(|words| read(&words[word.0 as usize]))
+}
 
 impl Word {
     /// No view.
     pub const NONE: Word = Word(0);
 
     /// A word of one view.
-    pub const fn one(view: View) -> Word {
-        Word(view as u32)
+    pub fn one(view: View) -> Word {
+        Word::NONE.append(view)
     }
 
     /// Whether it has no view.
@@ -104,8 +120,8 @@ impl Word {
     }
 
     /// The number of views.
-    pub const fn len(self) -> usize {
-        (32 - self.0.leading_zeros() as usize).div_ceil(4)
+    pub fn len(self) -> usize {
+        entry(self, |e| e.views.len())
     }
 
     /// Whether it has no view.
@@ -114,46 +130,64 @@ impl Word {
     }
 
     /// The outermost view.
+    #[inline]
     pub fn top(self) -> Option<View> {
-        View::of(self.0 & 15)
+        if self.is_none() { None } else { entry(self, |e| e.views.last().copied()) }
     }
 
     /// The word without its outermost view.
     #[must_use]
-    pub const fn pop(self) -> Word {
-        Word(self.0 >> 4)
+    pub fn pop(self) -> Word {
+        entry(self, |e| e.without)
     }
 
     /// The views, the innermost first.
-    pub fn views(self) -> impl Iterator<Item = View> {
-        (0..self.len()).rev().filter_map(move |n| View::of(self.0 >> (4 * n) & 15))
+    pub fn views(self) -> impl DoubleEndedIterator<Item = View> + ExactSizeIterator {
+        let views = entry(self, |e| Rc::clone(&e.views));
+        (0..views.len()).map(move |n| views[n])
     }
 
     /// Whether a view is in it.
     pub fn has(self, view: View) -> bool {
-        self.views().any(|v| v == view)
+        !self.is_none() && entry(self, |e| e.views.contains(&view))
+    }
+
+    fn append(self, view: View) -> Word {
+        WORDS.with_borrow_mut(|words| {
+            let place = view as usize - 1;
+            let known = words[self.0 as usize].with[place];
+            if known != 0 {
+                return Word(known);
+            }
+            let views = words[self.0 as usize].views.iter().copied().chain([view]).collect();
+            let new = words.len() as u32;
+            words.push(Entry { views, without: self, with: [0; View::ALL.len()] });
+            words[self.0 as usize].with[place] = new;
+            Word(new)
+        })
     }
 
     /// The word with one more view outside, if it has room.
     pub fn push(self, view: View) -> Option<Word> {
+        let Some(top) = self.top() else { return Some(self.append(view)) };
         let cancels = matches!(
-            (self.top(), view),
-            (Some(View::Reverse), View::Unreverse)
-                | (Some(View::Unreverse), View::Reverse)
-                | (Some(View::Sense), View::Unsense)
-                | (Some(View::Unsense), View::Sense)
-                | (Some(View::Perturb), View::Unperturb)
-                | (Some(View::Unperturb), View::Perturb)
-                | (Some(View::Forward), View::Primal)
-                | (Some(View::Close), View::Open)
+            (top, view),
+            (View::Reverse, View::Unreverse)
+                | (View::Unreverse, View::Reverse)
+                | (View::Sense, View::Unsense)
+                | (View::Unsense, View::Sense)
+                | (View::Perturb, View::Unperturb)
+                | (View::Unperturb, View::Perturb)
+                | (View::Forward, View::Primal)
+                | (View::Close, View::Open)
         );
         if cancels {
             return Some(self.pop());
         }
-        match (self.top(), view) {
-            (Some(View::Forward), View::Tangent) => self.pop().push(View::Zero),
-            (Some(View::Zero), View::Zero) => Some(self),
-            _ if self.len() < LONGEST => Some(Word(self.0 << 4 | view as u32)),
+        match (top, view) {
+            (View::Forward, View::Tangent) => self.pop().push(View::Zero),
+            (View::Zero, View::Zero) => Some(self),
+            _ if self.len() < LONGEST => Some(self.append(view)),
             _ => None,
         }
     }
@@ -168,9 +202,7 @@ impl Word {
 
     /// For a word of layers: the views that take them off.
     pub fn inverse(self) -> Option<Word> {
-        let mut views: Vec<View> = self.views().collect();
-        views.reverse();
-        views.into_iter().try_fold(Word::NONE, |word, view| {
+        self.views().rev().try_fold(Word::NONE, |word, view| {
             word.push(match view {
                 View::Reverse => View::Unreverse,
                 View::Sense => View::Unsense,

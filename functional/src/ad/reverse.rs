@@ -1,0 +1,594 @@
+//! The reverse transformation of Pearlmutter and Siskind, on native tuples, sums and choices.
+//!
+//! A function maps a transformed argument to a transformed result and a *backpropagator*, which maps the sensitivity of the result to those of
+//! the function's free variables (a tuple) and of its argument. The forward phase computes what the source computes, and nothing else. The
+//! backpropagator adds up the sensitivity of a variable before it goes on, so that each of the source's calls is followed back once.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::partial::{Partial, of_binary, of_unary};
+use crate::core::{Bind, Body, Builder, Group, GroupId, Member, Op, Rhs, Store, Transform, Unary, Value, Var, View, Word};
+use crate::errors::{Failure, NESTING, NO_DERIVATIVE};
+
+mod arrays;
+
+/// The reverse transform of a group.
+pub(super) fn group(store: &mut Store, id: GroupId) -> Result<GroupId, Failure> {
+    let source = Rc::clone(store.get(id));
+    let mut members = Vec::with_capacity(source.members.len());
+    for member in &source.members {
+        let mut inactive = FxHashSet::default();
+        let notes = Notes { free: &source.free, level: source.level };
+        let mut forward = Forward { store, notes, back: FxHashMap::default(), inactive: &mut inactive };
+        let mut binds = forward.binds(&member.body)?;
+        let back = forward.back;
+        let result = store.twin(member.body.result, Transform::Reverse);
+        let wanted = Wanted::Function { param: member.param };
+        let bp = backpropagator(store, &notes, &back, &inactive, &member.body, &member.name, wanted)?;
+        let mut builder = Builder { store, binds: Vec::new(), level: Word::NONE, place: member.place.clone() };
+        let closure = builder.bind("b", Rhs::Closure(bp, 0));
+        let pair = builder.tuple(&[result, closure]);
+        binds.append(&mut builder.binds);
+        let param = store.twin(member.param, Transform::Reverse);
+        super::sweep(store, &mut binds, pair);
+        let body = Body { binds, result: pair };
+        members.push(Member { name: member.name.clone(), param, body, place: member.place.clone() });
+    }
+    let free = source.free.iter().map(|v| store.twin(*v, Transform::Reverse)).collect();
+    let origin = Some((Transform::Reverse, id));
+    let level = raised(source.level, View::Reverse)?;
+    let made = store.add(Group { members, free, level, origin, reverse: None, forward: None });
+    store.get_mut(id).reverse = Some(made);
+    Ok(made)
+}
+
+fn deep() -> Failure {
+    Failure::new(NESTING, "derivatives are nested too deep").help("nest fewer derivatives inside each other")
+}
+
+fn raised(level: Word, view: View) -> Result<Word, Failure> {
+    level.push(view).ok_or_else(deep)
+}
+
+#[derive(Clone, Copy)]
+struct Notes<'a> {
+    free: &'a [Var],
+    /// The layers of the source.
+    level: Word,
+}
+
+/// What the forward phase leaves for the way back, by the variable that a binding of the source binds.
+struct Back {
+    /// The variable of the backpropagator.
+    bp: Var,
+    /// Of a choice: the variables whose sensitivities it gives.
+    of: Vec<Var>,
+}
+
+type Backs = FxHashMap<Var, Back>;
+
+/// The forward phase.
+struct Forward<'a> {
+    store: &'a mut Store,
+    notes: Notes<'a>,
+    back: Backs,
+    /// Variables of the source that have no sensitivity.
+    inactive: &'a mut FxHashSet<Var>,
+}
+
+impl Forward<'_> {
+    fn twin(&mut self, var: Var) -> Var {
+        self.store.twin(var, Transform::Reverse)
+    }
+
+    fn binds(&mut self, body: &Body) -> Result<Vec<Bind>, Failure> {
+        let mut binds = Vec::with_capacity(body.binds.len());
+        for bind in &body.binds {
+            self.bind(bind, &mut binds)?;
+        }
+        Ok(binds)
+    }
+
+    fn bind(&mut self, bind: &Bind, binds: &mut Vec<Bind>) -> Result<(), Failure> {
+        let level = raised(bind.level, View::Reverse)?;
+        let place = bind.place.clone();
+        if self.is_inactive(&bind.rhs) {
+            self.inactive.insert(bind.var);
+        }
+        let rhs = match &bind.rhs {
+            Rhs::Apply(f, x) => {
+                let call = Rhs::Apply(self.twin(*f), self.twin(*x));
+                return self.two(bind, call, Vec::new(), binds);
+            }
+            Rhs::If(c, yes, no) => {
+                let mut of: Vec<Var> = self.store.free_vars(yes);
+                of.extend(self.store.free_vars(no));
+                let of = self.wanted(of);
+                let c = self.twin(*c);
+                let (yes, no) = (self.branch(yes, None, &of)?, self.branch(no, None, &of)?);
+                let rhs = Rhs::If(c, Box::new(yes), Box::new(no));
+                return self.two(bind, rhs, of, binds);
+            }
+            Rhs::Case(s, arms) => {
+                let mut of = Vec::new();
+                for (_, payload, body) in arms {
+                    of.extend(self.store.free_vars(body).into_iter().filter(|v| v != payload));
+                }
+                let of = self.wanted(of);
+                let s = self.twin(*s);
+                let mut made = Vec::with_capacity(arms.len());
+                for (number, payload, body) in arms {
+                    let twin = self.twin(*payload);
+                    made.push((*number, twin, self.branch(body, Some((*number, *payload)), &of)?));
+                }
+                return self.two(bind, Rhs::Case(s, made), of, binds);
+            }
+            Rhs::Op(op @ (Op::Map | Op::Scan | Op::ScanBack), args) => {
+                let args: Vec<Var> = args.iter().map(|v| self.twin(*v)).collect();
+                return self.loops(bind, op, args, level, binds);
+            }
+            Rhs::Closure(group, member) => {
+                Rhs::Closure(super::transform(self.store, *group, Transform::Reverse)?, *member)
+            }
+            Rhs::Const(value) => Rhs::Const(value.clone()),
+            Rhs::Op(op, args) => Rhs::Op(op.clone(), args.iter().map(|v| self.twin(*v)).collect()),
+            Rhs::View(view, a) => Rhs::View(*view, self.twin(*a)),
+            Rhs::Bundle(a, b) => Rhs::Bundle(self.twin(*a), self.twin(*b)),
+            Rhs::Plus(a, b) => Rhs::Plus(self.twin(*a), self.twin(*b)),
+            Rhs::Product(one, a, other, b) => {
+                let (one, other) = (raised(*one, View::Reverse)?, raised(*other, View::Reverse)?);
+                Rhs::Product(one, self.twin(*a), other, self.twin(*b))
+            }
+            Rhs::Tuple(all) => Rhs::Tuple(all.iter().map(|v| self.twin(*v)).collect()),
+            Rhs::Part(a, index, of) => Rhs::Part(self.twin(*a), *index, *of),
+            Rhs::Captured(a, index, of) => Rhs::Captured(self.twin(*a), *index, *of),
+            Rhs::Inject(number, a) => Rhs::Inject(*number, self.twin(*a)),
+            Rhs::Alias(a) => Rhs::Alias(self.twin(*a)),
+            Rhs::Sibling(member) => Rhs::Sibling(*member),
+        };
+        let var = self.twin(bind.var);
+        binds.push(Bind { var, rhs, level, place });
+        Ok(())
+    }
+
+    /// Whether what a right-hand side gives has no sensitivity, whatever its operands are.
+    fn is_inactive(&self, rhs: &Rhs) -> bool {
+        match rhs {
+            Rhs::Const(_) | Rhs::View(View::Zero, _) => true,
+            Rhs::Closure(group, _) => self.store.get(*group).free.is_empty(),
+            Rhs::Sibling(_) => self.notes.free.is_empty(),
+            Rhs::Alias(a) | Rhs::View(_, a) | Rhs::Part(a, ..) | Rhs::Captured(a, ..) | Rhs::Inject(_, a) => {
+                self.inactive.contains(a)
+            }
+            Rhs::Tuple(all) => all.iter().all(|v| self.inactive.contains(v)),
+            Rhs::Bundle(a, b) | Rhs::Plus(a, b) | Rhs::Product(_, a, _, b) => {
+                self.inactive.contains(a) && self.inactive.contains(b)
+            }
+            Rhs::Op(op, args) => match op {
+                Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not | Op::Test(_) | Op::ToReal => true,
+                Op::ToInt(_) | Op::Read | Op::Iota(_) | Op::Length => true,
+                Op::Map | Op::Scan | Op::ScanBack => false,
+                Op::Unary(_) | Op::Binary(_) | Op::AsReal | Op::Write | Op::Check(_) | Op::Array | Op::Replicate => {
+                    args.iter().all(|v| self.inactive.contains(v))
+                }
+                Op::Index | Op::Update | Op::Concat | Op::Slice | Op::Flip | Op::Zip | Op::Unzip(..) | Op::Flatten => {
+                    args.iter().all(|v| self.inactive.contains(v))
+                }
+                Op::Unflatten | Op::Transpose | Op::Gather | Op::Scatter | Op::ScatterAdd | Op::Sum | Op::Bump => {
+                    args.iter().all(|v| self.inactive.contains(v))
+                }
+            },
+            Rhs::Case(..) | Rhs::If(..) | Rhs::Apply(..) => false,
+        }
+    }
+
+    /// Of these variables, those that can have a sensitivity, each once.
+    fn wanted(&self, vars: Vec<Var>) -> Vec<Var> {
+        let mut seen = FxHashSet::default();
+        vars.into_iter().filter(|v| !self.inactive.contains(v) && seen.insert(*v)).collect()
+    }
+
+    /// Binds a pair of a result and its backpropagator, and both parts.
+    fn two(&mut self, bind: &Bind, rhs: Rhs, of: Vec<Var>, binds: &mut Vec<Bind>) -> Result<(), Failure> {
+        let level = raised(bind.level, View::Reverse)?;
+        let place = bind.place.clone();
+        let pair = self.store.var("p", place.clone());
+        let bp = self.store.var("b", place.clone());
+        let var = self.twin(bind.var);
+        binds.push(Bind { var: pair, rhs, level, place: place.clone() });
+        binds.push(Bind { var, rhs: Rhs::Part(pair, 0, 2), level, place: place.clone() });
+        binds.push(Bind { var: bp, rhs: Rhs::Part(pair, 1, 2), level, place });
+        self.back.insert(bind.var, Back { bp, of });
+        Ok(())
+    }
+
+    /// A branch: its forward phase, and a backpropagator that gives the sensitivities of some variables, and of the payload.
+    fn branch(&mut self, body: &Body, payload: Option<(u32, Var)>, of: &[Var]) -> Result<Body, Failure> {
+        let outer = std::mem::take(&mut self.back);
+        let mut binds = self.binds(body)?;
+        let back = std::mem::replace(&mut self.back, outer);
+        let wanted = Wanted::Branch { of, payload };
+        let group = backpropagator(self.store, &self.notes, &back, self.inactive, body, "branch", wanted)?;
+        let result = self.twin(body.result);
+        let mut builder = Builder::new(self.store);
+        let closure = builder.bind("b", Rhs::Closure(group, 0));
+        let pair = builder.tuple(&[result, closure]);
+        binds.append(&mut builder.binds);
+        super::sweep(self.store, &mut binds, pair);
+        Ok(Body { binds, result: pair })
+    }
+
+    /// A loop over an array keeps the backpropagators of all turns in an array.
+    fn loops(&mut self, bind: &Bind, op: &Op, args: Vec<Var>, level: Word, binds: &mut Vec<Bind>) -> Result<(), Failure> {
+        let twin = self.twin(bind.var);
+        let mut b = Builder { store: self.store, binds: Vec::new(), level, place: bind.place.clone() };
+        let bp;
+        if *op == Op::Map {
+            let pairs = b.op(Op::Map, &args);
+            b.bind_to(twin, Rhs::Op(Op::Unzip(0, 2), vec![pairs]));
+            bp = b.op(Op::Unzip(1, 2), &[pairs]);
+        } else {
+            // The function gives ((s, y), b); the scan wants (s, (y, b)).
+            let function = args[0];
+            let turned = b.lambda("turn", |b, x| {
+                let pair = b.apply(function, x);
+                let (result, back) = (b.part(pair, 0, 2), b.part(pair, 1, 2));
+                let (s, y) = (b.part(result, 0, 2), b.part(result, 1, 2));
+                let second = b.tuple(&[y, back]);
+                b.tuple(&[s, second])
+            });
+            let both = b.op(op.clone(), &[turned, args[1], args[2]]);
+            let (s, pairs) = (b.part(both, 0, 2), b.part(both, 1, 2));
+            let ys = b.op(Op::Unzip(0, 2), &[pairs]);
+            b.bind_to(twin, Rhs::Tuple(vec![s, ys]));
+            bp = b.op(Op::Unzip(1, 2), &[pairs]);
+        }
+        binds.append(&mut b.binds);
+        self.back.insert(bind.var, Back { bp, of: Vec::new() });
+        Ok(())
+    }
+}
+
+/// What a backpropagator gives.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    /// The sensitivities of a function's free variables, as a tuple, and of its parameter.
+    Function { param: Var },
+    /// The sensitivities of some variables, then of the payload, as a tuple.
+    Branch { of: &'a [Var], payload: Option<(u32, Var)> },
+}
+
+/// The group of the backpropagator of a body.
+fn backpropagator(
+    store: &mut Store,
+    notes: &Notes<'_>,
+    back: &Backs,
+    inactive: &FxHashSet<Var>,
+    body: &Body,
+    name: &str,
+    wanted: Wanted<'_>,
+) -> Result<GroupId, Failure> {
+    let sensitivity = store.var("s", None);
+    let builder = Builder::new(store);
+    let mut reverse = Reverse { builder, notes: *notes, back, inactive, sums: FxHashMap::default(), plain: FxHashMap::default() };
+    reverse.add(body.result, sensitivity);
+    for bind in body.binds.iter().rev() {
+        reverse.builder.place.clone_from(&bind.place);
+        reverse.builder.level = raised(bind.level, View::Sense)?;
+        reverse.bind(bind)?;
+    }
+    reverse.builder.place = None;
+    reverse.builder.level = raised(notes.level, View::Sense)?;
+    let result = match wanted {
+        Wanted::Function { param } => {
+            let free: Vec<Var> = notes.free.iter().map(|v| reverse.finish(*v)).collect();
+            let env = if free.is_empty() { reverse.builder.constant(Value::UNIT) } else { reverse.builder.tuple(&free) };
+            let param = reverse.finish(param);
+            reverse.builder.tuple(&[env, param])
+        }
+        Wanted::Branch { of, payload } => {
+            let mut all: Vec<Var> = of.iter().map(|v| reverse.finish(*v)).collect();
+            if let Some((number, payload)) = payload {
+                let payload = reverse.finish(payload);
+                all.push(reverse.builder.bind("s", Rhs::Inject(number, payload)));
+            }
+            reverse.builder.tuple(&all)
+        }
+    };
+    let mut binds = reverse.builder.binds;
+    super::sweep(store, &mut binds, result);
+    let body = Body { binds, result };
+    let level = raised(notes.level, View::Sense)?;
+    Ok(store.group_at(level, vec![Member { name: format!("{name}~").into(), param: sensitivity, body, place: None }]))
+}
+
+/// The sum of the sensitivities that a variable got so far.
+#[derive(Clone, Default)]
+struct Sum {
+    whole: Option<Var>,
+    parts: Vec<Option<Var>>,
+}
+
+/// The way back.
+struct Reverse<'a> {
+    builder: Builder<'a>,
+    notes: Notes<'a>,
+    back: &'a Backs,
+    inactive: &'a FxHashSet<Var>,
+    sums: FxHashMap<Var, Sum>,
+    /// Values of variables of the source, where they are bound.
+    plain: FxHashMap<Var, Var>,
+}
+
+impl Reverse<'_> {
+    fn plus(&mut self, sum: Option<Var>, more: Var) -> Var {
+        match sum {
+            None => more,
+            Some(sum) => self.builder.bind("s", Rhs::Plus(sum, more)),
+        }
+    }
+
+    fn add(&mut self, var: Var, more: Var) {
+        if self.inactive.contains(&var) {
+            return;
+        }
+        let whole = self.sums.get(&var).and_then(|s| s.whole);
+        let whole = self.plus(whole, more);
+        self.sums.entry(var).or_default().whole = Some(whole);
+    }
+
+    fn add_part(&mut self, var: Var, index: u32, of: u32, more: Var) {
+        if self.inactive.contains(&var) {
+            return;
+        }
+        let before = self.sums.get(&var).and_then(|s| s.parts.get(index as usize).copied().flatten());
+        let part = self.plus(before, more);
+        let sum = self.sums.entry(var).or_default();
+        sum.parts.resize(of as usize, None);
+        sum.parts[index as usize] = Some(part);
+    }
+
+    /// The value that a variable of the source had.
+    fn value(&mut self, var: Var) -> Var {
+        if let Some(value) = self.plain.get(&var) {
+            return *value;
+        }
+        let twin = self.builder.store.twin(var, Transform::Reverse);
+        let level = std::mem::replace(&mut self.builder.level, Word::NONE);
+        let value = self.builder.view(View::Unreverse, twin);
+        self.builder.level = level;
+        self.plain.insert(var, value);
+        value
+    }
+
+    /// The zero sensitivity of a value.
+    fn zero_of(&mut self, value: Var) -> Var {
+        let level = std::mem::replace(&mut self.builder.level, Word::NONE);
+        let zero = self.builder.view(View::Zero, value);
+        let zero = self.builder.view(View::Sense, zero);
+        self.builder.level = level;
+        zero
+    }
+
+    /// The sum of a variable's sensitivities as a value; `None` if it got none.
+    fn sum(&mut self, var: Var) -> Option<Var> {
+        let sum = self.sums.remove(&var)?;
+        if sum.parts.is_empty() {
+            return sum.whole;
+        }
+        let of = sum.parts.len() as u32;
+        let mut parts = Vec::with_capacity(sum.parts.len());
+        for (n, part) in (0..of).zip(sum.parts) {
+            parts.push(match part {
+                Some(part) => part,
+                None => {
+                    let value = self.value(var);
+                    let value = self.builder.part(value, n, of);
+                    self.zero_of(value)
+                }
+            });
+        }
+        let tuple = self.builder.tuple(&parts);
+        Some(self.plus(sum.whole, tuple))
+    }
+
+    /// The sum of a variable's sensitivities, or zero.
+    fn finish(&mut self, var: Var) -> Var {
+        match self.sum(var) {
+            Some(sum) => {
+                // It may be wanted again.
+                self.sums.insert(var, Sum { whole: Some(sum), parts: Vec::new() });
+                sum
+            }
+            None => {
+                let value = self.value(var);
+                self.zero_of(value)
+            }
+        }
+    }
+
+    fn bind(&mut self, bind: &Bind) -> Result<(), Failure> {
+        if self.inactive.contains(&bind.var) {
+            return Ok(());
+        }
+        let Some(z) = self.sum(bind.var) else { return Ok(()) };
+        match &bind.rhs {
+            Rhs::Const(_) => {}
+            Rhs::Alias(a) => self.add(*a, z),
+            Rhs::Op(op, args) => self.op(op, args, bind, z)?,
+            Rhs::View(view, a) => self.view(*view, *a, z)?,
+            Rhs::Bundle(a, b) => {
+                let primal = self.builder.view(View::Primal, z);
+                let tangent = self.builder.view(View::Tangent, z);
+                self.add(*a, primal);
+                self.add(*b, tangent);
+            }
+            Rhs::Plus(a, b) => {
+                self.add(*a, z);
+                self.add(*b, z);
+            }
+            Rhs::Product(one, a, other, b) => {
+                let level = self.builder.level;
+                for (x, of, y, to) in [(*b, *other, *a, *one), (*a, *one, *b, *other)] {
+                    if self.inactive.contains(&y) {
+                        continue;
+                    }
+                    let x = self.value(x);
+                    self.builder.level = raised(to, View::Sense)?;
+                    let product = self.builder.bind("s", Rhs::Product(of, x, level, z));
+                    self.builder.level = level;
+                    self.add(y, product);
+                }
+            }
+            Rhs::Tuple(all) => {
+                let of = all.len() as u32;
+                for (n, var) in (0..of).zip(all) {
+                    if !self.inactive.contains(var) {
+                        let part = self.builder.part(z, n, of);
+                        self.add(*var, part);
+                    }
+                }
+            }
+            Rhs::Part(a, index, of) | Rhs::Captured(a, index, of) => self.add_part(*a, *index, *of, z),
+            Rhs::Inject(number, a) => {
+                let payload = self.builder.store.var("s", bind.place.clone());
+                let body = Body { binds: Vec::new(), result: payload };
+                let payload = self.builder.bind("s", Rhs::Case(z, vec![(*number, payload, body)]));
+                self.add(*a, payload);
+            }
+            Rhs::Case(s, arms) => {
+                let all = self.branches(bind, z, u32::from(!arms.is_empty()));
+                if let Some(payload) = all {
+                    self.add(*s, payload);
+                }
+            }
+            Rhs::If(..) => {
+                self.branches(bind, z, 0);
+            }
+            Rhs::Closure(group, _) => {
+                let free = self.builder.store.get(*group).free.clone();
+                self.captured(&free, z);
+            }
+            Rhs::Sibling(_) => {
+                let free = self.notes.free;
+                self.captured(free, z);
+            }
+            Rhs::Apply(f, x) => {
+                if let Some(back) = self.back.get(&bind.var) {
+                    let both = self.builder.apply(back.bp, z);
+                    if !self.inactive.contains(f) {
+                        let env = self.builder.part(both, 0, 2);
+                        self.add(*f, env);
+                    }
+                    if !self.inactive.contains(x) {
+                        let argument = self.builder.part(both, 1, 2);
+                        self.add(*x, argument);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts of a function's sensitivity go to its free variables.
+    fn captured(&mut self, free: &[Var], z: Var) {
+        for (n, var) in (0..).zip(free) {
+            if !self.inactive.contains(var) {
+                let part = self.builder.bind("s", Rhs::Captured(z, n, free.len() as u32));
+                self.add(*var, part);
+            }
+        }
+    }
+
+    /// The way back through a choice; gives what comes behind the sensitivities of variables.
+    fn branches(&mut self, bind: &Bind, z: Var, more: u32) -> Option<Var> {
+        let back = self.back.get(&bind.var)?;
+        let of = back.of.len() as u32 + more;
+        if of == 0 {
+            return None;
+        }
+        let all = self.builder.apply(back.bp, z);
+        for (n, var) in (0..).zip(&back.of) {
+            let part = self.builder.part(all, n, of);
+            self.add(*var, part);
+        }
+        (more > 0).then(|| self.builder.part(all, of - 1, of))
+    }
+
+    fn view(&mut self, view: View, a: Var, z: Var) -> Result<(), Failure> {
+        let back = match view {
+            View::Zero => return Ok(()),
+            View::Reverse => View::Unreverse,
+            View::Unreverse => View::Reverse,
+            View::Sense => View::Unsense,
+            View::Unsense => View::Sense,
+            View::Perturb => View::Unperturb,
+            View::Unperturb => View::Perturb,
+            View::Forward => View::Primal,
+            View::Primal => View::Forward,
+            View::Tangent => {
+                let zero = self.builder.view(View::Zero, z);
+                let bundle = self.builder.bind("s", Rhs::Bundle(zero, z));
+                self.add(a, bundle);
+                return Ok(());
+            }
+            View::Open | View::Close => return Err(Failure::new(NO_DERIVATIVE, "internal error: a half view")),
+        };
+        let z = self.builder.view(back, z);
+        self.add(a, z);
+        Ok(())
+    }
+
+    /// `z` times a partial derivative is added to the sensitivity of `x`.
+    fn scaled(&mut self, x: Var, partial: Partial, level: Word, z: Var) {
+        match partial {
+            Partial::Zero => {}
+            Partial::One => self.add(x, z),
+            Partial::Minus => {
+                let negative = self.builder.op(Op::Unary(Unary::Neg), &[z]);
+                self.add(x, negative);
+            }
+            Partial::Is(by) => {
+                let sense = self.builder.level;
+                let product = self.builder.bind("s", Rhs::Product(level, by, sense, z));
+                self.add(x, product);
+            }
+        }
+    }
+
+    fn op(&mut self, op: &Op, args: &[Var], bind: &Bind, z: Var) -> Result<(), Failure> {
+        let (level, sense) = (bind.level, self.builder.level);
+        match op {
+            Op::Unary(f) => {
+                let (x, value) = (self.value(args[0]), self.value(bind.var));
+                self.builder.level = level;
+                let partial = of_unary(&mut self.builder, *f, x, value).map_err(|e| e.at(bind.place.as_ref()))?;
+                self.builder.level = sense;
+                self.scaled(args[0], partial, level, z);
+            }
+            Op::Binary(f) => {
+                let all = (self.value(args[0]), self.value(args[1]), self.value(bind.var));
+                let wanted = [0, 1].map(|n| !self.inactive.contains(&args[n]));
+                self.builder.level = level;
+                let partials = of_binary(&mut self.builder, *f, all, wanted);
+                self.builder.level = sense;
+                for n in [0, 1] {
+                    if wanted[n] {
+                        self.scaled(args[n], partials[n], level, z);
+                    }
+                }
+            }
+            Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not | Op::Test(_) => {}
+            Op::ToReal | Op::ToInt(_) | Op::Read | Op::Iota(_) | Op::Length => {}
+            Op::AsReal | Op::Write => self.add(args[0], z),
+            Op::Check(_) => self.add(args[1], z),
+            Op::Map | Op::Scan | Op::ScanBack => self.loops(op, args, bind, z),
+            Op::Array | Op::Replicate | Op::Index | Op::Update | Op::Concat | Op::Slice => self.array(op, args, bind, z),
+            Op::Flip | Op::Zip | Op::Unzip(..) | Op::Flatten | Op::Unflatten => self.array(op, args, bind, z),
+            Op::Transpose | Op::Gather | Op::Scatter | Op::ScatterAdd | Op::Sum | Op::Bump => self.array(op, args, bind, z),
+        }
+        Ok(())
+    }
+}
