@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::core::{Bind, GroupId, Rhs, Store, Transform, Var};
-use crate::errors::Failure;
+use crate::core::{Bind, GroupId, Op, Rhs, Store, Transform, Var};
+use crate::errors::{Failure, NO_DERIVATIVE};
 
 mod forward;
 pub mod ladder;
@@ -30,6 +30,12 @@ pub fn transform(store: &mut Store, group: GroupId, how: Transform) -> Result<Gr
             Transform::Forward => forward::group(store, group),
         }),
     }
+}
+
+/// The code of a stage of the ladder is not differentiated again.
+fn staged(op: &Op) -> Failure {
+    Failure::new(NO_DERIVATIVE, format!("`{}` has no derivative: a stage's code is not differentiated again", op.name()))
+        .help("nest `*j` and `j*` in the program instead")
 }
 
 /// Removes bindings that nothing uses and that only rearrange values.

@@ -194,6 +194,7 @@ impl Forward<'_> {
                 self.bundle(var, primal, Some(tangent));
                 Ok(())
             }
+            Op::Ladder(_) => Err(super::staged(op)),
             Op::Not | Op::IntUnary(_) | Op::IntBinary(_) | Op::ToReal | Op::Check(_) => self.same(var, op, args, level),
             Op::Array | Op::Iota(_) | Op::Replicate | Op::Length | Op::Index | Op::Update => self.same(var, op, args, level),
             Op::Concat | Op::Slice | Op::Flip | Op::Zip | Op::Unzip(..) => self.same(var, op, args, level),

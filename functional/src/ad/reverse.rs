@@ -169,7 +169,7 @@ impl Forward<'_> {
             Rhs::Op(op, args) => match op {
                 Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not | Op::Test(_) | Op::ToReal => true,
                 Op::ToInt(_) | Op::Read | Op::Iota(_) | Op::Length => true,
-                Op::Map | Op::Scan | Op::ScanBack => false,
+                Op::Map | Op::Scan | Op::ScanBack | Op::Ladder(_) => false,
                 Op::Unary(_) | Op::Binary(_) | Op::AsReal | Op::Write | Op::Check(_) | Op::Array | Op::Replicate => {
                     args.iter().all(|v| self.inactive.contains(v))
                 }
@@ -580,6 +580,7 @@ impl Reverse<'_> {
                     }
                 }
             }
+            Op::Ladder(_) => return Err(super::staged(op)),
             Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not | Op::Test(_) => {}
             Op::ToReal | Op::ToInt(_) | Op::Read | Op::Iota(_) | Op::Length => {}
             Op::AsReal | Op::Write => self.add(args[0], z),

@@ -78,7 +78,8 @@ impl Ladder {
             let body = self.body(store, &member.body)?;
             members.push(Member { name: member.name.clone(), param: member.param, body, place: member.place.clone() });
         }
-        let made = store.add(Group { members, free: source.free.clone(), origin: None, reverse: None, forward: None });
+        let (free, level) = (source.free.clone(), source.level);
+        let made = store.add(Group { members, free, level, origin: None, reverse: None, forward: None });
         self.groups.insert(id, made);
         Ok(made)
     }
