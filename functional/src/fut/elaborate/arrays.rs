@@ -60,7 +60,7 @@ impl Elaborator<'_> {
         let enough = self.op(Op::Compare(Compare::Ge), &[counted, zero]);
         let text = "a range does not reach its end";
         let counted = self.bind("n", Rhs::Op(Op::Check(text.into()), vec![enough, counted, first, last]));
-        let n = self.convert(prim, Prim::I64, counted);
+        let n = self.convert(prim, Prim::I64, counted)?;
         let int = super::scalars::int_type(prim).unwrap_or(IntType::I64);
         let all = self.op(Op::Iota(int), &[n]);
         let each = self.lambda("range", |this, i| {

@@ -98,7 +98,7 @@ impl Elaborator<'_> {
         match name {
             "convert" => {
                 let to = self.prim(&self.result(ty, 1))?;
-                Ok(self.convert(prim, to, a))
+                self.convert(prim, to, a)
             }
             "neg" if float => Ok(self.op(Op::Unary(Unary::Neg), &[a])),
             "abs" if float => Ok(self.op(Op::Unary(Unary::Abs), &[a])),
@@ -115,7 +115,7 @@ impl Elaborator<'_> {
                     _ => IntUnary::TrailingZeros,
                 };
                 let count = self.unary_int(op, a);
-                Ok(self.convert(prim, Prim::I32, count))
+                self.convert(prim, Prim::I32, count)
             }
             "isnan" => Ok(self.test(Test::Nan, a)),
             "isinf" => Ok(self.test(Test::Infinite, a)),
@@ -206,11 +206,11 @@ impl Elaborator<'_> {
             Prim::I32 | Prim::U32 => 32,
             _ => return Err(self.unread("upper halves of products of 64 bits", "use numbers of 32 bits")),
         };
-        let (a, b) = (self.convert(prim, Prim::I64, a), self.convert(prim, Prim::I64, b));
+        let (a, b) = (self.convert(prim, Prim::I64, a)?, self.convert(prim, Prim::I64, b)?);
         let product = self.int_op(IntBinary::Mul, a, b);
         let shift = self.int64(bits);
         let upper = self.int_op(IntBinary::Shr, product, shift);
-        Ok(self.convert(Prim::I64, prim, upper))
+        self.convert(Prim::I64, prim, upper)
     }
 
     /// Derivatives of functions. `jvp2 f x dx`, `vjp2 f x dy`; the other two for an array of directions.

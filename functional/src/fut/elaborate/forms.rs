@@ -149,7 +149,7 @@ impl Elaborator<'_> {
                 // A loop to below zero makes no turn.
                 let zero = self.constant(self.number(prim, 0));
                 let n = self.op(Op::IntBinary(crate::core::IntBinary::Max), &[n, zero]);
-                let n = self.convert(prim, Prim::I64, n);
+                let n = self.convert(prim, Prim::I64, n)?;
                 (self.op(Op::Iota(int), &[n]), Pattern::Var(*counter))
             }
             Turn::Each(each, _, array) => (self.exp(*array)?, each.clone()),

@@ -176,20 +176,23 @@ impl Elaborator<'_> {
         Some(self.op(Op::Unary(op), &[a]))
     }
 
-    pub(super) fn convert(&mut self, from: Prim, to: Prim, a: Var) -> Var {
-        match (int_type(from), int_type(to)) {
-            (_, Some(int)) if from == to || int_type(from) == Some(int) => a,
-            (_, Some(int)) => self.op(Op::ToInt(int), &[a]),
-            (_, None) if to == Prim::Bool => {
-                if from == Prim::Bool {
-                    return a;
-                }
-                let zero = self.constant(self.number(from, 0));
-                self.op(Op::Compare(Compare::Ne), &[a, zero])
-            }
-            (None, None) if from != Prim::Bool => a,
-            (_, None) => self.op(Op::ToReal, &[a]),
+    pub(super) fn convert(&mut self, from: Prim, to: Prim, a: Var) -> Made<Var> {
+        if from == to || (from.is_float() && to.is_float()) {
+            return Ok(a);
         }
+        if to == Prim::Bool {
+            let zero = self.constant(self.number(from, 0));
+            return Ok(self.op(Op::Compare(Compare::Ne), &[a, zero]));
+        }
+        // A truth value chooses, so that the number has no derivative.
+        if from == Prim::Bool {
+            let (one, zero) = (self.number(to, 1), self.number(to, 0));
+            return self.choose(a, |this| Ok(this.constant(one)), |this| Ok(this.constant(zero)));
+        }
+        Ok(match int_type(to) {
+            Some(int) => self.op(Op::ToInt(int), &[a]),
+            None => self.op(Op::ToReal, &[a]),
+        })
     }
 
     pub(super) fn comparison(name: &str) -> Option<Compare> {
