@@ -252,7 +252,7 @@ impl<'a> Elaborator<'a> {
             }
         };
         self.scope.push(def.var);
-        Ok(Item { body, defines: Some(global), shown: false, name: Some(name), place })
+        Ok(Item { body, defines: Some(global), shown: false, name: Some(name), place, broken: None })
     }
 
     /// The body of a function whose arguments are there; the first are sizes.
