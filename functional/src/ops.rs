@@ -61,7 +61,7 @@ operators! {
 operators! {
     /// Functions of one integer.
     IntUnary {
-        Neg "ineg"; Not "inot"; Abs "iabs"; Sign "isign"; Ones "iones"; LeadingZeros "iclz"; TrailingZeros "ictz";
+        Neg "ineg"; Not "inot"; Abs "iabs"; Sign "isign"; Less "iless"; Ones "iones"; LeadingZeros "iclz"; TrailingZeros "ictz";
     }
 }
 
@@ -96,6 +96,8 @@ pub enum Op {
     ToReal,
     /// A real (towards zero), an integer or a truth value as an integer.
     ToInt(IntType),
+    /// Operands x, y: the second, a number, as a number of the kind of the first.
+    Like,
     /// Writes a value and gives it back.
     Write,
     /// Reads a real from the input; the operand is ignored.
@@ -164,6 +166,7 @@ impl Op {
             Op::AsReal => "real",
             Op::ToReal => "to-real",
             Op::ToInt(ty) => ty.name(),
+            Op::Like => "like",
             Op::Write => "write",
             Op::Read => "read-real",
             Op::Check(_) => "check",
@@ -190,6 +193,27 @@ impl Op {
             Op::Scan => "scan",
             Op::ScanBack => "scan-back",
             Op::Ladder(op) => op.name(),
+        }
+    }
+}
+
+impl IntUnary {
+    /// Whether it has a derivative as a polynomial has. Operators on bits, quotients and remainders have none.
+    pub const fn has_derivative(self) -> bool {
+        match self {
+            IntUnary::Neg | IntUnary::Abs | IntUnary::Less => true,
+            IntUnary::Not | IntUnary::Sign | IntUnary::Ones | IntUnary::LeadingZeros | IntUnary::TrailingZeros => false,
+        }
+    }
+}
+
+impl IntBinary {
+    /// Whether it has a derivative as a polynomial has. Operators on bits, quotients and remainders have none.
+    pub const fn has_derivative(self) -> bool {
+        match self {
+            IntBinary::Add | IntBinary::Sub | IntBinary::Mul | IntBinary::Pow | IntBinary::Min | IntBinary::Max => true,
+            IntBinary::Div | IntBinary::Mod | IntBinary::Quot | IntBinary::Rem => false,
+            IntBinary::And | IntBinary::Or | IntBinary::Xor | IntBinary::Shl | IntBinary::Shr | IntBinary::Lshr => false,
         }
     }
 }

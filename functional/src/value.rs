@@ -319,7 +319,14 @@ impl Value {
     /// If the tangent cannot be one of the value.
     pub fn bundle(primal: Value, tangent: Value) -> Result<Value, Failure> {
         let fits = match (&primal, &tangent) {
-            (Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Symbol(..), _) => {
+            // A tangent that is zero is not kept.
+            (Value::Int(s, a, _), Value::Int(t, b, dx)) if s == t && a == b && *dx == 0 => {
+                let layers = primal.word().push(View::Forward).ok_or_else(nesting)?;
+                return Ok(primal.with_word(layers));
+            }
+            (Value::Int(s, a, _), Value::Int(t, b, _)) => s == t && a == b,
+            (Value::Int(..), Value::Bundle(..)) | (Value::Bundle(..), Value::Int(..)) => true,
+            (Value::Unit(_) | Value::Bool(..) | Value::Symbol(..), _) => {
                 let layers = primal.word().push(View::Forward).ok_or_else(nesting)?;
                 return if std::mem::discriminant(&primal) == std::mem::discriminant(&tangent) {
                     Ok(primal.with_word(layers))

@@ -7,7 +7,10 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::partial::{Partial, of_binary, of_unary};
-use crate::core::{Bind, Binary, Body, Builder, Group, GroupId, Member, Op, Rhs, Store, Transform, Unary, Var, View, Word};
+use crate::core::{
+    Bind, Binary, Body, Builder, Compare, Group, GroupId, IntBinary, IntUnary, Member, Op, Rhs, Store, Transform, Unary,
+    Var, View, Word,
+};
 use crate::errors::{Failure, NESTING};
 
 /// The forward transform of a group.
@@ -178,7 +181,7 @@ impl Forward<'_> {
                 Ok(())
             }
             // The primal decides; there is no tangent.
-            Op::Compare(_) | Op::Test(_) | Op::ToInt(_) | Op::Read => {
+            Op::Compare(_) | Op::Test(_) | Op::Read => {
                 let args: Vec<Var> = args.iter().map(|v| self.primal(*v)).collect();
                 self.builder.level = level;
                 let primal = self.builder.op(op.clone(), &args);
@@ -195,7 +198,11 @@ impl Forward<'_> {
                 Ok(())
             }
             Op::Ladder(_) => Err(super::staged(op)),
-            Op::Not | Op::IntUnary(_) | Op::IntBinary(_) | Op::ToReal | Op::Check(_) => self.same(var, op, args, level),
+            Op::IntUnary(_) | Op::IntBinary(_) | Op::ToReal | Op::ToInt(_) | Op::Like => {
+                self.integers(var, op, args, level);
+                Ok(())
+            }
+            Op::Not | Op::Check(_) => self.same(var, op, args, level),
             Op::Array | Op::Iota(_) | Op::Replicate | Op::Length | Op::Index | Op::Update => self.same(var, op, args, level),
             Op::Concat | Op::Slice | Op::Flip | Op::Zip | Op::Unzip(..) => self.same(var, op, args, level),
             Op::Flatten | Op::Unflatten | Op::Transpose | Op::Gather => self.same(var, op, args, level),
@@ -253,6 +260,83 @@ impl Forward<'_> {
             });
         }
         self.bundle(var, z, tangent);
+    }
+
+    /// Operators on integers and conversions. Their tangents are integers, too.
+    fn integers(&mut self, var: Var, op: &Op, args: &[Var], level: Word) {
+        let values: Vec<Var> = args.iter().map(|v| self.primal(*v)).collect();
+        self.builder.level = level;
+        let z = self.builder.op(op.clone(), &values);
+        let (first, last) = (args[0], args[args.len() - 1]);
+        let tangent = match op {
+            Op::ToReal | Op::ToInt(_) if !self.constant.contains(&first) => {
+                let d = self.tangent(first);
+                self.builder.level = level;
+                Some(self.builder.op(op.clone(), &[d]))
+            }
+            Op::Like if !self.constant.contains(&last) => {
+                let d = self.tangent(last);
+                self.builder.level = level;
+                Some(self.builder.op(op.clone(), &[values[0], d]))
+            }
+            Op::IntUnary(f) if f.has_derivative() && !self.constant.contains(&first) => {
+                let d = self.tangent(first);
+                self.builder.level = level;
+                Some(match f {
+                    IntUnary::Neg => self.builder.op(op.clone(), &[d]),
+                    IntUnary::Abs => {
+                        let sign = self.builder.op(Op::IntUnary(IntUnary::Sign), &[values[0]]);
+                        self.builder.op(Op::IntBinary(IntBinary::Mul), &[sign, d])
+                    }
+                    _ => d,
+                })
+            }
+            Op::IntBinary(f) if f.has_derivative() => self.int_tangent(*f, args, &values, level),
+            _ => None,
+        };
+        self.bundle(var, z, tangent);
+    }
+
+    fn int_tangent(&mut self, f: IntBinary, args: &[Var], values: &[Var], level: Word) -> Option<Var> {
+        let mut terms = [None, None];
+        for n in [0, 1] {
+            if !self.constant.contains(&args[n]) && !(f == IntBinary::Pow && n == 1) {
+                terms[n] = Some(self.tangent(args[n]));
+            }
+        }
+        self.builder.level = level;
+        let b = &mut self.builder;
+        let int = |b: &mut Builder<'_>, f: IntBinary, x: Var, y: Var| b.op(Op::IntBinary(f), &[x, y]);
+        match (f, terms) {
+            (_, [None, None]) => None,
+            (IntBinary::Add | IntBinary::Sub, [Some(dx), Some(dy)]) => Some(int(b, f, dx, dy)),
+            (IntBinary::Add, [Some(d), None] | [None, Some(d)]) | (IntBinary::Sub, [Some(d), None]) => Some(d),
+            (IntBinary::Sub, [None, Some(d)]) => Some(b.op(Op::IntUnary(IntUnary::Neg), &[d])),
+            (IntBinary::Mul, _) => {
+                let first = terms[0].map(|d| int(b, IntBinary::Mul, d, values[1]));
+                let second = terms[1].map(|d| int(b, IntBinary::Mul, values[0], d));
+                match (first, second) {
+                    (Some(x), Some(y)) => Some(int(b, IntBinary::Add, x, y)),
+                    (x, y) => x.or(y),
+                }
+            }
+            (IntBinary::Pow, [Some(d), _]) => {
+                let partial = super::reverse::power(b, values[0], values[1]);
+                Some(int(b, IntBinary::Mul, partial, d))
+            }
+            (IntBinary::Min | IntBinary::Max, _) => {
+                let compare = if f == IntBinary::Min { Compare::Le } else { Compare::Ge };
+                let first = b.op(Op::Compare(compare), &[values[0], values[1]]);
+                // The zero of a tangent that is known to be zero.
+                let [dx, dy] = terms;
+                let some = dx.or(dy)?;
+                let zero = b.view(View::Zero, some);
+                let (dx, dy) = (dx.unwrap_or(zero), dy.unwrap_or(zero));
+                let (yes, no) = (b.block(|_| dx), b.block(|_| dy));
+                Some(b.bind("d", Rhs::If(first, Box::new(yes), Box::new(no))))
+            }
+            _ => None,
+        }
     }
 
     fn scaled(&mut self, partial: Partial, d: Var) -> Option<Var> {

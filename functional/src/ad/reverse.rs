@@ -13,6 +13,9 @@ use crate::core::{Bind, Body, Builder, Group, GroupId, Member, Op, Rhs, Store, T
 use crate::errors::{Failure, NESTING, NO_DERIVATIVE};
 
 mod arrays;
+mod integers;
+
+pub(super) use integers::power;
 
 /// The reverse transform of a group.
 pub(super) fn group(store: &mut Store, id: GroupId) -> Result<GroupId, Failure> {
@@ -167,8 +170,11 @@ impl Forward<'_> {
                 self.inactive.contains(a) && self.inactive.contains(b)
             }
             Rhs::Op(op, args) => match op {
-                Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not | Op::Test(_) | Op::ToReal => true,
-                Op::ToInt(_) | Op::Read | Op::Iota(_) | Op::Length => true,
+                Op::Compare(_) | Op::Not | Op::Test(_) | Op::Read | Op::Iota(_) | Op::Length => true,
+                Op::IntUnary(f) => !f.has_derivative() || self.inactive.contains(&args[0]),
+                Op::IntBinary(f) => !f.has_derivative() || args.iter().all(|v| self.inactive.contains(v)),
+                Op::ToReal | Op::ToInt(_) => self.inactive.contains(&args[0]),
+                Op::Like => self.inactive.contains(&args[1]),
                 Op::Map | Op::Scan | Op::ScanBack | Op::Ladder(_) => false,
                 Op::Unary(_) | Op::Binary(_) | Op::AsReal | Op::Write | Op::Check(_) | Op::Array | Op::Replicate => {
                     args.iter().all(|v| self.inactive.contains(v))
@@ -581,8 +587,10 @@ impl Reverse<'_> {
                 }
             }
             Op::Ladder(_) => return Err(super::staged(op)),
-            Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not | Op::Test(_) => {}
-            Op::ToReal | Op::ToInt(_) | Op::Read | Op::Iota(_) | Op::Length => {}
+            Op::Compare(_) | Op::Not | Op::Test(_) | Op::Read | Op::Iota(_) | Op::Length => {}
+            Op::IntUnary(_) | Op::IntBinary(_) => self.integers(op, args, bind, z),
+            Op::ToReal | Op::ToInt(_) => self.like(args[0], z),
+            Op::Like => self.like(args[1], z),
             Op::AsReal | Op::Write => self.add(args[0], z),
             Op::Check(_) => self.add(args[1], z),
             Op::Map | Op::Scan | Op::ScanBack => self.loops(op, args, bind, z),

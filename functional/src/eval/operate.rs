@@ -132,6 +132,25 @@ impl Machine {
                 Value::Real(word, x) if word == level => Ok(Value::Int(*ty, level, truncate(*ty, x))),
                 other => Err(wrong(op.name(), &other, level)),
             },
+            Op::Like => {
+                let (model, x) = (next(), next());
+                match (&model, x) {
+                    (Value::Int(ty, word, _), Value::Real(w, x)) if *word == level && w == level => {
+                        Ok(Value::Int(*ty, level, truncate(*ty, x)))
+                    }
+                    (Value::Int(ty, word, _), Value::Int(_, w, x)) if *word == level && w == level => {
+                        Ok(Value::Int(*ty, level, ty.wrap(x)))
+                    }
+                    (Value::Real(word, _), Value::Int(IntType::U64, w, x)) if *word == level && w == level => {
+                        Ok(Value::Real(level, x as u64 as f64))
+                    }
+                    (Value::Real(word, _), Value::Int(_, w, x)) if *word == level && w == level => {
+                        Ok(Value::Real(level, x as f64))
+                    }
+                    (Value::Real(word, _), Value::Real(w, x)) if *word == level && w == level => Ok(Value::Real(w, x)),
+                    (_, other) => Err(wrong(op.name(), &other, level)),
+                }
+            }
             Op::Write => {
                 let value = next();
                 let off = level.inverse().unwrap_or_default();
@@ -396,7 +415,19 @@ fn list(op: &Op, value: Value) -> Result<Vec<Value>, Failure> {
 fn int(op: &Op, value: &Value, level: Word) -> Result<(IntType, i64), Failure> {
     match value {
         Value::Int(ty, word, x) if *word == level => Ok((*ty, *x)),
+        // What counts, compares or finds an element does not look at the tangent.
+        Value::Bundle(_, parts) => counted(&parts.0).ok_or_else(|| wrong(op.name(), value, level)),
         other => Err(wrong(op.name(), other, level)),
+    }
+}
+
+/// The integer inside bundles.
+fn counted(value: &Value) -> Option<(IntType, i64)> {
+    match value {
+        Value::Int(ty, _, x) => Some((*ty, *x)),
+        Value::Bundle(_, parts) => counted(&parts.0),
+        Value::Unit(_) | Value::Bool(..) | Value::Real(..) | Value::Symbol(..) | Value::Closure(..) => None,
+        Value::Pair(..) | Value::Tuple(..) | Value::Sum(..) | Value::Array(..) => None,
     }
 }
 
@@ -459,6 +490,7 @@ impl IntUnary {
         match self {
             IntUnary::Neg => x.wrapping_neg(),
             IntUnary::Not => !x,
+            IntUnary::Less => x.wrapping_sub(1),
             IntUnary::Abs if ty.signed() => x.wrapping_abs(),
             IntUnary::Abs => x,
             IntUnary::Sign if ty.signed() => x.signum(),

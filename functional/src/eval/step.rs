@@ -123,6 +123,26 @@ impl Machine {
         }
     }
 
+    fn is_int(&self, frame: &Frame, src: Src) -> bool {
+        let value = match src {
+            Src::Local(slot) | Src::Last(slot) => &self.stack[(frame.base + slot) as usize],
+            Src::Env(index) => &frame.env.values[index as usize],
+        };
+        matches!(value, Value::Int(..))
+    }
+
+    /// The product of two integers of one type with their layers.
+    fn int_product(&mut self, frame: &Frame, levels: &(Word, Word, Word), a: Src, b: Src) -> Result<Value, Failure> {
+        let (a, b) = (self.get(frame, a)?, self.get(frame, b)?);
+        match (&a, &b) {
+            (Value::Int(s, v, x), Value::Int(t, w, y)) if s == t && *v == levels.0 && *w == levels.1 => {
+                Ok(Value::Int(*s, levels.2, s.wrap(x.wrapping_mul(*y))))
+            }
+            (Value::Int(_, v, _), _) if *v != levels.0 => Err(wrong("*", &a, levels.0)),
+            _ => Err(wrong("*", &b, levels.1)),
+        }
+    }
+
     /// A part of a slot's or environment's value, without making another reference to the whole.
     #[inline]
     fn part(&mut self, frame: &Frame, a: Src, index: u32, of: u32) -> Result<Value, Failure> {
@@ -171,6 +191,10 @@ impl Machine {
                     let y = self.number(frame, *b, *level, op.name())?;
                     self.counts.binary[*op as usize] += 1;
                     self.set(frame, *dst, Value::Real(*level, op.of(x, y)));
+                }
+                Instr::Product { levels, dst, a, b } if self.is_int(frame, *a) => {
+                    let product = self.int_product(frame, levels, *a, *b)?;
+                    self.set(frame, *dst, product);
                 }
                 Instr::Product { levels, dst, a, b } => {
                     let x = self.number(frame, *a, levels.0, "*")?;

@@ -4,7 +4,6 @@ use pendula_isa::budget::Budget;
 
 use super::blocks::{Case, Expected, Input};
 use super::module::{Module, ValueType};
-use super::types::Prim;
 use super::value;
 use crate::core::Value;
 use crate::eval::Limits;
@@ -20,10 +19,8 @@ pub enum Verdict {
     Skipped(String),
 }
 
-/// How near a result must be to what is expected: relative to it, or absolutely where it is below 1.
-pub fn tolerance(prim: Prim) -> f64 {
-    if prim == Prim::F32 { 1e-5 } else { 1e-8 }
-}
+/// How near a result must be to what is expected, relative to it.
+const TOLERANCE: f64 = 1e-5;
 
 /// Runs a case. `file` gives the texts of files that it names.
 pub fn run(
@@ -94,9 +91,9 @@ pub fn differs(found: &Value, wanted: &Value, ty: &ValueType) -> Option<String> 
         Some(format!("{} instead of {}", cut(value::print(found, ty)), cut(value::print(wanted, ty))))
     };
     match ty {
-        ValueType::Prim(prim) => {
+        ValueType::Prim(_) => {
             let same = match (found, wanted) {
-                (Value::Real(v, x), Value::Real(_, y)) => v.is_none() && near(*x, *y, tolerance(*prim)),
+                (Value::Real(v, x), Value::Real(_, y)) => v.is_none() && near(*x, *y),
                 (Value::Int(s, v, x), Value::Int(t, _, y)) => v.is_none() && s == t && x == y,
                 (Value::Bool(v, x), Value::Bool(_, y)) => v.is_none() && x == y,
                 _ => false,
@@ -136,9 +133,14 @@ pub fn differs(found: &Value, wanted: &Value, ty: &ValueType) -> Option<String> 
     }
 }
 
-fn near(x: f64, y: f64, tolerance: f64) -> bool {
+/// Whether a number is what was expected, within the tolerance. A number that is written with four digits or more behind the point may have
+/// been cut there.
+fn near(x: f64, y: f64) -> bool {
     if x == y || (x.is_nan() && y.is_nan()) {
         return true;
     }
-    (x - y).abs() <= tolerance * y.abs().max(1.0)
+    let written = format!("{y}");
+    let digits = written.split_once('.').map_or(0, |(_, part)| part.len());
+    let cut = if (4..=12).contains(&digits) { 10f64.powi(-(digits as i32)) } else { 0.0 };
+    (x - y).abs() <= (TOLERANCE * y.abs()).max(cut).max(1e-9)
 }

@@ -115,6 +115,8 @@ fn flat(a: &Value, b: &Value, added: &mut u64) -> Result<Option<Value>, Failure>
         // A bundle whose tangent is zero.
         (Value::Real(v, _), Value::Bundle(..)) if v.top() == Some(View::Forward) => Ok(None),
         (Value::Bundle(..), Value::Real(w, _)) if w.top() == Some(View::Forward) => Ok(None),
+        (Value::Int(_, v, _), Value::Bundle(..)) if v.top() == Some(View::Forward) => Ok(None),
+        (Value::Bundle(..), Value::Int(_, w, _)) if w.top() == Some(View::Forward) => Ok(None),
         (x, y) if x.is_flat() || y.is_flat() => Err(apart(a, b)),
         _ => Ok(None),
     }
@@ -141,11 +143,11 @@ fn split(value: &Value) -> Result<Vec<Value>, Failure> {
         Value::Closure(_, word, env) => {
             env.values.iter().map(|x| x.clone().through(*word)).collect::<Result<_, _>>()?
         }
-        Value::Bundle(..) | Value::Real(..) => {
+        Value::Bundle(..) | Value::Real(..) | Value::Int(..) => {
             let (p, t) = (super::Word::one(View::Primal), super::Word::one(View::Tangent));
             vec![value.clone().through(p)?, value.clone().through(t)?]
         }
-        Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Symbol(..) => vec![],
+        Value::Unit(_) | Value::Bool(..) | Value::Symbol(..) => vec![],
     })
 }
 
@@ -163,10 +165,10 @@ fn make(like: &Value, mut parts: Vec<Value>) -> Result<Value, Failure> {
                 Value::tuple(values)
             }
         }
-        Value::Bundle(..) | Value::Real(..) => {
+        Value::Bundle(..) | Value::Real(..) | Value::Int(..) => {
             let tangent = parts.pop().unwrap_or_default();
             Value::bundle(parts.pop().unwrap_or_default(), tangent)?
         }
-        Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Symbol(..) => like.clone(),
+        Value::Unit(_) | Value::Bool(..) | Value::Symbol(..) => like.clone(),
     })
 }

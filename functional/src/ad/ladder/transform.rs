@@ -178,7 +178,7 @@ impl Ladder {
                 b.op(Op::AsReal, &[number]);
                 b.bind_to(var, Rhs::Alias(args[0]));
             }
-            Op::ToReal | Op::Read => {
+            Op::ToReal | Op::Read | Op::Like => {
                 let args: Vec<Var> = args.iter().map(|a| Self::primal(b, *a)).collect();
                 let number = b.op(op.clone(), &args);
                 self.dual_of(b, var, number);

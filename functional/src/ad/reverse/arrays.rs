@@ -191,7 +191,7 @@ impl Reverse<'_> {
                 self.add(args[0], z);
             }
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not => {}
-            Op::Test(_) | Op::AsReal | Op::ToReal | Op::ToInt(_) | Op::Write | Op::Read | Op::Check(_) => {}
+            Op::Test(_) | Op::AsReal | Op::ToReal | Op::ToInt(_) | Op::Write | Op::Read | Op::Check(_) | Op::Like => {}
             Op::Iota(_) | Op::Length | Op::Map | Op::Scan | Op::ScanBack | Op::Ladder(_) => {}
         }
     }
