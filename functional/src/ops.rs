@@ -142,6 +142,12 @@ pub enum Op {
     Sum,
     /// Operands xs, i, v: v is added to an element.
     Bump,
+    /// Operands f, g, x: f applied to x, and on the way back g, applied to the result and its sensitivity one after another, gives that of x.
+    Custom,
+    /// A real of 32 or 64 bits as an unsigned integer with its bits. It has no derivative.
+    ToBits(u32),
+    /// The reverse of `ToBits`.
+    FromBits(u32),
     /// Operands f, xs: the function of each element.
     Map,
     /// Operands f, s, xs: f maps (s, x) to (s, y), from the first element to the last; gives (s, ys).
@@ -189,6 +195,9 @@ impl Op {
             Op::ScatterAdd => "scatter-add",
             Op::Sum => "sum",
             Op::Bump => "bump",
+            Op::Custom => "with-reverse",
+            Op::ToBits(_) => "to-bits",
+            Op::FromBits(_) => "from-bits",
             Op::Map => "map",
             Op::Scan => "scan",
             Op::ScanBack => "scan-back",

@@ -198,6 +198,21 @@ impl Forward<'_> {
                 Ok(())
             }
             Op::Ladder(_) => Err(super::staged(op)),
+            Op::ToBits(_) | Op::FromBits(_) => {
+                let args: Vec<Var> = args.iter().map(|v| self.primal(*v)).collect();
+                self.builder.level = level;
+                let primal = self.builder.op(op.clone(), &args);
+                self.bundle(var, primal, None);
+                Ok(())
+            }
+            // The tangent is that of the function itself.
+            Op::Custom => {
+                let (f, x) = (self.twin(args[0]), self.twin(args[2]));
+                self.builder.level = raised(level)?;
+                let twin = self.twin(var);
+                self.builder.bind_to(twin, Rhs::Apply(f, x));
+                Ok(())
+            }
             Op::IntUnary(_) | Op::IntBinary(_) | Op::ToReal | Op::ToInt(_) | Op::Like => {
                 self.integers(var, op, args, level);
                 Ok(())

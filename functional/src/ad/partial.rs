@@ -1,6 +1,6 @@
 //! The partial derivatives of functions of reals, as code.
 
-use crate::core::{Binary, Builder, Compare, Op, Unary, Var};
+use crate::core::{Binary, Builder, Compare, Op, Rhs, Unary, Var};
 use crate::errors::{Failure, NO_DERIVATIVE};
 
 /// A partial derivative.
@@ -137,15 +137,29 @@ pub(super) fn of_binary(
             }),
         ],
         Binary::Pow => [
+            // x⁰ is 1 everywhere, at 0, too.
             when(0, &mut |b| {
-                let one = b.real(1.0);
-                let less = binary(b, Binary::Sub, y, one);
-                let power = binary(b, Binary::Pow, x, less);
-                is(binary(b, Binary::Mul, y, power))
+                let zero = b.real(0.0);
+                let flat = b.op(Op::Compare(Compare::Eq), &[y, zero]);
+                let yes = b.block(|b| b.real(0.0));
+                let no = b.block(|b| {
+                    let one = b.real(1.0);
+                    let less = binary(b, Binary::Sub, y, one);
+                    let power = binary(b, Binary::Pow, x, less);
+                    binary(b, Binary::Mul, y, power)
+                });
+                is(b.bind("d", Rhs::If(flat, Box::new(yes), Box::new(no))))
             }),
+            // A power of a negative number is one at whole exponents only, and that of 0 is 0: both count as constant in the exponent.
             when(1, &mut |b| {
-                let log = unary(b, Unary::Log, x);
-                is(binary(b, Binary::Mul, log, z))
+                let zero = b.real(0.0);
+                let positive = b.op(Op::Compare(Compare::Gt), &[x, zero]);
+                let yes = b.block(|b| {
+                    let log = unary(b, Unary::Log, x);
+                    binary(b, Binary::Mul, log, z)
+                });
+                let no = b.block(|b| b.real(0.0));
+                is(b.bind("d", Rhs::If(positive, Box::new(yes), Box::new(no))))
             }),
         ],
         Binary::Min => [when(0, &mut |b| chosen(b, Compare::Le, x, y)), when(1, &mut |b| chosen(b, Compare::Gt, x, y))],
@@ -175,5 +189,5 @@ fn chosen(b: &mut Builder<'_>, compare: Compare, x: Var, y: Var) -> Partial {
     let holds = b.op(Op::Compare(compare), &[x, y]);
     let yes = b.block(|b| b.real(1.0));
     let no = b.block(|b| b.real(0.0));
-    Partial::Is(b.bind("d", crate::core::Rhs::If(holds, Box::new(yes), Box::new(no))))
+    Partial::Is(b.bind("d", Rhs::If(holds, Box::new(yes), Box::new(no))))
 }

@@ -132,6 +132,19 @@ impl Forward<'_> {
                 let args: Vec<Var> = args.iter().map(|v| self.twin(*v)).collect();
                 return self.loops(bind, op, args, level, binds);
             }
+            Rhs::Op(Op::Custom, args) => {
+                // The function itself runs; the way back is another's.
+                let (f, x) = (self.twin(args[0]), self.twin(args[2]));
+                let mut b = Builder { store: self.store, binds: Vec::new(), level: bind.level, place: place.clone() };
+                b.level = Word::NONE;
+                let (f, x) = (b.view(View::Unreverse, f), b.view(View::Unreverse, x));
+                b.level = bind.level;
+                let value = b.apply(f, x);
+                binds.append(&mut b.binds);
+                let var = self.twin(bind.var);
+                binds.push(Bind { var, rhs: Rhs::View(View::Reverse, value), level: Word::NONE, place });
+                return Ok(());
+            }
             Rhs::Closure(group, member) => {
                 Rhs::Closure(super::transform(self.store, *group, Transform::Reverse)?, *member)
             }
@@ -176,6 +189,9 @@ impl Forward<'_> {
                 Op::ToReal | Op::ToInt(_) => self.inactive.contains(&args[0]),
                 Op::Like => self.inactive.contains(&args[1]),
                 Op::Map | Op::Scan | Op::ScanBack | Op::Ladder(_) => false,
+                Op::ToBits(_) | Op::FromBits(_) => true,
+                // What the functions captured has no sensitivity.
+                Op::Custom => self.inactive.contains(&args[2]),
                 Op::Unary(_) | Op::Binary(_) | Op::AsReal | Op::Write | Op::Check(_) | Op::Array | Op::Replicate => {
                     args.iter().all(|v| self.inactive.contains(v))
                 }
@@ -591,6 +607,19 @@ impl Reverse<'_> {
             Op::IntUnary(_) | Op::IntBinary(_) => self.integers(op, args, bind, z),
             Op::ToReal | Op::ToInt(_) => self.like(args[0], z),
             Op::Like => self.like(args[1], z),
+            Op::ToBits(_) | Op::FromBits(_) => {}
+            Op::Custom => {
+                let (function, result) = (self.value(args[1]), self.value(bind.var));
+                self.builder.level = Word::NONE;
+                let plain = self.builder.view(View::Unsense, z);
+                self.builder.level = level;
+                let function = self.builder.apply(function, result);
+                let back = self.builder.apply(function, plain);
+                self.builder.level = Word::NONE;
+                let back = self.builder.view(View::Sense, back);
+                self.builder.level = sense;
+                self.add(args[2], back);
+            }
             Op::AsReal | Op::Write => self.add(args[0], z),
             Op::Check(_) => self.add(args[1], z),
             Op::Map | Op::Scan | Op::ScanBack => self.loops(op, args, bind, z),

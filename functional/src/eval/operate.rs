@@ -19,6 +19,13 @@ impl Machine {
         frame: &mut Frame,
     ) -> Result<Flow, Failure> {
         let args = self.all(frame, args)?;
+        if *op == Op::Custom {
+            let mut args = args.into_iter();
+            let (function, argument) = (args.next().unwrap_or_default(), args.nth(1).unwrap_or_default());
+            let callee = self.enter(function, argument)?;
+            frame.dst = dst;
+            return Ok(Flow::Call(callee));
+        }
         let kind = match op {
             Op::Map => LoopKind::Map,
             Op::Scan => LoopKind::Scan,
@@ -89,7 +96,7 @@ impl Machine {
                 let args: Vec<Value> = args.collect();
                 self.ladder_operator(*op, &args)
             }
-            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Map | Op::Scan | Op::ScanBack => {
+            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Map | Op::Scan | Op::ScanBack | Op::Custom => {
                 Err(Failure::new(OPERAND, format!("`{}` has the wrong number of operands", op.name())))
             }
             Op::IntUnary(f) => {
@@ -132,6 +139,19 @@ impl Machine {
                 Value::Real(word, x) if word == level => Ok(Value::Int(*ty, level, truncate(*ty, x))),
                 other => Err(wrong(op.name(), &other, level)),
             },
+            Op::ToBits(width) => match next() {
+                Value::Real(word, x) if word == level => Ok(if *width == 32 {
+                    Value::Int(IntType::U32, level, i64::from((x as f32).to_bits()))
+                } else {
+                    Value::Int(IntType::U64, level, x.to_bits() as i64)
+                }),
+                other => Err(wrong(op.name(), &other, level)),
+            },
+            Op::FromBits(width) => {
+                let (_, bits) = int(op, &next(), level)?;
+                let x = if *width == 32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits as u64) };
+                Ok(Value::Real(level, x))
+            }
             Op::Like => {
                 let (model, x) = (next(), next());
                 match (&model, x) {

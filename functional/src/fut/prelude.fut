@@ -101,6 +101,10 @@ module intrinsics = {
   val scatter_3d 'a [n] [k] [l] [m] : [k][l][m]a -> [n](i64, i64, i64) -> [n]a -> [k][l][m]a
   val hist 'a [n] [k] : [k]a -> (a -> a -> a) -> a -> [n]i64 -> [n]a -> [k]a
 
+  val jvp 'a 'b : (a -> b) -> a -> a -> b
+  val vjp 'a 'b : (a -> b) -> a -> b -> a
+  val jmp 'a 'b [n] : (a -> b) -> a -> [n]a -> [n]b
+  val mjp 'a 'b [n] : (a -> b) -> a -> [n]b -> [n]a
   val jvp2 'a 'b : (a -> b) -> a -> a -> (b, b)
   val vjp2 'a 'b : (a -> b) -> a -> b -> (b, a)
   val jmp2 'a 'b [n] : (a -> b) -> a -> [n]a -> (b, [n]b)
@@ -271,10 +275,10 @@ def jvp2 = intrinsics.jvp2
 def vjp2 = intrinsics.vjp2
 def jmp2 = intrinsics.jmp2
 def mjp2 = intrinsics.mjp2
-def jvp 'a 'b (f: a -> b) (x: a) (dx: a) : b = (jvp2 f x dx).1
-def vjp 'a 'b (f: a -> b) (x: a) (dy: b) : a = (vjp2 f x dy).1
-def jmp 'a 'b [n] (f: a -> b) (x: a) (dxs: [n]a) : [n]b = (jmp2 f x dxs).1
-def mjp 'a 'b [n] (f: a -> b) (x: a) (dys: [n]b) : [n]a = (mjp2 f x dys).1
+def jvp = intrinsics.jvp
+def vjp = intrinsics.vjp
+def jmp = intrinsics.jmp
+def mjp = intrinsics.mjp
 def with_vjp = intrinsics.with_vjp
 def with_vjp_tape 'a 'b 'c (f: a -> (c, b)) (g: (c, b) -> a) (x: a) : b =
   (with_vjp f (\res adj -> g (res.0, adj.1)) x).1

@@ -169,7 +169,7 @@ impl Ladder {
             Op::Unary(_) | Op::Binary(_) => return self.arithmetic(b, var, op, args),
             Op::Test(Test::Real) => b.bind_to(var, Rhs::Op(ladder(LadderOp::IsDual), args.to_vec())),
             // These ask, or give back, numbers only.
-            Op::Compare(_) | Op::Not | Op::Test(_) | Op::ToInt(_) => {
+            Op::Compare(_) | Op::Not | Op::Test(_) | Op::ToInt(_) | Op::ToBits(_) => {
                 let args = args.iter().map(|a| Self::primal(b, *a)).collect();
                 b.bind_to(var, Rhs::Op(op.clone(), args));
             }
@@ -178,7 +178,7 @@ impl Ladder {
                 b.op(Op::AsReal, &[number]);
                 b.bind_to(var, Rhs::Alias(args[0]));
             }
-            Op::ToReal | Op::Read | Op::Like => {
+            Op::ToReal | Op::Read | Op::Like | Op::FromBits(_) => {
                 let args: Vec<Var> = args.iter().map(|a| Self::primal(b, *a)).collect();
                 let number = b.op(op.clone(), &args);
                 self.dual_of(b, var, number);
@@ -212,6 +212,8 @@ impl Ladder {
             Op::Transpose | Op::Gather | Op::Scatter | Op::Map | Op::Scan | Op::ScanBack => {
                 b.bind_to(var, Rhs::Op(op.clone(), args.to_vec()));
             }
+            // The stages follow the function itself.
+            Op::Custom => b.bind_to(var, Rhs::Apply(args[0], args[2])),
             Op::Ladder(op) => return Err(nested(op.name())),
         }
         Ok(())

@@ -169,7 +169,9 @@ impl Reverse<'_> {
             Op::Scatter | Op::ScatterAdd => {
                 let is = self.index(args[1]);
                 let zeros = self.zero(args[2]);
-                let replaced = self.safe_gather(z, is, zeros);
+                // Of several values for one element, the last stays.
+                let last = if *op == Op::Scatter { self.last_writers(z, is) } else { is };
+                let replaced = self.safe_gather(z, last, zeros);
                 self.add(args[2], replaced);
                 if *op == Op::ScatterAdd {
                     self.add(args[0], z);
@@ -193,6 +195,7 @@ impl Reverse<'_> {
             Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::IntUnary(_) | Op::IntBinary(_) | Op::Not => {}
             Op::Test(_) | Op::AsReal | Op::ToReal | Op::ToInt(_) | Op::Write | Op::Read | Op::Check(_) | Op::Like => {}
             Op::Iota(_) | Op::Length | Op::Map | Op::Scan | Op::ScanBack | Op::Ladder(_) => {}
+            Op::Custom | Op::ToBits(_) | Op::FromBits(_) => {}
         }
     }
 
@@ -211,6 +214,26 @@ impl Reverse<'_> {
         let both = self.builder.op(Op::Scan, &[cut, start, zero]);
         let parts = self.builder.part(both, 1, 2);
         self.add(rows, parts);
+    }
+
+    /// The indices, with -1 for each that comes again later.
+    fn last_writers(&mut self, z: Var, is: Var) -> Var {
+        let (n, m) = (self.length(z), self.length(is));
+        let places = self.builder.op(Op::Iota(IntType::I64), &[m]);
+        let none = self.int(-1);
+        let nobody = self.builder.op(Op::Replicate, &[n, none]);
+        let owners = self.builder.op(Op::Scatter, &[nobody, is, places]);
+        let own = self.safe_gather(owners, is, places);
+        let triples = self.builder.op(Op::Zip, &[is, places, own]);
+        let keep = self.builder.lambda("keep", |b, x| {
+            let (i, place, own) = (b.part(x, 0, 3), b.part(x, 1, 3), b.part(x, 2, 3));
+            let i = b.op(Op::ToInt(IntType::I64), &[i]);
+            let same = b.op(Op::Compare(Compare::Eq), &[place, own]);
+            let yes = b.block(|_| i);
+            let no = b.block(|b| b.constant(Value::int(IntType::I64, -1)));
+            b.bind("i", Rhs::If(same, Box::new(yes), Box::new(no)))
+        });
+        self.builder.op(Op::Map, &[keep, triples])
     }
 
     /// Elements by index; for an index outside, the element of another array.

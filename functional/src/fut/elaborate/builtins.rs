@@ -15,7 +15,7 @@ pub(super) fn arity(name: &str) -> usize {
         | "isinf" | "isnan" | "f32_to_bits" | "f32_from_bits" | "f64_to_bits" | "f64_from_bits" | "length"
         | "unzip" | "iota" | "reverse" | "transpose" | "flatten" => 1,
         "map2" | "unflatten" | "reduce" | "scan" | "scatter" | "scatter_2d" | "scatter_3d" | "jvp2" | "vjp2"
-        | "jmp2" | "mjp2" | "with_vjp" => 3,
+        | "jmp2" | "mjp2" | "jvp" | "vjp" | "jmp" | "mjp" | "with_vjp" => 3,
         "map3" => 4,
         "map4" | "hist" => 5,
         "map5" => 6,
@@ -45,7 +45,11 @@ impl Elaborator<'_> {
             ("scan", _) => self.scan(args),
             ("hist", _) => self.hist(ty, args),
             ("tabulate", _) => self.tabulate(args),
-            ("jvp2" | "vjp2" | "jmp2" | "mjp2", _) => self.derivative(name, args),
+            ("jvp2" | "vjp2" | "jmp2" | "mjp2", _) => self.derivative(name, ty, args),
+            ("jvp" | "vjp" | "jmp" | "mjp", _) => {
+                let both = self.derivative(name, ty, args)?;
+                Ok(self.part(both, 1, 2))
+            }
             (_, 1) => {
                 let arg = match args.into_iter().next() {
                     Some(arg) => self.value(arg)?,
@@ -88,9 +92,10 @@ impl Elaborator<'_> {
                 let width = self.measured(a, &[super::Into::Element])?;
                 return Ok(self.op(Op::Transpose, &[a, width]));
             }
-            "f32_to_bits" | "f32_from_bits" | "f64_to_bits" | "f64_from_bits" => {
-                return Err(self.unread("the bits of floats", "compute with the number itself"));
-            }
+            "f32_to_bits" => return Ok(self.op(Op::ToBits(32), &[a])),
+            "f64_to_bits" => return Ok(self.op(Op::ToBits(64), &[a])),
+            "f32_from_bits" => return Ok(self.op(Op::FromBits(32), &[a])),
+            "f64_from_bits" => return Ok(self.op(Op::FromBits(64), &[a])),
             _ => {}
         }
         let prim = self.prim(&self.operand(ty))?;
@@ -158,9 +163,7 @@ impl Elaborator<'_> {
             ("scatter", [xs, is, vs]) => Ok(self.op(Op::Scatter, &[*xs, *is, *vs])),
             ("scatter_2d", [xs, is, vs]) => self.scatter_flat(*xs, *is, *vs, 2),
             ("scatter_3d", [xs, is, vs]) => self.scatter_flat(*xs, *is, *vs, 3),
-            ("with_vjp", [..]) => {
-                Err(self.unread("derivatives written by hand (`with_vjp`)", "leave it out: the derivative is found"))
-            }
+            ("with_vjp", [f, g, x]) => Ok(self.op(Op::Custom, &[*f, *g, *x])),
             (_, [a, b]) => {
                 let prim = self.prim(&operand)?;
                 let op = match name {
@@ -214,14 +217,61 @@ impl Elaborator<'_> {
     }
 
     /// Derivatives of functions. `jvp2 f x dx`, `vjp2 f x dy`; the other two for an array of directions.
-    fn derivative(&mut self, name: &str, args: Vec<Arg>) -> Made<Var> {
+    fn derivative(&mut self, name: &str, ty: &Type, args: Vec<Arg>) -> Made<Var> {
+        let both = self.derivatives(name, args)?;
+        let derivative = match (name.len() == 3, self.result(ty, 3)) {
+            (true, ty) => ty,
+            (false, Type::Record(fields)) if fields.len() == 2 => fields[1].1.clone(),
+            (false, _) => return Ok(both),
+        };
+        if !self.has_bool(&derivative) {
+            return Ok(both);
+        }
+        let (value, found) = (self.part(both, 0, 2), self.part(both, 1, 2));
+        let found = self.without_bools(&derivative, found)?;
+        Ok(self.tuple(&[value, found]))
+    }
+
+    /// Whether values of a type hold truth values outside sums and functions.
+    fn has_bool(&self, ty: &Type) -> bool {
+        match self.unifier.head(ty) {
+            Type::Prim(prim) => prim == Prim::Bool,
+            Type::Array(_, of) => self.has_bool(&of),
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.has_bool(t)),
+            Type::Sum(_) | Type::Fun(..) | Type::Var(_) | Type::Rigid(..) | Type::Gen(_) => false,
+        }
+    }
+
+    /// A derivative whose truth values are false: they have none.
+    fn without_bools(&mut self, ty: &Type, value: Var) -> Made<Var> {
+        if !self.has_bool(ty) {
+            return Ok(value);
+        }
+        match self.unifier.head(ty) {
+            Type::Array(_, of) => {
+                let each = self.lambda("none", |this, x| this.without_bools(&of, x))?;
+                Ok(self.op(Op::Map, &[each, value]))
+            }
+            Type::Record(fields) => {
+                let mut parts = Vec::new();
+                for (n, (_, t)) in fields.iter().enumerate() {
+                    let part = self.part(value, n, fields.len());
+                    parts.push(self.without_bools(t, part)?);
+                }
+                Ok(self.tuple(&parts))
+            }
+            _ => Ok(self.constant(Value::bool(false))),
+        }
+    }
+
+    fn derivatives(&mut self, name: &str, args: Vec<Arg>) -> Made<Var> {
         let mut args = args.into_iter().map(|arg| self.value(arg)).collect::<Made<Vec<_>>>()?.into_iter();
         let (Some(f), Some(x), Some(direction)) = (args.next(), args.next(), args.next()) else {
             return Err(self.unread("derivatives of nothing", "give the function, its argument and a direction"));
         };
         match name {
-            "jvp2" => self.forward(f, x, direction),
-            "jmp2" => {
+            "jvp2" | "jvp" => self.forward(f, x, direction),
+            "jmp2" | "jmp" => {
                 let value = self.bind("r", Rhs::Apply(f, x));
                 let each = self.lambda("direction", |this, dx| {
                     let both = this.forward(f, x, dx)?;
@@ -236,7 +286,7 @@ impl Elaborator<'_> {
                 let both = self.bind("jy", Rhs::Apply(f, x));
                 let (y, back) = (self.part(both, 0, 2), self.part(both, 1, 2));
                 let y = self.bind("y", Rhs::View(View::Unreverse, y));
-                let result = if name == "vjp2" {
+                let result = if name.starts_with("vjp") {
                     self.backward(back, direction)
                 } else {
                     let each = self.lambda("direction", |this, dy| Ok(this.backward(back, dy)))?;
