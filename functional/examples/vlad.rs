@@ -40,6 +40,14 @@ fn main() {
                         Err(f) => println!("error {} {} {:?} {:?}", f.code, f.message, f.values, f.place),
                     }
                 }
+                if std::env::var_os("CORE").is_some() {
+                    for n in 0..machine.store().len() {
+                        let id = pendula_functional::core::GroupId(n as u32);
+                        if !machine.store().get(id).members.is_empty() {
+                            println!("{}", pendula_functional::print::one(machine.store(), id));
+                        }
+                    }
+                }
                 println!("; {} steps, {} nodes, {:?}", outcome.counts.steps, outcome.counts.nodes, start.elapsed());
             }
         }

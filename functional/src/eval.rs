@@ -302,16 +302,13 @@ impl Machine {
             let message = format!("{} is applied as a function", parts.0.kind());
             return Err(Failure::new(NOT_A_FUNCTION, message).with(&bundle));
         };
-        let tangent = match &parts.1 {
-            Value::Bundle(..) => self.closure(parts.1.clone())?,
-            other => other.clone(),
-        };
+        let tangent = &parts.1;
         let group = self.resolve(env.group, *w)?;
         let group = self.transformed(group, Transform::Forward)?;
         let mut values = Vec::with_capacity(env.values.len());
         for (n, p) in env.values.iter().enumerate() {
             let Some(t) = tangent.captured(n, env.values.len())? else {
-                return Err(Failure::new(TANGENT, "the tangent of a function is of another function").with(&tangent));
+                return Err(Failure::new(TANGENT, "the tangent of a function is of another function").with(tangent));
             };
             values.push(Value::bundle(p.clone().through(*w)?, t)?);
         }
@@ -357,6 +354,7 @@ impl Machine {
         if let Some(Some(code)) = self.codes.get(g).and_then(|codes| codes.get(m)) {
             return Ok(Rc::clone(code));
         }
+        crate::ad::complete(&mut self.store, group)?;
         let source = Rc::clone(self.store.get(group));
         let Some(function) = source.members.get(m) else {
             return Err(Failure::new(NOT_A_FUNCTION, "internal error: a group has no such member"));

@@ -7,6 +7,7 @@ pub mod errors;
 pub mod eval;
 pub mod fut;
 pub mod ops;
+pub mod print;
 pub mod value;
 pub mod vlad;
 pub mod word;

@@ -562,7 +562,7 @@ impl Value {
                 Some(value) => Ok(Some(value.clone().through(*word)?)),
                 None => Ok(None),
             },
-            Value::Bundle(word, parts) if matches!(parts.0, Value::Closure(..)) => {
+            Value::Bundle(word, parts) if parts.0.stands_for_function() => {
                 match (parts.0.captured(index, of)?, parts.1.captured(index, of)?) {
                     (Some(p), Some(t)) => Ok(Some(Value::bundle(p, t)?.through(*word)?)),
                     _ => Ok(None),
@@ -570,6 +570,15 @@ impl Value {
             }
             other if other.arity() == Some(of) => other.part(index),
             _ => Ok(None),
+        }
+    }
+
+    fn stands_for_function(&self) -> bool {
+        match self {
+            Value::Closure(..) => true,
+            Value::Bundle(_, parts) => parts.0.stands_for_function(),
+            Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Real(..) | Value::Symbol(..) => false,
+            Value::Pair(..) | Value::Tuple(..) | Value::Array(..) | Value::Sum(..) => false,
         }
     }
 

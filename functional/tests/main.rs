@@ -1,3 +1,4 @@
 //! Tests of functional programs.
 
 mod ladder;
+mod stalingrad;

@@ -8,13 +8,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::partial::{Partial, of_binary, of_unary};
 use crate::core::{
-    Bind, Binary, Body, Builder, Compare, Group, GroupId, IntBinary, IntUnary, Member, Op, Rhs, Store, Transform, Unary,
-    Var, View, Word,
+    Bind, Binary, Body, Builder, Compare, GroupId, IntBinary, IntUnary, Member, Op, Rhs, Store, Transform, Unary, Var,
+    View, Word,
 };
-use crate::errors::{Failure, NESTING};
+use crate::errors::Failure;
 
-/// The forward transform of a group.
-pub(super) fn group(store: &mut Store, id: GroupId) -> Result<GroupId, Failure> {
+/// The functions of a group's forward transform.
+pub(super) fn members(store: &mut Store, id: GroupId) -> Result<Vec<Member>, Failure> {
     let source = Rc::clone(store.get(id));
     let mut members = Vec::with_capacity(source.members.len());
     for member in &source.members {
@@ -24,12 +24,7 @@ pub(super) fn group(store: &mut Store, id: GroupId) -> Result<GroupId, Failure> 
         let name = member.name.clone();
         members.push(Member { name, param, body, place: member.place.clone() });
     }
-    let free = source.free.iter().map(|v| store.twin(*v, Transform::Forward)).collect();
-    let origin = Some((Transform::Forward, id));
-    let level = raised(source.level)?;
-    let made = store.add(Group { members, free, level, origin, reverse: None, forward: None });
-    store.get_mut(id).forward = Some(made);
-    Ok(made)
+    Ok(members)
 }
 
 struct Forward<'s> {
@@ -41,7 +36,7 @@ struct Forward<'s> {
 }
 
 fn raised(level: Word) -> Result<Word, Failure> {
-    level.push(View::Forward).ok_or_else(|| Failure::new(NESTING, "derivatives are nested too deep"))
+    super::raised(level, View::Forward)
 }
 
 impl Forward<'_> {

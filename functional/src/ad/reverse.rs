@@ -8,17 +8,18 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::raised;
 use super::partial::{Partial, of_binary, of_unary};
-use crate::core::{Bind, Body, Builder, Group, GroupId, Member, Op, Rhs, Store, Transform, Unary, Value, Var, View, Word};
-use crate::errors::{Failure, NESTING, NO_DERIVATIVE};
+use crate::core::{Bind, Body, Builder, GroupId, Member, Op, Rhs, Store, Transform, Unary, Value, Var, View, Word};
+use crate::errors::{Failure, NO_DERIVATIVE};
 
 mod arrays;
 mod integers;
 
 pub(super) use integers::power;
 
-/// The reverse transform of a group.
-pub(super) fn group(store: &mut Store, id: GroupId) -> Result<GroupId, Failure> {
+/// The functions of a group's reverse transform.
+pub(super) fn members(store: &mut Store, id: GroupId) -> Result<Vec<Member>, Failure> {
     let source = Rc::clone(store.get(id));
     let mut members = Vec::with_capacity(source.members.len());
     for member in &source.members {
@@ -39,20 +40,7 @@ pub(super) fn group(store: &mut Store, id: GroupId) -> Result<GroupId, Failure> 
         let body = Body { binds, result: pair };
         members.push(Member { name: member.name.clone(), param, body, place: member.place.clone() });
     }
-    let free = source.free.iter().map(|v| store.twin(*v, Transform::Reverse)).collect();
-    let origin = Some((Transform::Reverse, id));
-    let level = raised(source.level, View::Reverse)?;
-    let made = store.add(Group { members, free, level, origin, reverse: None, forward: None });
-    store.get_mut(id).reverse = Some(made);
-    Ok(made)
-}
-
-fn deep() -> Failure {
-    Failure::new(NESTING, "derivatives are nested too deep").help("nest fewer derivatives inside each other")
-}
-
-fn raised(level: Word, view: View) -> Result<Word, Failure> {
-    level.push(view).ok_or_else(deep)
+    Ok(members)
 }
 
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Env, Value, View, apart};
+use super::{Env, Value, View, Word, apart};
 use crate::errors::Failure;
 
 /// What is left to do.
@@ -12,6 +12,8 @@ enum Task {
     Add(Value, Value),
     /// Makes a structure like this from the last sums; the second is remembered as the sum of these two.
     Make(Value, usize, Option<Key>),
+    /// Puts layers around the last sum.
+    Layer(Word),
 }
 
 type Key = (usize, u32, usize, u32);
@@ -55,6 +57,10 @@ impl Value {
         let mut keep: Vec<(Value, Value)> = Vec::new();
         while let Some(task) = tasks.pop() {
             match task {
+                Task::Layer(word) => {
+                    let sum = done.pop().unwrap_or_default();
+                    done.push(sum.through(word)?);
+                }
                 Task::Make(like, parts, key) => {
                     let rest = done.split_off(done.len() - parts);
                     let sum = make(&like, rest)?;
@@ -70,6 +76,18 @@ impl Value {
                     }
                     if b.is_zero() {
                         done.push(a);
+                        continue;
+                    }
+                    let outside = match (&a, &b) {
+                        (Value::Bundle(word, _), _) | (_, Value::Bundle(word, _)) => *word,
+                        _ => Word::NONE,
+                    };
+                    if !outside.is_none() {
+                        let Some(off) = outside.inverse() else {
+                            return Err(apart(&a, &b));
+                        };
+                        tasks.push(Task::Layer(outside));
+                        tasks.push(Task::Add(a.through(off)?, b.through(off)?));
                         continue;
                     }
                     if let Some(sum) = flat(&a, &b, &mut added)? {
@@ -144,7 +162,7 @@ fn split(value: &Value) -> Result<Vec<Value>, Failure> {
             env.values.iter().map(|x| x.clone().through(*word)).collect::<Result<_, _>>()?
         }
         Value::Bundle(..) | Value::Real(..) | Value::Int(..) => {
-            let (p, t) = (super::Word::one(View::Primal), super::Word::one(View::Tangent));
+            let (p, t) = (Word::one(View::Primal), Word::one(View::Tangent));
             vec![value.clone().through(p)?, value.clone().through(t)?]
         }
         Value::Unit(_) | Value::Bool(..) | Value::Symbol(..) => vec![],
