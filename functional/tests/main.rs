@@ -1,4 +1,5 @@
 //! Tests of functional programs.
 
+mod futhark;
 mod ladder;
 mod stalingrad;

@@ -83,8 +83,8 @@ fn timed(path: &Path) -> Report {
 
 fn file(path: &Path, stop: Arc<AtomicBool>) -> (usize, Vec<(usize, String, String)>) {
     let mut sources = Sources::default();
-    let text = String::from_utf8_lossy(&std::fs::read(path).expect("the file can be read")).into_owned();
-    let file = sources.add(path.display().to_string(), text).expect("one file");
+    let source = String::from_utf8_lossy(&std::fs::read(path).expect("the file can be read")).into_owned();
+    let file = sources.add(path.display().to_string(), source).expect("one file");
     let mut include = |from: &str, name: &str| {
         let mut path = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
         if path.extension().is_none() {

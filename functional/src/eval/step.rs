@@ -272,10 +272,8 @@ impl Machine {
                 self.set(frame, *dst, value);
             }
             Instr::Bundle { level, dst, a, b } => {
-                let off =
-                    level.inverse().ok_or_else(|| Failure::new(LEVEL, "internal error: the level of a bundle"))?;
-                let (a, b) = (self.get(frame, *a)?.through(off)?, self.get(frame, *b)?.through(off)?);
-                let bundle = Value::bundle(a, b)?.through(*level)?;
+                let (a, b) = (self.get(frame, *a)?, self.get(frame, *b)?);
+                let bundle = bundle_at(*level, a, b)?;
                 self.set(frame, *dst, bundle);
             }
             Instr::Tuple { dst, args } => {
@@ -342,6 +340,24 @@ impl Machine {
                 Err(wrong(op.name(), other, level))
             }
             (a, _) => Err(wrong(op.name(), a, level)),
+        }
+    }
+}
+
+/// A value with its tangent, under the layers of a level. Under a layer of bundles, both parts of the result are bundles.
+fn bundle_at(level: Word, a: Value, b: Value) -> Result<Value, Failure> {
+    match level.top() {
+        None => Value::bundle(a, b),
+        Some(View::Forward) => {
+            let (primal, tangent) = (Word::one(View::Primal), Word::one(View::Tangent));
+            let first = bundle_at(level.pop(), a.clone().through(primal)?, b.clone().through(primal)?)?;
+            let second = bundle_at(level.pop(), a.through(tangent)?, b.through(tangent)?)?;
+            Value::bundle(first, second)
+        }
+        Some(layer) => {
+            let on = Word::one(layer);
+            let off = on.inverse().ok_or_else(|| Failure::new(LEVEL, "internal error: the level of a bundle"))?;
+            bundle_at(level.pop(), a.through(off)?, b.through(off)?)?.through(on)
         }
     }
 }

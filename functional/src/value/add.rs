@@ -105,11 +105,16 @@ impl Value {
                         key = Some(k);
                         keep.push((a.clone(), b.clone()));
                     }
-                    let (ps, qs) = (split(&a)?, split(&b)?);
+                    // A bundle of structures may meet a structure of bundles.
+                    let bundles = (matches!(a, Value::Bundle(..)), matches!(b, Value::Bundle(..)));
+                    let (ps, qs) = match bundles {
+                        (false, false) => (split(&a)?, split(&b)?),
+                        _ => (halves(&a)?, halves(&b)?),
+                    };
                     if ps.len() != qs.len() || !alike(&a, &b) {
                         return Err(apart(&a, &b));
                     }
-                    tasks.push(Task::Make(a, ps.len(), key));
+                    tasks.push(Task::Make(if bundles == (false, true) { b } else { a }, ps.len(), key));
                     tasks.extend(ps.into_iter().zip(qs).map(|(p, q)| Task::Add(p, q)).rev());
                 }
             }
@@ -151,6 +156,12 @@ fn alike(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// The primal and the tangent.
+fn halves(value: &Value) -> Result<Vec<Value>, Failure> {
+    let (p, t) = (Word::one(View::Primal), Word::one(View::Tangent));
+    Ok(vec![value.clone().through(p)?, value.clone().through(t)?])
+}
+
 fn split(value: &Value) -> Result<Vec<Value>, Failure> {
     Ok(match value {
         Value::Pair(..) | Value::Tuple(..) => (0..value.arity().unwrap_or(0))
@@ -161,10 +172,7 @@ fn split(value: &Value) -> Result<Vec<Value>, Failure> {
         Value::Closure(_, word, env) => {
             env.values.iter().map(|x| x.clone().through(*word)).collect::<Result<_, _>>()?
         }
-        Value::Bundle(..) | Value::Real(..) | Value::Int(..) => {
-            let (p, t) = (Word::one(View::Primal), Word::one(View::Tangent));
-            vec![value.clone().through(p)?, value.clone().through(t)?]
-        }
+        Value::Bundle(..) | Value::Real(..) | Value::Int(..) => halves(value)?,
         Value::Unit(_) | Value::Bool(..) | Value::Symbol(..) => vec![],
     })
 }

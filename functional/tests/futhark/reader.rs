@@ -1,0 +1,91 @@
+//! What cannot be read is an error with its place and a way out; nothing panics.
+
+use pendula_functional::fut::{blocks, value};
+use pendula_isa::budget::Budget;
+use proptest::prelude::*;
+
+use super::read;
+
+/// The code, a part of the message, what the place covers.
+#[track_caller]
+fn wrong(text: &str, code: &str, message: &str, at: &str) {
+    let errors = read(text).expect_err("an error");
+    let first = &errors[0];
+    assert_eq!(first.code, code, "{first:?}");
+    assert!(first.message.contains(message), "{}", first.message);
+    let place = first.primary.as_ref().expect("a place");
+    assert_eq!(&text[place.place.span.clone()], at, "{first:?}");
+}
+
+#[test]
+fn errors_name_what_is_wrong_and_where() {
+    wrong("entry f (x: f64) = x +", "P0640", "expected an expression", "");
+    wrong("entry f (x: f64) = y", "P0641", "no value `y`", "y");
+    wrong("entry f (x: f64) = f64.nothing x", "P0641", "no value `nothing`", "nothing");
+    wrong("entry f (x: f46) = x", "P0641", "no type `f46`", "f46");
+    wrong("entry f (x: f64) = x + 1i32", "P0642", "differ", "1i32");
+    wrong("entry f (x: bool) = x * x", "P0642", "not among the number types", "x");
+    wrong("entry f (x: f64) = if x then 1 else 2", "P0642", "differ", "x");
+    wrong("entry f (p: (f64, f64)) = p.2", "P0642", "no field `2`", "2");
+    wrong("def f x = x.a + 1\nentry g = f {a = 1.0}", "P0642", "of which record `a` is a field", "f");
+    wrong("def f x = x x\nentry g = f", "P0642", "infinite", "x");
+    wrong("module type m = {}", "P0643", "module types are not read", "module type");
+    wrong("module m (p: q) = {}", "P0643", "modules with parameters are not read", "m");
+    wrong("import \"nowhere\"", "P0644", "cannot read `nowhere.fut`", "\"nowhere\"");
+    wrong("entry f (x: f16) = x", "P0641", "no type `f16`", "f16");
+    wrong("entry f = 300u8", "P0642", "does not fit into u8", "300u8");
+    wrong("entry f (x: f64) = ???", "P0643", "holes are not read", "???");
+    wrong("entry f (x: i32) = let 1 = x in x", "P0642", "may not match", "1");
+    wrong("entry f (x: f64) = § x", "P0640", "begins nothing", "§");
+}
+
+#[test]
+fn depth_is_limited_by_the_budget() {
+    let deep = format!("entry f (x: f64) = {}x{}", "(".repeat(5000), ")".repeat(5000));
+    assert_eq!(read(&deep).expect_err("too deep")[0].code, "P0090");
+    let types = format!("entry f (x: {}f64) = 1", "[]".repeat(5000));
+    assert_eq!(read(&types).expect_err("too deep")[0].code, "P0090");
+    let chain = format!("entry f (x: f64) = x{}", " + x".repeat(20_000));
+    assert_eq!(read(&chain).expect_err("too high")[0].code, "P0090");
+    let long = format!("entry f (x: f64) = x{}", " + x".repeat(5000));
+    assert!(read(&long).is_ok());
+    let lets = format!("entry f (x: f64) = {} in x", "let x = x + 1\n".repeat(5000));
+    assert!(read(&lets).is_ok());
+}
+
+#[test]
+fn importing_oneself_is_an_error() {
+    let errors = super::read_with("import \"a\"", &mut |_| Ok("import \"a\"".to_string())).expect_err("a circle");
+    assert_eq!((errors[0].code, errors[0].message.contains("imports itself")), ("P0644", true));
+}
+
+/// Pieces of programs, in any order.
+fn pieces() -> impl Strategy<Value = String> {
+    let words = [
+        "entry", "def", "let", "in", "f", "x", "y", "(", ")", "[", "]", "{", "}", ",", "=", "->", "\\", "+", "-", "*",
+        "|>", "<|", "1", "2.5", "i32", "f64", ".", "..", "..<", "if", "then", "else", "loop", "for", "while", "do",
+        "<", "match", "case", "#a", "#b", "with", ":", ":>", "'", "type", "module", "open", "import", "\"a\"", "map",
+        "reduce", "vjp", "`", "#[", "_", "true", "...", "?", "~", "local", "val", "assert", "\n", "-- c\n",
+    ];
+    proptest::collection::vec(proptest::sample::select(words.to_vec()), 0..60).prop_map(|all| all.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = read(&text);
+        let _ = blocks::cases(&text);
+        let ty = pendula_functional::fut::ValueType::Array(Box::new(pendula_functional::fut::ValueType::Prim(pendula_functional::fut::Prim::F64)));
+        let _ = value::parse(&text, &ty, Budget::default());
+    }
+
+    #[test]
+    fn random_pieces_never_panic(text in pieces()) {
+        let _ = read(&text);
+        let _ = read(&format!("entry f x y = {text}"));
+        let _ = blocks::cases(&format!("-- ==\n-- {text}"));
+    }
+}
