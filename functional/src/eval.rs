@@ -104,6 +104,8 @@ struct Loop {
     results: Vec<Value>,
     /// The state of a scan.
     state: Option<Value>,
+    /// The function's code with its environment, once it was called.
+    known: Option<(Rc<Code>, Rc<Env>, Word)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

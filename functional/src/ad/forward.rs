@@ -310,7 +310,9 @@ impl Forward<'_> {
     fn int_tangent(&mut self, f: IntBinary, args: &[Var], values: &[Var], level: Word) -> Option<Var> {
         let mut terms = [None, None];
         for n in [0, 1] {
-            if !self.constant.contains(&args[n]) && !(f == IntBinary::Pow && n == 1) {
+            // The exponent of a power counts as constant.
+            let constant = self.constant.contains(&args[n]) || f == IntBinary::Pow && n == 1;
+            if !constant {
                 terms[n] = Some(self.tangent(args[n]));
             }
         }

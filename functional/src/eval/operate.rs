@@ -42,7 +42,7 @@ impl Machine {
         let (array, word) = elements(op, args.next().unwrap_or_default())?;
         frame.dst = dst;
         let results = Vec::with_capacity(array.len().min(1 << 20));
-        let loops = Box::new(Loop { kind, function, word, array, next: 0, results, state });
+        let loops = Box::new(Loop { kind, function, word, array, next: 0, results, state, known: None });
         match self.turn(loops)? {
             // The frame waits for the loop, and the loop for the function.
             Ok(callee) => match self.waiting.pop() {
@@ -77,15 +77,20 @@ impl Machine {
             None => element,
             Some(state) => Value::pair(state, element),
         };
-        let function = loops.function.clone();
-        self.waiting.push(Waiting::Loop(loops));
-        match self.enter(function, argument) {
-            Ok(frame) => Ok(Ok(frame)),
-            Err(failure) => {
-                self.waiting.pop();
-                Err(failure)
+        let frame = match &loops.known {
+            Some((code, env, word)) => {
+                code.calls.set(code.calls.get() + 1);
+                let (code, env, word) = (Rc::clone(code), Rc::clone(env), *word);
+                self.frame(code, env, word, argument)
             }
-        }
+            None => {
+                let frame = self.enter(loops.function.clone(), argument)?;
+                loops.known = Some((Rc::clone(&frame.code), Rc::clone(&frame.env), frame.word));
+                frame
+            }
+        };
+        self.waiting.push(Waiting::Loop(loops));
+        Ok(Ok(frame))
     }
 
     fn calculate(&mut self, op: &Op, level: Word, args: Vec<Value>) -> Result<Value, Failure> {
@@ -127,49 +132,9 @@ impl Machine {
                 Value::Real(word, x) if word == level => Ok(Value::Real(word, x)),
                 other => Err(wrong(op.name(), &other, level)),
             },
-            Op::ToReal => match next() {
-                Value::Int(IntType::U64, word, x) if word == level => Ok(Value::Real(level, x as u64 as f64)),
-                Value::Int(_, word, x) if word == level => Ok(Value::Real(level, x as f64)),
-                Value::Bool(word, x) if word == level => Ok(Value::Real(level, f64::from(u8::from(x)))),
-                other => Err(wrong(op.name(), &other, level)),
-            },
-            Op::ToInt(ty) => match next() {
-                Value::Int(_, word, x) if word == level => Ok(Value::Int(*ty, level, ty.wrap(x))),
-                Value::Bool(word, x) if word == level => Ok(Value::Int(*ty, level, i64::from(x))),
-                Value::Real(word, x) if word == level => Ok(Value::Int(*ty, level, truncate(*ty, x))),
-                other => Err(wrong(op.name(), &other, level)),
-            },
-            Op::ToBits(width) => match next() {
-                Value::Real(word, x) if word == level => Ok(if *width == 32 {
-                    Value::Int(IntType::U32, level, i64::from((x as f32).to_bits()))
-                } else {
-                    Value::Int(IntType::U64, level, x.to_bits() as i64)
-                }),
-                other => Err(wrong(op.name(), &other, level)),
-            },
-            Op::FromBits(width) => {
-                let (_, bits) = int(op, &next(), level)?;
-                let x = if *width == 32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits as u64) };
-                Ok(Value::Real(level, x))
-            }
-            Op::Like => {
-                let (model, x) = (next(), next());
-                match (&model, x) {
-                    (Value::Int(ty, word, _), Value::Real(w, x)) if *word == level && w == level => {
-                        Ok(Value::Int(*ty, level, truncate(*ty, x)))
-                    }
-                    (Value::Int(ty, word, _), Value::Int(_, w, x)) if *word == level && w == level => {
-                        Ok(Value::Int(*ty, level, ty.wrap(x)))
-                    }
-                    (Value::Real(word, _), Value::Int(IntType::U64, w, x)) if *word == level && w == level => {
-                        Ok(Value::Real(level, x as u64 as f64))
-                    }
-                    (Value::Real(word, _), Value::Int(_, w, x)) if *word == level && w == level => {
-                        Ok(Value::Real(level, x as f64))
-                    }
-                    (Value::Real(word, _), Value::Real(w, x)) if *word == level && w == level => Ok(Value::Real(w, x)),
-                    (_, other) => Err(wrong(op.name(), &other, level)),
-                }
+            Op::ToReal | Op::ToInt(_) | Op::ToBits(_) | Op::FromBits(_) | Op::Like => {
+                let x = next();
+                convert(op, level, x, next())
             }
             Op::Write => {
                 let value = next();
@@ -225,7 +190,7 @@ impl Machine {
             Op::Replicate => {
                 let (_, n) = int(op, &next(), level)?;
                 let n = self.size(n)?;
-                Ok(Value::array_of(vec![next(); n]))
+                Ok(repeated(n, next()))
             }
             Op::Length => {
                 let value = next();
@@ -254,11 +219,11 @@ impl Machine {
                 Ok(Value::array_of(a.into_iter().chain(b).collect()))
             }
             Op::Slice => {
-                let xs = list(op, next())?;
+                let xs = next();
                 let (_, from) = int(op, &next(), level)?;
                 let (_, to) = int(op, &next(), level)?;
                 let (_, step) = int(op, &next(), level)?;
-                slice(&xs, from, to, step)
+                slice(op, xs, from, to, step)
             }
             Op::Flip => Ok(Value::array_of(list(op, next())?.into_iter().rev().collect())),
             Op::Unzip(index, of) => {
@@ -320,6 +285,11 @@ impl Machine {
         match op {
             Op::Sum => {
                 let zero = next();
+                if let Some((sum, added)) = args.as_slice().first().and_then(total) {
+                    self.counts.binary[Binary::Add as usize] += added;
+                    return Ok(sum);
+                }
+                let mut next = || args.next().unwrap_or_default();
                 let mut sum: Option<Value> = None;
                 for x in list(op, next())? {
                     sum = Some(match sum {
@@ -388,20 +358,60 @@ fn replace(op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
     Ok(Value::Array(word, array))
 }
 
-fn slice(xs: &[Value], from: i64, to: i64, step: i64) -> Result<Value, Failure> {
-    let n = xs.len() as i64;
+fn slice(op: &Op, xs: Value, from: i64, to: i64, step: i64) -> Result<Value, Failure> {
+    let n = xs.length().ok_or_else(|| wrong(op.name(), &xs, Word::NONE))? as i64;
     let forward = step > 0 && 0 <= from && from <= to && to <= n;
     let backward = step < 0 && -1 <= to && to <= from && from < n;
-    let mut all = Vec::new();
-    if forward || backward {
-        let mut at = from;
-        while if step > 0 { at < to } else { at > to } {
-            all.push(xs[at as usize].clone());
-            at += step;
-        }
-        return Ok(Value::array_of(all));
+    if !forward && !backward {
+        let message = format!("the slice from {from} to {to} by {step} is outside an array of {n} elements");
+        return Err(Failure::new(INDEX, message));
     }
-    Err(Failure::new(INDEX, format!("the slice from {from} to {to} by {step} is outside an array of {n} elements")))
+    let (distance, stride) = ((to - from).unsigned_abs(), step.unsigned_abs());
+    let count = distance.div_ceil(stride) as usize;
+    if let Some(some) = picked(&xs, count, |k| (from + k as i64 * step) as usize) {
+        return Ok(some);
+    }
+    let all = list(op, xs)?;
+    Ok(Value::array_of((0..count).map(|k| all[(from + k as i64 * step) as usize].clone()).collect()))
+}
+
+/// Elements of an array of numbers or truth values, chosen by index; `None` for other arrays.
+fn picked(xs: &Value, count: usize, at: impl Fn(usize) -> usize) -> Option<Value> {
+    let Value::Array(word, array) = xs else { return None };
+    let some = match &**array {
+        Array::Real(v) => Array::reals((0..count).map(|k| v[at(k)]).collect()),
+        Array::Int(ty, v) => Array::ints(*ty, (0..count).map(|k| v[at(k)]).collect()),
+        Array::Bool(v) => Array::bools((0..count).map(|k| v[at(k)]).collect()),
+        Array::Boxed(_) => return None,
+    };
+    Some(Value::Array(*word, Rc::new(some)))
+}
+
+/// An array of one value, again and again.
+fn repeated(n: usize, value: Value) -> Value {
+    let array = match &value {
+        Value::Real(_, x) => Array::reals(vec![*x; n]),
+        Value::Int(ty, _, x) => Array::ints(*ty, vec![*x; n]),
+        Value::Bool(_, b) => Array::bools(vec![*b; n]),
+        _ => return Value::array_of(vec![value; n]),
+    };
+    Value::Array(value.word(), Rc::new(array))
+}
+
+/// The sum of an array of numbers, and how many additions that takes; `None` for other arrays and for none.
+fn total(xs: &Value) -> Option<(Value, u64)> {
+    let Value::Array(word, array) = xs else { return None };
+    match &**array {
+        Array::Real(v) => {
+            let (first, rest) = v.split_first()?;
+            Some((Value::Real(*word, rest.iter().fold(*first, |s, x| s + x)), rest.len() as u64))
+        }
+        Array::Int(ty, v) if !v.is_empty() => {
+            let sum = v.iter().fold(0_i64, |s, x| s.wrapping_add(*x));
+            Some((Value::Int(*ty, *word, ty.wrap(sum)), v.len() as u64 - 1))
+        }
+        Array::Int(..) | Array::Bool(_) | Array::Boxed(_) => None,
+    }
 }
 
 fn zip(all: Vec<Value>) -> Result<Value, Failure> {
@@ -438,6 +448,54 @@ fn int(op: &Op, value: &Value, level: Word) -> Result<(IntType, i64), Failure> {
         // What counts, compares or finds an element does not look at the tangent.
         Value::Bundle(_, parts) => counted(&parts.0).ok_or_else(|| wrong(op.name(), value, level)),
         other => Err(wrong(op.name(), other, level)),
+    }
+}
+
+/// A number as one of another kind; `y` is the second operand, if there is one.
+fn convert(op: &Op, level: Word, x: Value, y: Value) -> Result<Value, Failure> {
+    match op {
+        Op::ToReal => match x {
+            Value::Int(IntType::U64, word, x) if word == level => Ok(Value::Real(level, x as u64 as f64)),
+            Value::Int(_, word, x) if word == level => Ok(Value::Real(level, x as f64)),
+            Value::Bool(word, x) if word == level => Ok(Value::Real(level, f64::from(u8::from(x)))),
+            other => Err(wrong(op.name(), &other, level)),
+        },
+        Op::ToInt(ty) => match x {
+            Value::Int(_, word, x) if word == level => Ok(Value::Int(*ty, level, ty.wrap(x))),
+            Value::Bool(word, x) if word == level => Ok(Value::Int(*ty, level, i64::from(x))),
+            Value::Real(word, x) if word == level => Ok(Value::Int(*ty, level, truncate(*ty, x))),
+            other => Err(wrong(op.name(), &other, level)),
+        },
+        Op::ToBits(width) => match x {
+            Value::Real(word, x) if word == level => Ok(if *width == 32 {
+                Value::Int(IntType::U32, level, i64::from((x as f32).to_bits()))
+            } else {
+                Value::Int(IntType::U64, level, x.to_bits() as i64)
+            }),
+            other => Err(wrong(op.name(), &other, level)),
+        },
+        Op::FromBits(width) => {
+            let (_, bits) = int(op, &x, level)?;
+            let x = if *width == 32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits as u64) };
+            Ok(Value::Real(level, x))
+        }
+        Op::Like => match (&x, y) {
+            (Value::Int(ty, word, _), Value::Real(w, x)) if *word == level && w == level => {
+                Ok(Value::Int(*ty, level, truncate(*ty, x)))
+            }
+            (Value::Int(ty, word, _), Value::Int(_, w, x)) if *word == level && w == level => {
+                Ok(Value::Int(*ty, level, ty.wrap(x)))
+            }
+            (Value::Real(word, _), Value::Int(IntType::U64, w, x)) if *word == level && w == level => {
+                Ok(Value::Real(level, x as u64 as f64))
+            }
+            (Value::Real(word, _), Value::Int(_, w, x)) if *word == level && w == level => {
+                Ok(Value::Real(level, x as f64))
+            }
+            (Value::Real(word, _), Value::Real(w, x)) if *word == level && w == level => Ok(Value::Real(w, x)),
+            (_, other) => Err(wrong(op.name(), &other, level)),
+        },
+        _ => Err(wrong(op.name(), &x, level)),
     }
 }
 

@@ -201,7 +201,7 @@ fn blank(text: &str) -> &str {
 }
 
 /// Reads the tokens of a file; the last is [`Tok::End`].
-pub(super) fn tokens(file: u16, text: &str) -> Result<Vec<Token>, Diagnostic> {
+pub(super) fn tokens(file: u16, text: &str) -> Result<Vec<Token>, Box<Diagnostic>> {
     let (mut found, mut rest) = (Vec::new(), text);
     let (mut last, mut after_dot) = (0, false);
     loop {
@@ -214,9 +214,11 @@ pub(super) fn tokens(file: u16, text: &str) -> Result<Vec<Token>, Diagnostic> {
         let close = from == last && from > 0;
         let (after, tok) = token(rest, close, after_dot && close).map_err(|_| {
             let c = rest.chars().next().unwrap_or(' ');
-            Diagnostic::error(errors::FUT_SYNTAX, format!("`{}` begins nothing in Futhark", c.escape_default()))
-                .at(Place { file, span: from..from + c.len_utf8() }, "not a token")
-                .help("remove it")
+            Box::new(
+                Diagnostic::error(errors::FUT_SYNTAX, format!("`{}` begins nothing in Futhark", c.escape_default()))
+                    .at(Place { file, span: from..from + c.len_utf8() }, "not a token")
+                    .help("remove it"),
+            )
         })?;
         last = text.len() - after.len();
         after_dot = matches!(tok, Tok::Dot | Tok::Mark("."));

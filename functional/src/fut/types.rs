@@ -333,11 +333,9 @@ impl Unifier {
     pub(super) fn unify_sizes(&mut self, a: &Size, b: &Size) {
         match (self.size(a), self.size(b)) {
             (Size::Var(a), Size::Var(b)) if a == b => {}
-            (Size::Var(v), other) | (other, Size::Var(v)) => {
-                if !occurs(&other, v) {
-                    self.lower_size(&other, self.sizes[v as usize].level);
-                    self.sizes[v as usize].is = Some(other);
-                }
+            (Size::Var(v), other) | (other, Size::Var(v)) if !occurs(&other, v) => {
+                self.lower_size(&other, self.sizes[v as usize].level);
+                self.sizes[v as usize].is = Some(other);
             }
             (Size::Op(p, a), Size::Op(q, b)) if p == q => {
                 self.unify_sizes(&a.0, &b.0);

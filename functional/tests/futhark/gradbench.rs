@@ -100,10 +100,10 @@ fn kmeans(folder: &str) {
     let found = call(&kmeans, "cost", vec![matrix(&points), matrix(&centroids)]);
     near(&[number(&found)], &[cost], 1e-12, "kmeans");
     let found = call(&kmeans, "dir", vec![matrix(&points), matrix(&centroids)]);
-    for c in 0..4 {
+    for (c, centroid) in centroids.iter().enumerate() {
         let own: Vec<&Vec<f64>> = points.iter().zip(&nearest).filter(|(_, n)| **n == c).map(|(p, _)| p).collect();
         let wanted: Vec<f64> =
-            (0..3).map(|k| centroids[c][k] - own.iter().map(|p| p[k]).sum::<f64>() / own.len() as f64).collect();
+            (0..3).map(|k| centroid[k] - own.iter().map(|p| p[k]).sum::<f64>() / own.len() as f64).collect();
         let row = vector(&found.element(c).expect("a row").expect("a row"));
         near(&row, &wanted, 1e-9, "kmeans, dir");
     }
