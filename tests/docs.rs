@@ -32,6 +32,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::common::expectations::{Expectations, Language};
+use crate::common::functional::outcome;
 
 use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::check::Rule;

@@ -62,14 +62,18 @@ pub fn complete(store: &mut Store, id: GroupId) -> Result<(), Failure> {
 }
 
 fn raised(level: Word, layer: View) -> Result<Word, Failure> {
-    let deep = || Failure::new(NESTING, "derivatives are nested too deep").help("nest fewer derivatives inside each other");
+    let deep =
+        || Failure::new(NESTING, "derivatives are nested too deep").help("nest fewer derivatives inside each other");
     level.push(layer).ok_or_else(deep)
 }
 
 /// The code of a stage of the ladder is not differentiated again.
 fn staged(op: &Op) -> Failure {
-    Failure::new(NO_DERIVATIVE, format!("`{}` has no derivative: a stage's code is not differentiated again", op.name()))
-        .help("nest `*j` and `j*` in the program instead")
+    Failure::new(
+        NO_DERIVATIVE,
+        format!("`{}` has no derivative: a stage's code is not differentiated again", op.name()),
+    )
+    .help("nest `*j` and `j*` in the program instead")
 }
 
 /// Removes bindings that nothing uses and that only rearrange values.

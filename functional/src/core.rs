@@ -409,7 +409,8 @@ impl<'s> Builder<'s> {
         let mut inner = Builder { store: self.store, binds: Vec::new(), level: self.level, place: self.place.clone() };
         let result = body(&mut inner, param);
         let body = Body { binds: inner.binds, result };
-        let group = self.store.group_at(self.level, vec![Member { name: name.into(), param, body, place: self.place.clone() }]);
+        let group =
+            self.store.group_at(self.level, vec![Member { name: name.into(), param, body, place: self.place.clone() }]);
         self.bind(name, Rhs::Closure(group, 0))
     }
 

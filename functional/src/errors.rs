@@ -73,6 +73,21 @@ impl Failure {
         self
     }
 
+    /// Whether it was stopped from outside.
+    pub fn is_interrupted(&self) -> bool {
+        self.code == INTERRUPTED
+    }
+
+    /// Whether it reached the limit on steps.
+    pub fn is_step_limit(&self) -> bool {
+        self.code == STEPS
+    }
+
+    /// Whether it reached the limit on memory.
+    pub fn is_memory_limit(&self) -> bool {
+        self.code == MEMORY
+    }
+
     /// Sets the way out.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Failure {

@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pendula_isa::diagnostic::Place;
 use rustc_hash::FxHashMap;
@@ -29,8 +27,8 @@ pub struct Limits {
     pub memory: u64,
     /// The number of instructions.
     pub steps: u64,
-    /// Set from outside to stop.
-    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Asked now and then whether to stop.
+    pub interrupt: Option<fn() -> bool>,
     /// The numbers that `read-real` reads.
     pub input: Vec<f64>,
 }
@@ -182,6 +180,11 @@ impl Machine {
     /// Numbers that `read-real` reads next.
     pub fn feed(&mut self, numbers: impl IntoIterator<Item = f64>) {
         self.input.extend(numbers);
+    }
+
+    /// Numbers that `read-real` reads next, instead of what is left.
+    pub fn feed_only(&mut self, numbers: impl IntoIterator<Item = f64>) {
+        self.input = numbers.into_iter().collect();
     }
 
     /// What was written since the last call of this.
@@ -380,7 +383,7 @@ impl Machine {
         if self.counts.steps > self.limits.steps {
             return Err(Failure::new(STEPS, format!("more than {} steps", self.limits.steps)));
         }
-        if self.limits.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self.limits.interrupt.is_some_and(|asks| asks()) {
             return Err(Failure::new(INTERRUPTED, "interrupted"));
         }
         self.room(0)

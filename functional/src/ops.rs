@@ -222,7 +222,9 @@ impl IntBinary {
         match self {
             IntBinary::Add | IntBinary::Sub | IntBinary::Mul | IntBinary::Pow | IntBinary::Min | IntBinary::Max => true,
             IntBinary::Div | IntBinary::Mod | IntBinary::Quot | IntBinary::Rem => false,
-            IntBinary::And | IntBinary::Or | IntBinary::Xor | IntBinary::Shl | IntBinary::Shr | IntBinary::Lshr => false,
+            IntBinary::And | IntBinary::Or | IntBinary::Xor | IntBinary::Shl | IntBinary::Shr | IntBinary::Lshr => {
+                false
+            }
         }
     }
 }

@@ -3,10 +3,12 @@
 //! VLAD is the language of Pearlmutter and Siskind: Scheme's notation without assignment, functions of one parameter with patterns, and
 //! operators of forward and reverse mode.
 
+use std::rc::Rc;
+
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Sources};
 
-use crate::core::Program;
+use crate::core::{GroupId, Program, Var};
 
 mod basis;
 mod expand;
@@ -14,11 +16,22 @@ mod sexp;
 
 pub use sexp::{Form, Sexp, read as forms};
 
+/// What a definition at the top defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// A function without free variables: the only member of a group.
+    Function(GroupId),
+    /// A variable.
+    Variable(Var),
+}
+
 /// A program that was read.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// The program. An item with a mistake is one that fails.
     pub program: Program,
+    /// The definitions, in order.
+    pub definitions: Vec<(Rc<str>, Definition)>,
     /// For each expression, what stands behind `===>`.
     pub expected: Vec<Option<Sexp>>,
     /// The mistakes, in order.
@@ -32,7 +45,12 @@ pub type Include<'a> = dyn FnMut(&str, &str) -> Result<(String, String), String>
 ///
 /// # Errors
 /// If it has mistakes.
-pub fn read(sources: &mut Sources, file: u16, budget: &Budget, include: &mut Include<'_>) -> Result<Program, Vec<Diagnostic>> {
+pub fn read(
+    sources: &mut Sources,
+    file: u16,
+    budget: &Budget,
+    include: &mut Include<'_>,
+) -> Result<Program, Vec<Diagnostic>> {
     let reading = read_all(sources, file, budget, include).map_err(|d| vec![d])?;
     if reading.mistakes.is_empty() { Ok(reading.program) } else { Err(reading.mistakes) }
 }

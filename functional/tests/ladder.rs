@@ -1,5 +1,8 @@
 //! The ladder from naive dual numbers to a tape: values, derivatives and counts of each stage.
 
+mod complexity;
+mod programs;
+
 use pendula_functional::ad::ladder::LadderOp;
 use pendula_functional::ad::ladder::{Stage, gradient, staging};
 use pendula_functional::core::{Binary, Builder, GroupId, IntType, Op, Rhs, Store, Value, Var, Word};

@@ -123,7 +123,8 @@ fn file(path: &Path, stop: Arc<AtomicBool>) -> (usize, Vec<(usize, String, Strin
             Ok(value) => came.push(value.show()),
             Err(failure) => came.push(format!("error {} {} {:?}", failure.code, failure.message, failure.values)),
         }
-        let is = came.iter().map(|text| vlad::forms(text, 0, &Budget::default()).unwrap_or_default()).collect::<Vec<_>>();
+        let is =
+            came.iter().map(|text| vlad::forms(text, 0, &Budget::default()).unwrap_or_default()).collect::<Vec<_>>();
         if agrees(wanted, &is, value.is_err()) {
             met += 1;
         } else {

@@ -1,5 +1,6 @@
 //! The memory use of this process, and its limit.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use pendula::report::Reporter;
@@ -31,6 +32,14 @@ fn of_host() -> Option<u64> {
     Some(left.fold(has, u64::min))
 }
 
+/// The limit of this process, once it is set.
+static LIMIT: OnceLock<u64> = OnceLock::new();
+
+/// The memory in bytes that this process may use, if that is known.
+pub(crate) fn limit() -> Option<u64> {
+    LIMIT.get().copied()
+}
+
 /// Ends the process with an error when it uses more memory than `limit` bytes, by default half of the host's memory. If
 /// the system does not report the memory use, only an explicit limit is an error.
 pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<()> {
@@ -39,6 +48,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
         return Ok(());
     }
     let Some(most) = limit.or_else(|| of_host().map(|all| all / 2)) else { return Ok(()) };
+    LIMIT.get_or_init(|| most);
     let default = if limit.is_none() { ", half of the host's memory" } else { "" };
     let help = "use smaller inputs, or allow more memory with `--memory-limit`";
     let message = move || format!("out of memory: more than {}{default}; {help}", size(most));

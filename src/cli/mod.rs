@@ -30,6 +30,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use commands::functional::is_functional;
+
 use args::{Cli, Colour, Command, LabCommand};
 use report::answer;
 use status::{Status, broken_pipe, settled, traced};
@@ -102,13 +104,19 @@ fn log(level: tracing::Level, styled: bool, trace_json: Option<&str>, reporter: 
 
 fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
     match command {
+        Command::Run(args) if args.expect => commands::functional::expect::run(args, reporter),
+        Command::Run(args) if is_functional(&args.source.file) => commands::functional::run::run(args, reporter),
         Command::Run(args) if !args.many.batch.is_empty() => commands::batch::run::run(args, reporter),
         Command::Run(args) => commands::run::run(args, reporter),
+        Command::Grad(args) if is_functional(&args.source.file) => commands::functional::grad::run(args, reporter),
         Command::Grad(args) if !args.many.batch.is_empty() => commands::batch::grad::run(args, reporter),
         Command::Grad(args) => commands::grad::run(args, reporter),
         Command::Energy(args) => commands::energy::run(args, reporter),
         Command::Level(args) => commands::level::run(args, reporter),
         Command::Asm(args) => commands::asm::run(args, reporter),
+        Command::Compile(args) if is_functional(&args.source.file) => {
+            commands::functional::compile::run(args, reporter)
+        }
         Command::Compile(args) => commands::compile::run(args, reporter),
         Command::Disasm(args) => commands::disasm::run(args, reporter),
         Command::Check(args) => commands::check::run(args, reporter),
@@ -130,8 +138,11 @@ fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
 /// The name of the schema of a command's answer, and whether it answers in JSON.
 fn answer_name(command: &Command) -> (&'static str, bool) {
     match command {
+        Command::Run(args) if args.expect => ("run.expect", args.json),
+        Command::Run(args) if is_functional(&args.source.file) => ("run.functional", args.json),
         Command::Run(args) if args.many.batch.is_empty() => ("run", args.json),
         Command::Run(args) => ("run.batch", args.json),
+        Command::Grad(args) if is_functional(&args.source.file) => ("grad.functional", args.json),
         Command::Grad(args) if args.many.batch.is_empty() => ("grad", args.json),
         Command::Grad(args) => ("grad.batch", args.json),
         Command::Energy(args) if args.list_tech => ("energy.list", args.json),

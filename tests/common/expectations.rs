@@ -1,5 +1,5 @@
 //! The comments by which a program under `tests/filetests` says what is expected of it. The directives are the same in all languages;
-//! only the mark that begins a comment differs: `;` in assembly and PISA, `#` in Nil, `//` in Janus.
+//! only the mark that begins a comment differs: `;` in assembly, PISA and VLAD, `#` in Nil, `//` in Janus, `--` in Futhark.
 //!
 //! A directive stands directly behind that mark; a comment that begins with a blank, or repeats the mark, is an ordinary one.
 //!
@@ -24,6 +24,8 @@ pub(crate) enum Language {
     Nil,
     Janus,
     Pisa,
+    Vlad,
+    Futhark,
 }
 
 /// How often a directive may stand in a file, and whether it has a value.
@@ -94,6 +96,14 @@ const PISA: &[Entry] = &[
     ("cells", Shape::One, "cells of a translation"),
 ];
 
+const FUNCTIONAL: &[Entry] = &[
+    ("entry", Shape::One, "the function that is called"),
+    ("args", Shape::One, "`2,[1,2]`: its arguments"),
+    ("stage", Shape::One, "`d1` to `d5` or `transform`: how it is differentiated"),
+    ("seed", Shape::One, "what the numbers of the result count"),
+    ("max-steps", Shape::One, "steps after which an evaluation is stopped"),
+];
+
 impl Language {
     /// The language of a program, by the extension of its name.
     pub(crate) fn of(path: &Path) -> Option<Language> {
@@ -102,6 +112,8 @@ impl Language {
             "nil" | "jl" => Some(Language::Nil),
             "ja" | "janus" => Some(Language::Janus),
             "pisa" => Some(Language::Pisa),
+            "vlad" => Some(Language::Vlad),
+            "fut" => Some(Language::Futhark),
             _ => None,
         }
     }
@@ -109,7 +121,8 @@ impl Language {
     /// The mark that begins a comment.
     fn mark(self) -> &'static str {
         match self {
-            Language::Assembly | Language::Pisa => ";",
+            Language::Assembly | Language::Pisa | Language::Vlad => ";",
+            Language::Futhark => "--",
             Language::Nil => "#",
             Language::Janus => "//",
         }
@@ -119,7 +132,7 @@ impl Language {
     fn quotes(self) -> &'static [char] {
         match self {
             Language::Assembly => &['"', '\''],
-            Language::Nil | Language::Janus => &['"'],
+            Language::Nil | Language::Janus | Language::Vlad | Language::Futhark => &['"'],
             Language::Pisa => &[],
         }
     }
@@ -131,6 +144,7 @@ impl Language {
             Language::Nil => NIL,
             Language::Janus => JANUS,
             Language::Pisa => PISA,
+            Language::Vlad | Language::Futhark => FUNCTIONAL,
         };
         EVERYWHERE.iter().chain(special)
     }

@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod dual;
 #[allow(dead_code, reason = "the file tests need all of it")]
 pub(crate) mod expectations;
+pub(crate) mod functional;
 pub(crate) mod janus;
 
 use std::path::{Path, PathBuf};

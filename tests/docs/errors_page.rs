@@ -92,6 +92,7 @@ pub(super) fn errors() -> String {
         ("programs-in-pisa", "Programs in PISA", "P0330–P0350"),
         ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
         ("programs-in-janus", "Programs in Janus", "P0501–P0530"),
+        ("functional-programs", "Functional programs", "P0600–P0646"),
     ];
     for (anchor, title, range) in chapters {
         let _ = writeln!(out, "- [{title}](#{anchor}): {range}");
@@ -174,6 +175,11 @@ pub(super) fn errors() -> String {
          and its help.\n",
     );
     compiled_entries(&mut out, janus::codes::codes(), &janus_samples(), JANUS);
+    out.push_str(
+        "\n## Functional programs\n\nProblems in programs in VLAD and Futhark, and why evaluations end. Below each title are a line of an example, its message, \
+         and its help.\n",
+    );
+    compiled_entries(&mut out, pendula_functional::errors::codes(), &functional_samples(), FUNCTIONAL);
     out
 }
 
@@ -194,6 +200,15 @@ fn compiled_entries<'c>(
         }
     }
 }
+
+/// Codes of functional programs that no example shows.
+const FUNCTIONAL: &[(&str, &str)] = &[
+    (
+        "P0621",
+        "give it more memory with `--memory-limit`, or keep less: a recursion that waits for results holds all of them",
+    ),
+    ("P0623", "nothing needs to be done: Ctrl-C ends an evaluation"),
+];
 
 /// Codes of Janus that no example shows.
 const JANUS: &[(&str, &str)] =
@@ -267,6 +282,23 @@ fn janus_samples() -> BTreeMap<&'static str, Sample> {
     for (file, text) in test_programs("tests/filetests/janus/error", "ja") {
         let compiled = compile_janus(&file.to_string_lossy(), &text, &NilOptions::default());
         sample(&mut out, &file, &compiled.diagnostics, &text, |line| Some(Language::Janus.code(line)));
+    }
+    out
+}
+
+/// For each code of functional programs, the first example among the test programs.
+fn functional_samples() -> BTreeMap<&'static str, Sample> {
+    let mut out = BTreeMap::new();
+    for (extension, language) in [("vlad", Language::Vlad), ("fut", Language::Futhark)] {
+        for (file, text) in test_programs("tests/filetests/functional/error", extension) {
+            let (diagnostics, _) = outcome(&file, &text, &expectations(language, &text));
+            sample(&mut out, &file, &diagnostics, &text, |line| Some(language.code(line)));
+            for d in diagnostics.iter().filter(|d| d.primary.is_none()) {
+                let help = d.help.clone().unwrap_or_default();
+                let sample = Sample { line: String::new(), message: sentence(&d.message), help };
+                out.entry(d.code).or_insert(sample);
+            }
+        }
     }
     out
 }
@@ -350,7 +382,7 @@ fn sentence(message: &str) -> String {
 fn every_code_in_the_sources_is_explained() {
     let page = errors();
     let mut files = Vec::new();
-    for folder in ["isa/src", "asm/src", "vm/src", "hw-model/src", "compiler-backend/src", "src"] {
+    for folder in ["isa/src", "asm/src", "vm/src", "hw-model/src", "compiler-backend/src", "functional/src", "src"] {
         sources(&root().join(folder), &mut files);
     }
     assert!(files.len() > 50);

@@ -12,9 +12,12 @@
 
 #[path = "../common/expectations.rs"]
 mod expectations;
+#[path = "../common/functional.rs"]
+mod functional_outcome;
 
 mod assembly;
 mod compiled;
+mod functional;
 mod janus;
 mod janus_programs;
 mod nil;
@@ -68,6 +71,8 @@ const SUITES: &[Suite] = &[
     suite("janus/programs", &["ja"], "", 50, janus_programs::run),
     suite("janus/programs", &["ja"], "/inverse", 50, janus_programs::inverse),
     suite("janus/classic", &["ja"], "", 4, janus_programs::classic),
+    suite("functional/run", &["vlad", "fut"], "", 4, functional::check),
+    suite("functional/error", &["vlad", "fut"], "", 25, functional::error),
     suite("pisa/opcodes", &["pisa"], "", 80, pisa::run),
     suite("pisa/programs", &["pisa"], "", 30, pisa::run),
     suite("pisa/random", &["pisa"], "", 8, pisa::run),

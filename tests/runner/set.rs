@@ -31,6 +31,9 @@ const NIL_EXEMPT: Exempt = &[("P0454", "needs a function of more than 2^22 opera
 
 const JANUS_EXEMPT: Exempt = &[("P0522", "needs a procedure of more than 1000 instances, or of 2^22 operations")];
 
+const FUNCTIONAL_EXEMPT: Exempt =
+    &[("P0621", "needs as much memory as the limit allows"), ("P0623", "needs somebody who interrupts")];
+
 const PISA_EXEMPT: Exempt = &[("P0341", "needs a file of more than 2^28 instructions")];
 
 /// Traps that a program in Nil can raise.
@@ -56,6 +59,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("set/codes/assembly", assembly_codes),
         Trial::test("set/codes/nil", nil_codes),
         Trial::test("set/codes/janus", janus_codes),
+        Trial::test("set/codes/functional", functional_codes),
         Trial::test("set/codes/pisa", pisa_codes),
         Trial::test("set/codes/pisa-import", pisa_import_codes),
         Trial::test("set/files", files_are_tested),
@@ -113,6 +117,11 @@ fn nil_codes() -> Result<(), Failed> {
 fn janus_codes() -> Result<(), Failed> {
     let codes = janus::codes::codes().map(|(code, _)| code).chain(JANUS_TRAPS.iter().copied());
     check_codes(&["janus/run", "janus/error", "janus/trap"], codes, JANUS_EXEMPT)
+}
+
+fn functional_codes() -> Result<(), Failed> {
+    let codes = pendula_functional::errors::codes().map(|(code, _)| code);
+    check_codes(&["functional/error"], codes, FUNCTIONAL_EXEMPT)
 }
 
 fn pisa_codes() -> Result<(), Failed> {

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::partial::{Partial, of_binary, of_unary};
 use crate::core::{
-    Bind, Binary, Body, Builder, Compare, GroupId, IntBinary, IntUnary, Member, Op, Rhs, Store, Transform, Unary, Var,
+    Binary, Bind, Body, Builder, Compare, GroupId, IntBinary, IntUnary, Member, Op, Rhs, Store, Transform, Unary, Var,
     View, Word,
 };
 use crate::errors::Failure;
@@ -18,7 +18,8 @@ pub(super) fn members(store: &mut Store, id: GroupId) -> Result<Vec<Member>, Fai
     let source = Rc::clone(store.get(id));
     let mut members = Vec::with_capacity(source.members.len());
     for member in &source.members {
-        let mut forward = Forward { builder: Builder::new(store), parts: FxHashMap::default(), constant: FxHashSet::default() };
+        let mut forward =
+            Forward { builder: Builder::new(store), parts: FxHashMap::default(), constant: FxHashSet::default() };
         let body = forward.body(&member.body)?;
         let param = store.twin(member.param, Transform::Forward);
         let name = member.name.clone();
@@ -213,7 +214,9 @@ impl Forward<'_> {
                 Ok(())
             }
             Op::Not | Op::Check(_) => self.same(var, op, args, level),
-            Op::Array | Op::Iota(_) | Op::Replicate | Op::Length | Op::Index | Op::Update => self.same(var, op, args, level),
+            Op::Array | Op::Iota(_) | Op::Replicate | Op::Length | Op::Index | Op::Update => {
+                self.same(var, op, args, level)
+            }
             Op::Concat | Op::Slice | Op::Flip | Op::Zip | Op::Unzip(..) => self.same(var, op, args, level),
             Op::Flatten | Op::Unflatten | Op::Transpose | Op::Gather => self.same(var, op, args, level),
             Op::Scatter | Op::ScatterAdd | Op::Sum | Op::Bump => self.same(var, op, args, level),

@@ -13,7 +13,6 @@
 //! - **D5**: no backpropagators are left, but their operands and partial derivatives: a tape.
 
 mod map;
-mod partial;
 mod state;
 mod tape;
 mod transform;
@@ -102,6 +101,15 @@ pub fn gradient(
     let (value, gradient, passes) = done?;
     let (counts, tape) = state.map(|s| (s.counts, s.tape)).unwrap_or_default();
     Ok(Gradient { value, gradient, passes, counts, tape: (stage == Stage::D5).then_some(tape), trace: Vec::new() })
+}
+
+/// A value with 1 in place of its numbers: the seed that is taken without one.
+///
+/// # Errors
+/// If the value holds a function or layers of derivatives.
+pub fn ones(value: &Value) -> Result<Value, Failure> {
+    let count = walk::inputs(value)?;
+    walk(value, &mut Rebuild { numbers: vec![1.0; count].iter() })
 }
 
 /// A function after the transformation of a stage, as the store's group of it.

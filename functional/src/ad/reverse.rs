@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::raised;
 use super::partial::{Partial, of_binary, of_unary};
+use super::raised;
 use crate::core::{Bind, Body, Builder, GroupId, Member, Op, Rhs, Store, Transform, Unary, Value, Var, View, Word};
 use crate::errors::{Failure, NO_DERIVATIVE};
 
@@ -231,7 +231,14 @@ impl Forward<'_> {
     }
 
     /// A loop over an array keeps the backpropagators of all turns in an array.
-    fn loops(&mut self, bind: &Bind, op: &Op, args: Vec<Var>, level: Word, binds: &mut Vec<Bind>) -> Result<(), Failure> {
+    fn loops(
+        &mut self,
+        bind: &Bind,
+        op: &Op,
+        args: Vec<Var>,
+        level: Word,
+        binds: &mut Vec<Bind>,
+    ) -> Result<(), Failure> {
         let twin = self.twin(bind.var);
         let mut b = Builder { store: self.store, binds: Vec::new(), level, place: bind.place.clone() };
         let bp;
@@ -282,7 +289,8 @@ fn backpropagator(
 ) -> Result<GroupId, Failure> {
     let sensitivity = store.var("s", None);
     let builder = Builder::new(store);
-    let mut reverse = Reverse { builder, notes: *notes, back, inactive, sums: FxHashMap::default(), plain: FxHashMap::default() };
+    let mut reverse =
+        Reverse { builder, notes: *notes, back, inactive, sums: FxHashMap::default(), plain: FxHashMap::default() };
     reverse.add(body.result, sensitivity);
     for bind in body.binds.iter().rev() {
         reverse.builder.place.clone_from(&bind.place);
@@ -294,7 +302,8 @@ fn backpropagator(
     let result = match wanted {
         Wanted::Function { param } => {
             let free: Vec<Var> = notes.free.iter().map(|v| reverse.finish(*v)).collect();
-            let env = if free.is_empty() { reverse.builder.constant(Value::UNIT) } else { reverse.builder.tuple(&free) };
+            let env =
+                if free.is_empty() { reverse.builder.constant(Value::UNIT) } else { reverse.builder.tuple(&free) };
             let param = reverse.finish(param);
             reverse.builder.tuple(&[env, param])
         }
@@ -611,9 +620,13 @@ impl Reverse<'_> {
             Op::AsReal | Op::Write => self.add(args[0], z),
             Op::Check(_) => self.add(args[1], z),
             Op::Map | Op::Scan | Op::ScanBack => self.loops(op, args, bind, z),
-            Op::Array | Op::Replicate | Op::Index | Op::Update | Op::Concat | Op::Slice => self.array(op, args, bind, z),
+            Op::Array | Op::Replicate | Op::Index | Op::Update | Op::Concat | Op::Slice => {
+                self.array(op, args, bind, z)
+            }
             Op::Flip | Op::Zip | Op::Unzip(..) | Op::Flatten | Op::Unflatten => self.array(op, args, bind, z),
-            Op::Transpose | Op::Gather | Op::Scatter | Op::ScatterAdd | Op::Sum | Op::Bump => self.array(op, args, bind, z),
+            Op::Transpose | Op::Gather | Op::Scatter | Op::ScatterAdd | Op::Sum | Op::Bump => {
+                self.array(op, args, bind, z)
+            }
         }
         Ok(())
     }

@@ -82,6 +82,13 @@ pub struct Module {
     pub entries: Vec<Entry>,
 }
 
+impl Entry {
+    /// How many arguments its function takes as a tuple; the others follow one by one.
+    pub fn tupled(&self) -> usize {
+        self.tupled
+    }
+}
+
 impl Module {
     /// The entry point with a name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {

@@ -85,7 +85,9 @@ impl Primitive {
         match self {
             Primitive::Op(Op::Binary(_) | Op::Compare(_)) | Primitive::Bundle | Primitive::Plus => 2,
             Primitive::If => 3,
-            Primitive::Op(_) | Primitive::Against(_) | Primitive::View(_) | Primitive::Tangent | Primitive::Part(_) => 1,
+            Primitive::Op(_) | Primitive::Against(_) | Primitive::View(_) | Primitive::Tangent | Primitive::Part(_) => {
+                1
+            }
         }
     }
 

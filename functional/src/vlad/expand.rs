@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::basis::Primitive;
 use super::sexp::{Form, Sexp};
-use super::{Include, Reading};
+use super::{Definition, Include, Reading};
 use crate::core::{Bind, Body, Builder, GroupId, Item, Member, Program, Rhs, Store, Value, Var, Word};
 use crate::errors::{DUPLICATE, FORM, Failure, INCLUDE, UNBOUND};
 
@@ -53,7 +53,7 @@ pub(super) struct Expander<'a> {
 }
 
 /// A definition that waits for the next expression.
-struct Definition {
+struct Waits {
     name: Rc<str>,
     value: Sexp,
     place: Place,
@@ -63,7 +63,7 @@ struct Top<'a, 's> {
     expander: Expander<'a>,
     sources: &'s mut Sources,
     include: &'s mut Include<'s>,
-    waiting: Vec<Definition>,
+    waiting: Vec<Waits>,
     reading: Reading,
     bytes: u64,
 }
@@ -87,7 +87,8 @@ pub(super) fn program(
         depth: 0,
     };
     let mut include = |from: &str, name: &str| include(from, name);
-    let mut top = Top { expander, sources, include: &mut include, waiting: Vec::new(), reading: Reading::default(), bytes: 0 };
+    let mut top =
+        Top { expander, sources, include: &mut include, waiting: Vec::new(), reading: Reading::default(), bytes: 0 };
     let forms = top.load(file, 0)?;
     top.all(forms, true)?;
     top.define();
@@ -165,7 +166,7 @@ impl Top<'_, '_> {
         Ok(())
     }
 
-    fn definition(&self, form: &Sexp) -> Option<Result<Definition, Wrong>> {
+    fn definition(&self, form: &Sexp) -> Option<Result<Waits, Wrong>> {
         let parts = form.headed("define")?;
         let [target, value] = parts else {
             let message = "a definition has a name and one expression";
@@ -175,7 +176,7 @@ impl Top<'_, '_> {
         loop {
             match &target.form {
                 Form::Symbol(name) => {
-                    return Some(Ok(Definition { name: name.clone(), value, place: target.place.clone() }));
+                    return Some(Ok(Waits { name: name.clone(), value, place: target.place.clone() }));
                 }
                 Form::List(all, None) if !all.is_empty() => {
                     let place = form.place.clone();
@@ -204,17 +205,20 @@ impl Top<'_, '_> {
         for definition in waiting {
             if let Some(before) = seen.insert(definition.name.clone(), definition.place.clone()) {
                 let message = format!("`{}` is defined twice", definition.name);
-                let wrong = Diagnostic::error(DUPLICATE, message).at(definition.place.clone(), "").also(before, "and here");
+                let wrong =
+                    Diagnostic::error(DUPLICATE, message).at(definition.place.clone(), "").also(before, "and here");
                 self.reading.mistakes.push(wrong);
                 continue;
             }
             if definition.value.headed("lambda").is_some() {
                 let group = self.expander.store.reserve();
                 self.expander.name(&definition.name, Meaning::Function(group));
+                self.reading.definitions.push((definition.name.clone(), Definition::Function(group)));
                 plan.push((definition, Some(group)));
             } else {
                 let var = self.expander.store.var(definition.name.clone(), Some(definition.place.clone()));
                 self.expander.name(&definition.name, Meaning::Var(var));
+                self.reading.definitions.push((definition.name.clone(), Definition::Variable(var)));
                 plan.push((definition, None));
             }
         }

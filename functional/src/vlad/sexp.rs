@@ -153,7 +153,10 @@ impl Reader<'_> {
                 self.put(Form::Text(text), start)?;
             }
             _ => {
-                while self.peek().is_some_and(|c| !c.is_whitespace() && !matches!(c, '(' | ')' | '[' | ']' | '"' | ';' | '\'')) {
+                while self
+                    .peek()
+                    .is_some_and(|c| !c.is_whitespace() && !matches!(c, '(' | ')' | '[' | ']' | '"' | ';' | '\''))
+                {
                     self.next();
                 }
                 self.word(start)?;
@@ -275,7 +278,10 @@ fn based(word: &str) -> Option<f64> {
     if digits.is_empty() {
         return None;
     }
-    digits.chars().try_fold(0.0, |x, c| Some(x * f64::from(radix) + f64::from(c.to_digit(radix)?))).map(|x: f64| sign * x)
+    digits
+        .chars()
+        .try_fold(0.0, |x, c| Some(x * f64::from(radix) + f64::from(c.to_digit(radix)?)))
+        .map(|x: f64| sign * x)
 }
 
 /// A decimal number, or a fraction.
@@ -286,7 +292,9 @@ fn number(word: &str) -> Option<f64> {
     }
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     let first = digits.strip_prefix('.').unwrap_or(digits).chars().next()?;
-    if !first.is_ascii_digit() || !digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-')) {
+    if !first.is_ascii_digit()
+        || !digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))
+    {
         return None;
     }
     word.parse().ok()

@@ -76,9 +76,11 @@ pub(crate) struct Grad {
     /// How to differentiate [default: transform].
     #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "NAME", conflicts_with = "stage")]
     pub(crate) method: Option<Method>,
-    /// Differentiate by this stage of the ladder from naive dual numbers to a tape.
-    #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "STAGE")]
-    pub(crate) stage: Option<Stage>,
+    /// Differentiate by this stage of the ladder from naive dual numbers to a tape: d1 to d5.
+    ///
+    /// Several, as in `d2,d3`, give a table of what each of them counts.
+    #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "STAGE", value_delimiter = ',')]
+    pub(crate) stage: Vec<Stage>,
     /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,

@@ -12,6 +12,7 @@ use pendula::trap_report::finding;
 use serde_json::Value;
 
 use crate::cli::args::{Check, Source};
+use crate::cli::commands::functional;
 use crate::cli::commands::usage::quoted;
 use crate::cli::commands::{each, load_to_check};
 use crate::cli::output::answer_diagnostics;
@@ -25,6 +26,9 @@ pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
 
 /// Checks one program; `several` says whether there are others.
 fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> anyhow::Result<Status> {
+    if functional::is_functional(&source.file) {
+        return functional::check::one(source, (json, several), reporter);
+    }
     let loaded = load_to_check(source, json, reporter);
     if several && !json && loaded.as_ref().is_err_and(|error| error.is::<Reported>()) {
         print(&format!("{}: cannot be compiled\n", display_name(&source.file)))?;

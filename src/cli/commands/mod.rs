@@ -12,6 +12,7 @@ pub(crate) mod disasm;
 pub(crate) mod energy;
 pub(crate) mod explain;
 pub(crate) mod fmt;
+pub(crate) mod functional;
 pub(crate) mod grad;
 pub(crate) mod import;
 pub(crate) mod invert;

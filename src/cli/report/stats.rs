@@ -135,7 +135,7 @@ pub(crate) fn counts_json(
 }
 
 /// A number with its digits in groups of three.
-fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {

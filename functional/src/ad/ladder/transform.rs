@@ -3,10 +3,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Stage;
-use super::partial::{Partial, of_binary, of_unary};
 use super::state::LadderOp;
+use crate::ad::partial::{Partial, of_binary, of_unary};
 use crate::core::{
-    Binary, Bind, Body, Builder, Compare, Group, GroupId, IntType, Member, Op, Rhs, Store, Test, Transform, Value, Var,
+    Binary, Bind, Body, Builder, Compare, GroupId, IntType, Member, Op, Rhs, Store, Test, Transform, Unary, Value, Var,
 };
 use crate::errors::{Failure, LADDER};
 
@@ -73,14 +73,16 @@ impl Ladder {
             return Err(Failure::new(LADDER, "a function that a derivative made is differentiated by the ladder")
                 .help("use `--method transform`, which nests"));
         }
+        // Functions at the top may name each other in circles.
+        let made = store.reserve();
+        store.get_mut(made).free.clone_from(&source.free);
+        self.groups.insert(id, made);
         let mut members = Vec::with_capacity(source.members.len());
         for member in &source.members {
             let body = self.body(store, &member.body)?;
             members.push(Member { name: member.name.clone(), param: member.param, body, place: member.place.clone() });
         }
-        let (free, level) = (source.free.clone(), source.level);
-        let made = store.add(Group { members, free, level, origin: None, reverse: None, forward: None });
-        self.groups.insert(id, made);
+        store.fill(made, members);
         Ok(made)
     }
 
@@ -226,7 +228,7 @@ impl Ladder {
         if self.stage == Stage::D5 {
             let mut edges = Vec::new();
             for (a, partial) in args.iter().zip(partials(b, op, &xs, y)?) {
-                if let Some(p) = partial.number(b) {
+                if let Some(p) = number(b, partial) {
                     edges.push(p);
                     edges.push(b.part(*a, 1, 3));
                 }
@@ -248,7 +250,7 @@ impl Ladder {
             });
             let mut calls = Vec::new();
             for ((partial, id), f) in partials.into_iter().zip(&ids).zip(&backs) {
-                if let Some(z) = partial.times(b, z) {
+                if let Some(z) = times(b, partial, z) {
                     calls.push(Call { id: *id, f: *f, z });
                 }
             }
@@ -373,11 +375,31 @@ fn body_of(b: &mut Builder<'_>, stage: Stage, calls: &[Call]) -> Var {
     }
 }
 
+/// A partial derivative times a number; `None` if it is nought everywhere.
+fn times(b: &mut Builder<'_>, partial: Partial, z: Var) -> Option<Var> {
+    match partial {
+        Partial::Zero => None,
+        Partial::One => Some(z),
+        Partial::Minus => Some(b.op(Op::Unary(Unary::Neg), &[z])),
+        Partial::Is(p) => Some(b.op(Op::Binary(Binary::Mul), &[p, z])),
+    }
+}
+
+/// A partial derivative itself; `None` if it is nought everywhere.
+fn number(b: &mut Builder<'_>, partial: Partial) -> Option<Var> {
+    match partial {
+        Partial::Zero => None,
+        Partial::One => Some(b.real(1.0)),
+        Partial::Minus => Some(b.real(-1.0)),
+        Partial::Is(p) => Some(p),
+    }
+}
+
 /// The partial derivatives of an operator.
 fn partials(b: &mut Builder<'_>, op: &Op, xs: &[Var], y: Var) -> Result<Vec<Partial>, Failure> {
     match (op, xs) {
         (Op::Unary(op), [x]) => Ok(vec![of_unary(b, *op, *x, y)?]),
-        (Op::Binary(op), [v, w]) => Ok(of_binary(b, *op, [*v, *w], y).to_vec()),
+        (Op::Binary(op), [v, w]) => Ok(of_binary(b, *op, (*v, *w, y), [true; 2]).to_vec()),
         _ => Err(nested(op.name())),
     }
 }

@@ -157,7 +157,9 @@ impl Expander<'_> {
     /// The value of a binding; a function gets its name.
     fn bound(&mut self, target: &Sexp, value: &Sexp) -> Result<Var, Wrong> {
         match target.symbol() {
-            Some(name) if value.headed("lambda").is_some() && self.meaning("lambda").is_none() => self.lambda(name, value),
+            Some(name) if value.headed("lambda").is_some() && self.meaning("lambda").is_none() => {
+                self.lambda(name, value)
+            }
             _ => self.expression(value),
         }
     }
