@@ -108,7 +108,50 @@ impl Failure {
         }
         match &self.help {
             Some(help) => diagnostic.help(help.clone()),
-            None => diagnostic,
+            None => helped(diagnostic),
         }
     }
 }
+
+/// A diagnostic with the help of its code, if it has none.
+#[must_use]
+pub fn helped(diagnostic: Diagnostic) -> Diagnostic {
+    match HELP.iter().find(|(code, _)| *code == diagnostic.code) {
+        Some((_, help)) if diagnostic.help.is_none() => diagnostic.help(*help),
+        Some(_) | None => diagnostic,
+    }
+}
+
+/// What to do about an error, where its message says nothing else.
+const HELP: &[(&str, &str)] = &[
+    (SYNTAX, "write forms as in Scheme: symbols, numbers, `#t`, `#f`, and lists in parentheses"),
+    (FORM, "see the list of forms in the book, in the chapter on functions of functions"),
+    (UNBOUND, "define it, or look for a misprint; a definition is known from its place on, and to those beside it"),
+    (DUPLICATE, "give one of them another name"),
+    (INCLUDE, "check the path, relative to the file that includes it"),
+    (NOT_A_FUNCTION, "a list in parentheses applies its first element; write data with `list`, `cons` or a quote"),
+    (OPERAND, "give it operands of the right kind, or test before with `real?`, `pair?`, `null?`"),
+    (PATTERN, "give a value of that shape, or test before with `pair?` or `null?`"),
+    (LEVEL, "give values the layers that the code expects: transform arguments as the function is transformed"),
+    (SENSITIVITY, "a sensitivity has the shape of the result, made by `sensitize`"),
+    (CONFORM, "add values of one shape only"),
+    (TANGENT, "a tangent has the shape of its value, made by `perturb`"),
+    (NESTING, "nest fewer derivatives inside each other"),
+    (INDEX, "choose an index from 0 to one less than the length"),
+    (SHAPE, "give arrays of one length"),
+    (INPUT, "give more numbers with `--input`"),
+    (MEMORY, "keep less: a recursion that waits for results holds all of them"),
+    (STEPS, "allow more steps, or look for a recursion without end"),
+    (INTERRUPTED, "nothing needs to be done: somebody stopped it"),
+    (DIVISION, "test the divisor before"),
+    (NO_DERIVATIVE, "leave it out of what is differentiated, or give its derivative by `with_vjp`"),
+    (LADDER, "use `--method transform`, which nests"),
+    (ARGUMENT, "give arguments that the function takes"),
+    (FUT_SYNTAX, "see Futhark's language reference"),
+    (FUT_NAME, "define it before, or import the file that does"),
+    (FUT_TYPE, "make both of one type, for instance by `f64.i64`"),
+    (FUT_UNREAD, "rewrite it without this feature"),
+    (FUT_IMPORT, "check the path, relative to the file"),
+    (FUT_SIZE, "let a parameter's type name the size"),
+    (FUT_VALUE, "write it as Futhark does: `1.5`, `[1, 2]`, `empty([0]f64)`"),
+];

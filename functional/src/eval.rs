@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pendula_isa::diagnostic::Place;
 use rustc_hash::FxHashMap;
@@ -27,8 +29,8 @@ pub struct Limits {
     pub memory: u64,
     /// The number of instructions.
     pub steps: u64,
-    /// Asked now and then whether to stop.
-    pub interrupt: Option<fn() -> bool>,
+    /// Set from outside to stop.
+    pub interrupt: Option<Arc<AtomicBool>>,
     /// The numbers that `read-real` reads.
     pub input: Vec<f64>,
 }
@@ -383,7 +385,7 @@ impl Machine {
         if self.counts.steps > self.limits.steps {
             return Err(Failure::new(STEPS, format!("more than {} steps", self.limits.steps)));
         }
-        if self.limits.interrupt.is_some_and(|asks| asks()) {
+        if self.limits.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Err(Failure::new(INTERRUPTED, "interrupted"));
         }
         self.room(0)

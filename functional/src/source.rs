@@ -6,7 +6,7 @@ use pendula_isa::diagnostic::{Diagnostic, Place, Sources};
 use crate::ad::ladder::{self, Gradient, Stage};
 use crate::arguments::{self, Literal};
 use crate::core::{Builder, GroupId, Item, Program, Rhs, Store, Value};
-use crate::errors::{ARGUMENT, Failure, INCLUDE};
+use crate::errors::{ARGUMENT, Failure, INCLUDE, helped};
 use crate::eval::{Counts, Limits, Machine, Outcome};
 use crate::expect::Checked;
 use crate::fut::{self, ValueType};
@@ -59,10 +59,14 @@ pub fn read(
     match notation {
         Notation::Vlad => {
             let reading = reading((name, text), sources, load, budget)?;
-            if reading.mistakes.is_empty() { Ok(Source::Vlad(reading)) } else { Err(reading.mistakes) }
+            if reading.mistakes.is_empty() { Ok(Source::Vlad(reading)) } else { Err(all_helped(reading.mistakes)) }
         }
         Notation::Futhark => Ok(Source::Futhark(futhark((name, text), sources, load, budget)?)),
     }
+}
+
+fn all_helped(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.into_iter().map(helped).collect()
 }
 
 fn reading(
@@ -73,7 +77,7 @@ fn reading(
 ) -> Result<vlad::Reading, Vec<Diagnostic>> {
     let many = || vec![Diagnostic::error(INCLUDE, "there are more than 65536 files").help("include fewer files")];
     let file = sources.add(name, text).ok_or_else(many)?;
-    vlad::read_all(sources, file, budget, load).map_err(|d| vec![d])
+    vlad::read_all(sources, file, budget, load).map_err(|d| all_helped(vec![d]))
 }
 
 fn futhark(
@@ -83,7 +87,7 @@ fn futhark(
     budget: &Budget,
 ) -> Result<fut::Module, Vec<Diagnostic>> {
     let mut import = |path: &str| load(name, &format!("{path}.fut")).map(|(_, text)| text);
-    fut::read(name, text, sources, &mut import, *budget)
+    fut::read(name, text, sources, &mut import, *budget).map_err(all_helped)
 }
 
 /// Checks the expectations of a program.

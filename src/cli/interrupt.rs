@@ -1,6 +1,6 @@
 //! Ctrl-C: the first ends the run at the next check, so that its state can be reported; the second ends the process at once.
 
-use std::sync::Once;
+use std::sync::{Arc, LazyLock, Once};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// True once Ctrl-C was pressed.
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// The number of existing [`InterruptGuard`]s.
 static GUARDS: AtomicUsize = AtomicUsize::new(0);
@@ -87,6 +87,11 @@ fn is_guarded() -> bool {
 /// True if Ctrl-C was pressed, so that runs must end.
 pub(crate) fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
+}
+
+/// The flag that is set once Ctrl-C was pressed.
+pub(crate) fn flag() -> Arc<AtomicBool> {
+    Arc::clone(&REQUESTED)
 }
 
 /// Ends the process.

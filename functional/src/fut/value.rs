@@ -299,7 +299,7 @@ pub fn parse(text: &str, ty: &ValueType, budget: Budget) -> Result<Value, Wrong>
     Ok(values.pop().unwrap_or_default())
 }
 
-/// Reads values of several types, one after another.
+/// Reads values of several types, one after another, with commas between them or without.
 ///
 /// # Errors
 /// If the text does not consist of them, or exceeds the budget.
@@ -309,8 +309,9 @@ pub fn parse_all(text: &str, types: &[&ValueType], budget: Budget) -> Result<Vec
         return reader.exceeded(text, &error);
     }
     let (mut rest, mut values) = (text, Vec::new());
-    for ty in types {
-        let (after, value) = reader.value(rest, ty)?;
+    for (n, ty) in types.iter().enumerate() {
+        let next = if n > 0 { blank(rest).strip_prefix(',').unwrap_or(rest) } else { rest };
+        let (after, value) = reader.value(next, ty)?;
         values.push(value);
         rest = after;
     }

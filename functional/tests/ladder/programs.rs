@@ -1,7 +1,7 @@
 //! Programs of the paper and of its implementation, by every stage that can run them.
 
 use pendula_functional::ad::ladder::{Gradient, Stage};
-use pendula_functional::core::Value;
+use pendula_functional::core::{Binary, Value};
 use pendula_functional::eval::Limits;
 use pendula_functional::expect::{Verdict, agree};
 use pendula_functional::source::{Method, Notation, Source, expectations, read};
@@ -207,8 +207,8 @@ fn particles_take_as_many_operations_on_the_tape_as_without_derivatives() {
     assert!(agree(1.243_122_891_987e-4, d), "{d}");
 }
 
-/// What the tape's partial derivatives take while the function runs: nothing for sums and products, two operations and more for quotients.
+/// What the tape's partial derivatives take while the function runs: nothing for sums and products, two quotients and a change of sign for each
+/// quotient.
 fn partials(gradient: &Gradient) -> u64 {
-    // Each step of each particle divides once: its derivatives take two quotients and a change of sign.
-    3 * gradient.passes[0].binary[3].saturating_sub(gradient.passes[0].binary[3] / 3 * 2)
+    gradient.passes[0].binary[Binary::Div as usize]
 }

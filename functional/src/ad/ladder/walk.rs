@@ -55,6 +55,11 @@ fn address(value: &Value) -> Option<usize> {
 }
 
 fn step(value: &Value, with: &mut dyn Walk) -> Result<Value, Failure> {
+    let structure = matches!(value, Value::Pair(..) | Value::Tuple(..) | Value::Sum(..) | Value::Array(..));
+    if structure && !value.word().is_none() {
+        // Views of a structure are views of its parts.
+        return walk(&value.clone().settle()?, with);
+    }
     if !value.word().is_none() || matches!(value, Value::Bundle(..)) {
         return Err(Failure::new(LADDER, "a value has layers of derivatives of the program's own")
             .with(value)

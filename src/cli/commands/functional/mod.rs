@@ -93,7 +93,7 @@ pub(crate) fn limits(given: &Conditions) -> Limits {
     Limits {
         memory: memory::limit().unwrap_or(u64::MAX),
         steps: given.max_steps.unwrap_or(u64::MAX),
-        interrupt: Some(interrupt::is_requested),
+        interrupt: Some(interrupt::flag()),
         input: Vec::new(),
     }
 }

@@ -1,0 +1,1 @@
+entry f (x: f64): f64 = x + true --! P0642

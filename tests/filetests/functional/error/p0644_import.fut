@@ -1,0 +1,1 @@
+import "nowhere" --! P0644
