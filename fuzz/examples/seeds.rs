@@ -62,6 +62,11 @@ fn programs() -> io::Result<()> {
             write("definitions", &format!("sample-{seed:03}"), text(definition, Format::default()))?;
         }
     }
+    for (target, extension) in [("vlad", "vlad"), ("futhark", "fut")] {
+        for (n, path) in sources(extension)?.iter().enumerate() {
+            write(target, &format!("file-{n:03}"), fs::read(path)?)?;
+        }
+    }
     for (n, path) in sources("ja")?.iter().enumerate() {
         write("janus", &format!("file-{n:03}"), fs::read(path)?)?;
     }

@@ -1,6 +1,7 @@
 //! What the fuzz targets check of a module, however it came about.
 
 pub mod compiled;
+pub mod functional;
 pub mod targets;
 pub mod text;
 

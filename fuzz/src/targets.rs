@@ -9,7 +9,7 @@ use pendula_isa::operand::Operand;
 use pendula_isa::sample::{RandomProgram, Source};
 use pendula_isa::text::{NoNames, display};
 
-use crate::{compiled, text};
+use crate::{compiled, functional, text};
 
 /// All targets.
 pub const ALL: &[(&str, fn(&[u8]))] = &[
@@ -18,6 +18,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("decode", decode),
     ("definitions", definitions),
     ("engines", engines),
+    ("futhark", futhark),
     ("janus", janus),
     ("nil", nil),
     ("object", object),
@@ -26,6 +27,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("representation", representation),
     ("technology", technology),
     ("values", values),
+    ("vlad", vlad),
     ("word", word),
 ];
 
@@ -37,6 +39,16 @@ pub fn assemble(bytes: &[u8]) {
 /// Any bytes as a program in Janus.
 pub fn janus(bytes: &[u8]) {
     compiled::janus(&String::from_utf8_lossy(bytes));
+}
+
+/// Any bytes as a program in VLAD.
+pub fn vlad(bytes: &[u8]) {
+    functional::vlad(&String::from_utf8_lossy(bytes));
+}
+
+/// Any bytes as a program in Futhark.
+pub fn futhark(bytes: &[u8]) {
+    functional::futhark(&String::from_utf8_lossy(bytes));
 }
 
 /// Any bytes as a program in Nil.

@@ -1,7 +1,7 @@
 //! Ctrl-C: the first ends the run at the next check, so that its state can be reported; the second ends the process at once.
 
-use std::sync::{Arc, LazyLock, Once};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Once};
 use std::time::{Duration, Instant};
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};

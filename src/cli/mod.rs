@@ -138,7 +138,8 @@ fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
 /// The name of the schema of a command's answer, and whether it answers in JSON.
 fn answer_name(command: &Command) -> (&'static str, bool) {
     match command {
-        Command::Run(args) if args.expect => ("run.expect", args.json),
+        Command::Run(args) if args.expect && args.others.is_empty() => ("run.expect", args.json),
+        Command::Run(args) if args.expect => ("run.expect.files", args.json),
         Command::Run(args) if is_functional(&args.source.file) => ("run.functional", args.json),
         Command::Run(args) if args.many.batch.is_empty() => ("run", args.json),
         Command::Run(args) => ("run.batch", args.json),
