@@ -3,3 +3,4 @@
 mod futhark;
 mod ladder;
 mod stalingrad;
+mod vlad;

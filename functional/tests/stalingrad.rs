@@ -97,6 +97,10 @@ fn file(path: &Path, stop: Arc<AtomicBool>) -> (usize, Vec<(usize, String, Strin
         Ok(reading) => reading,
         Err(d) => return (0, vec![(0, "to be read".into(), d.message)]),
     };
+    // Without expectations, a program is only read: most are benchmarks that run for minutes.
+    if reading.expected.iter().all(Option::is_none) {
+        return (0, Vec::new());
+    }
     let limits = Limits { interrupt: Some(stop), ..Limits::default() };
     let mut machine = Machine::new(reading.program.store.clone(), limits);
     let (mut met, mut missed) = (0, Vec::new());

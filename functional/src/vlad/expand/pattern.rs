@@ -29,9 +29,9 @@ impl Expander<'_> {
         };
         let mut rest = value;
         for pattern in first {
-            let head = self.emit("q", Rhs::Part(rest, 0, 2), &pattern.place);
+            let head = self.emit("q", Rhs::Part(rest, 0, 2), place);
             self.pattern(pattern, head, names)?;
-            rest = self.emit("q", Rhs::Part(rest, 1, 2), &pattern.place);
+            rest = self.emit("q", Rhs::Part(rest, 1, 2), place);
         }
         self.pattern(last, rest, names)
     }
@@ -64,9 +64,9 @@ impl Expander<'_> {
         if let Some(all) = pattern.headed("list") {
             let mut rest = value;
             for part in all {
-                let head = self.emit("q", Rhs::Part(rest, 0, 2), &part.place);
+                let head = self.emit("q", Rhs::Part(rest, 0, 2), place);
                 self.pattern(part, head, names)?;
-                rest = self.emit("q", Rhs::Part(rest, 1, 2), &part.place);
+                rest = self.emit("q", Rhs::Part(rest, 1, 2), place);
             }
             return self.empty(rest, place);
         }

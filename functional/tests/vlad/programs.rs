@@ -1,0 +1,179 @@
+//! Whole programs: roots, optimisation inside optimisation, physics, a neural network.
+
+use super::{MODES, last, mixes, near, number};
+
+/// Lists, and gradients with respect to lists. `{1}` and `{2}` are derivatives; a gradient has the name of its mode.
+const LISTS: &str = "
+(define (sq x) (* x x))
+(define (abs x) (if (negative? x) (- 0 x) x))
+(define (map f l) (if (null? l) '() (cons (f (car l)) (map f (cdr l)))))
+(define (zip f a b) (if (null? a) '() (cons (f (car a) (car b)) (zip f (cdr a) (cdr b)))))
+(define (fold f z l) (if (null? l) z (f (car l) (fold f z (cdr l)))))
+(define (length l) (if (null? l) 0 (+ (length (cdr l)) 1)))
+(define (v+ a b) (zip + a b))
+(define (v- a b) (zip - a b))
+(define (scale k v) (map (lambda (x) (* k x)) v))
+(define (norm v) (sqrt (fold + 0 (map sq v))))
+(define (unit i n) (if (zero? n) '() (cons (if (zero? i) 1 0) (unit (- i 1) (- n 1)))))
+(define (each f i n) (if (= i n) '() (cons (f i) (each f (+ i 1) n))))
+(define ((gt f) x) (let ((n (length x)) (g (bundle f (perturb (zero f)))))
+  (each (lambda (i) (unperturb (tangent (g (bundle x (perturb (unit i n))))))) 0 n)))
+(define (gs f) (ds f))
+";
+
+fn gradients(program: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for outer in ["gt", "gs"] {
+        for inner in ["gt", "gs"] {
+            let text = program.replace("{1}", outer).replace("{2}", inner);
+            all.push((format!("{outer} of {inner}"), format!("{MODES}{LISTS}{text}")));
+        }
+    }
+    all
+}
+
+const NEWTON: &str = "
+(define (root-of x)
+  (let search ((y 1))
+    (let* ((better (- y (/ (- (* y y) x) (+ y y)))) (step (- y better)))
+      (if (<= (if (negative? step) (- 0 step) step) 1e-5) y (search better)))))";
+
+#[test]
+fn a_root_by_newtons_method_has_derivatives() {
+    near(number(&format!("{NEWTON}(root-of 4)")), 2.000_000_092_922_295);
+    for (name, text) in mixes(&format!("{NEWTON}(list (({{1}} root-of) 4) (({{1}} ({{2}} root-of)) 4))")) {
+        let found = last(&text);
+        let numbers: Vec<f64> =
+            found.trim_matches(['(', ')']).split(' ').map(|x| x.parse().expect("a number")).collect();
+        assert!((numbers[0] - 0.250_000_259_408_078_3).abs() < 1e-14, "{name}: {found}");
+        assert!((numbers[1] + 0.031_249_392_294_601).abs() < 1e-14, "{name}: {found}");
+    }
+}
+
+#[test]
+fn a_derivative_of_a_sum_with_a_derivative_of_a_curried_function() {
+    let program = "
+        (define ((path t) w) (sin (+ (* t w) (sqrt w))))
+        (define (marble w) (+ ((path 0) w) (({2} (lambda (t) ((path t) w))) 0)))
+        (({1} marble) 3)";
+    for (name, text) in mixes(program) {
+        let found = number(&text);
+        assert!((found + 1.061_695_367_731_588).abs() < 1e-14, "{name}: {found}");
+    }
+}
+
+#[test]
+fn a_recursion_that_ends_by_its_argument() {
+    let series = "(define (halves x) (if (< x 1e-5) x (+ x (halves (/ x 2)))))";
+    for mode in ["dt", "ds"] {
+        near(number(&format!("{MODES}{series}(({mode} halves) 1)")), 1.999_992_370_605_469);
+        near(number(&format!("{MODES}{series}(({mode} halves) 2)")), 1.999_996_185_302_734);
+    }
+    for (name, text) in mixes(&format!("{series}(({{1}} ({{2}} halves)) 3)")) {
+        assert_eq!(number(&text), 0.0, "{name}");
+    }
+}
+
+#[test]
+fn the_way_back_through_prefix_sums() {
+    let prefix = "(define (prefix l) (let go ((sum 0) (l l)) (if (null? l) '() (let ((sum (+ sum (car l)))) (cons sum (go sum (cdr l)))))))";
+    let text = format!("{prefix}(cdr (unsensitize ((cdr ((*j prefix) (*j '(0 1 2 3 4)))) (sensitize '(0 0 0 0 1)))))");
+    assert_eq!(last(&text), "(1 1 1 1 1)");
+}
+
+/// Descent with a step that doubles after ten successes and halves after a failure.
+const DESCENT: &str = "
+(define (lowest gradient f x)
+  (let ((slope (gradient f)))
+    (let go ((x x) (fx (f x)) (g (slope x)) (step 1e-5) (good 0))
+      (cond ((<= (norm g) 1e-5) x)
+            ((= good 10) (go x fx g (* 2 step) 0))
+            (else
+              (let ((next (v- x (scale step g))))
+                (if (<= (norm (v- next x)) 1e-5)
+                    x
+                    (let ((f-next (f next)))
+                      (if (< f-next fx)
+                          (go next f-next (slope next) step (+ good 1))
+                          (go x fx g (/ step 2) 0))))))))))";
+
+#[test]
+fn a_saddle_by_adaptive_descent_in_every_mixture() {
+    let program = "
+        (define (height a b c d) (- (+ (sq a) (sq b)) (+ (sq c) (sq d))))
+        (define (highest gradient f x) (lowest gradient (lambda (x) (- 0 (f x))) x))
+        (let* ((start (list 1 1))
+               ((list a b) (lowest {1} (lambda ((list a b))
+                  (let* ((g (lambda ((list c d)) (height a b c d)))) (g (highest {2} g start)))) start)))
+          a)";
+    for (name, text) in gradients(&format!("{DESCENT}{program}")) {
+        let found = number(&text);
+        assert!((found - 8.246_324_826_140_356e-6).abs() < 1e-15, "{name}: {found}");
+    }
+}
+
+const PARTICLE: &str = "
+(define (landing gradient w)
+  (let* ((charges (list (list 10 (- 10 w)) (list 10 0)))
+         (potential (lambda (x) (fold + 0 (map (lambda (c) (/ 1 (norm (v- c x)))) charges)))))
+    (let fall ((x (list 0 8)) (v (list 0.75 0)))
+      (let* ((force (scale -1 ((gradient potential) x)))
+             (next (v+ x (scale 0.1 v))))
+        (if (positive? (car (cdr next)))
+            (fall next (v+ v (scale 0.1 force)))
+            (let ((rest (/ (- 0 (car (cdr x))) (car (cdr v)))))
+              (sq (car (v+ x (scale rest v))))))))))";
+
+#[test]
+fn a_particle_is_steered_by_a_derivative_of_derivatives() {
+    for (name, text) in
+        gradients(&format!("{DESCENT}{PARTICLE}(car (lowest {{1}} (lambda ((list w)) (landing {{2}} w)) (list 0)))"))
+    {
+        let found = number(&text);
+        assert!((found - 0.207_191_874_648_611_97).abs() < 1e-9, "{name}: {found}");
+    }
+}
+
+#[test]
+fn a_cannon_is_aimed() {
+    let program = "
+        (define (miss w)
+          (let fly ((x (list 0 0)) (v (list w w)))
+            (let ((next (v+ x (scale 0.1 v))))
+              (if (positive? (car (cdr next)))
+                  (fly next (v+ v (scale 0.1 (list 0 -9.8))))
+                  (let ((rest (/ (- 0 (car (cdr x))) (car (cdr v)))))
+                    (sq (norm (v- (list 10000 0) (v+ x (scale rest v))))))))))
+        (car (lowest {1} (lambda ((list w)) (miss w)) (list 1)))";
+    for mode in ["gt", "gs"] {
+        let found = number(&format!("{MODES}{LISTS}{DESCENT}{}", program.replace("{1}", mode)));
+        assert!((found - 221.114_669_566_850_98).abs() < 1e-6, "{mode}: {found}");
+    }
+}
+
+const NETWORK: &str = "
+(define (sigmoid x) (/ 1 (+ (exp (- 0 x)) 1)))
+(define ((unit-of in) bias weights) (fold + bias (zip * weights in)))
+(define (layer in units) (map (lambda (u) (sigmoid ((unit-of in) u))) units))
+(define (output net in) (if (null? net) in (output (cdr net) (layer in (car net)))))
+(define (loss net)
+  (fold + 0 (map (lambda ((list in want)) (* 0.5 (fold + 0 (map sq (v- (output net in) want)))))
+                 '(((0 0) (0)) ((0 1) (1)) ((1 0) (1)) ((1 1) (0))))))
+(define (less net step g)
+  (cond ((real? net) (- net (* step g)))
+        ((pair? net) (cons (less (car net) step (car g)) (less (cdr net) step (cdr g))))
+        (else net)))
+(define (train net n)
+  (let (((cons value back) ((*j loss) (*j net))))
+    (if (zero? n) (*j-inverse value) (train (less net 0.3 (cdr (unsensitize (back (sensitize 1))))) (- n 1)))))
+";
+
+#[test]
+fn a_network_learns_exclusive_or() {
+    let start = "'(((0 -0.284227 1.16054) (0 0.617194 1.30467)) ((0 -0.084395 0.648461)))";
+    for (n, expected) in [(1, 0.510_567_888_257_258_7), (10, 0.496_749_686_741_378_6), (100, 0.491_116_831_072_180_1)] {
+        near(number(&format!("{LISTS}{MODES}{NETWORK}(train {start} {n})")), expected);
+    }
+    let found = number(&format!("{LISTS}{MODES}{NETWORK}(train {start} 1000)"));
+    assert!((found - 0.290_919_259_225_036_2).abs() < 1e-11, "{found}");
+}
