@@ -151,6 +151,11 @@ impl Store {
         Var(self.vars.len() as u32 - 1)
     }
 
+    /// Gives a variable another name.
+    pub fn rename(&mut self, var: Var, name: impl Into<Rc<str>>) {
+        self.vars[var.0 as usize].name = name.into();
+    }
+
     /// The variable that holds a variable's transformed value.
     pub(crate) fn twin(&mut self, var: Var, how: Transform) -> Var {
         if let Some(twin) = self.twins.get(&(var, how)) {

@@ -4,6 +4,7 @@
 //! seen. So a transform of a structure takes one step, and its parts are transformed when somebody looks.
 
 use std::cell::{Cell, RefCell};
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use crate::core::GroupId;
@@ -126,7 +127,45 @@ pub struct Env {
     /// The group.
     pub group: GroupId,
     /// The values, in the order of the group's free variables.
-    pub values: Box<[Value]>,
+    pub values: Kept,
+}
+
+/// A few values in place, or more elsewhere.
+#[derive(Debug)]
+pub enum Kept {
+    /// One value.
+    One([Value; 1]),
+    /// Two values.
+    Two([Value; 2]),
+    /// Three values.
+    Three([Value; 3]),
+    /// None, or more.
+    Many(Box<[Value]>),
+}
+
+impl Deref for Kept {
+    type Target = [Value];
+
+    #[inline]
+    fn deref(&self) -> &[Value] {
+        match self {
+            Kept::One(all) => all,
+            Kept::Two(all) => all,
+            Kept::Three(all) => all,
+            Kept::Many(all) => all,
+        }
+    }
+}
+
+impl DerefMut for Kept {
+    fn deref_mut(&mut self) -> &mut [Value] {
+        match self {
+            Kept::One(all) => all,
+            Kept::Two(all) => all,
+            Kept::Three(all) => all,
+            Kept::Many(all) => all,
+        }
+    }
 }
 
 /// A value and its tangent.
@@ -240,6 +279,10 @@ impl Drop for Env {
 impl Env {
     /// An environment.
     pub fn new(group: GroupId, values: Box<[Value]>) -> Rc<Env> {
+        Env::keep(group, Kept::Many(values))
+    }
+
+    pub(crate) fn keep(group: GroupId, values: Kept) -> Rc<Env> {
         hold(many(values.len()));
         Rc::new(Env { group, values })
     }
@@ -406,9 +449,15 @@ impl Value {
                 }
             }
             Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Real(..) | Value::Symbol(..) => {
-                word.views().try_fold(self, Value::see_flat)
+                match word.single() {
+                    Some(view) => self.see_flat(view),
+                    None => word.views().try_fold(self, Value::see_flat),
+                }
             }
-            Value::Bundle(..) => self.see_bundle(word),
+            Value::Bundle(..) => match self.see_part(word) {
+                Some(part) => Ok(part),
+                None => self.see_bundle(word),
+            },
         }
     }
 
@@ -436,6 +485,16 @@ impl Value {
             (Value::Int(ty, ..), View::Zero | View::Tangent) => Value::Int(ty, word, 0),
             (value, _) => value.with_word(word),
         })
+    }
+
+    /// The common views of a bundle that nobody looks at through others.
+    #[inline]
+    fn see_part(&self, word: Word) -> Option<Value> {
+        match (self, word.single()) {
+            (Value::Bundle(own, parts), Some(View::Primal)) if own.is_none() => Some(parts.0.clone()),
+            (Value::Bundle(own, parts), Some(View::Tangent)) if own.is_none() => Some(parts.1.clone()),
+            _ => None,
+        }
     }
 
     fn see_bundle(self, word: Word) -> Result<Value, Failure> {
@@ -628,6 +687,34 @@ impl Value {
                 Value::Closure(..) => return None,
             };
         }
+    }
+
+    /// The layer that all numbers of a structure have outside; `None` if they have none, differ, or are very many.
+    pub(crate) fn common_layer(&self) -> Option<View> {
+        let layer = self.layer()?;
+        let mut waiting = vec![self.clone()];
+        for _ in 0..100_000 {
+            let Some(value) = waiting.pop() else { return Some(layer) };
+            if value.word().top() == Some(layer) {
+                continue;
+            }
+            match &value {
+                Value::Pair(..) | Value::Tuple(..) => {
+                    for n in 0..value.arity()? {
+                        waiting.push(value.part(n).ok()??);
+                    }
+                }
+                Value::Array(..) => {
+                    for n in 0..value.length()? {
+                        waiting.push(value.element(n).ok()??);
+                    }
+                }
+                Value::Sum(..) => waiting.push(value.case().ok()??.1),
+                Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Real(..) | Value::Symbol(..) => return None,
+                Value::Closure(..) | Value::Bundle(..) => return None,
+            }
+        }
+        None
     }
 
     /// What it is, for messages.

@@ -83,7 +83,7 @@ pub struct Word(u32);
 /// How many views a word holds.
 pub const LONGEST: usize = 64;
 
-/// What the table knows of a word.
+/// What the table knows of a word of two or more views.
 struct Entry {
     views: Rc<[View]>,
     without: Word,
@@ -91,21 +91,72 @@ struct Entry {
     with: [u32; View::ALL.len()],
 }
 
-thread_local! {
-    static WORDS: RefCell<Vec<Entry>> = RefCell::new(vec![Entry { views: Rc::new([]), without: Word(0), with: [0; View::ALL.len()] }]);
+#[derive(Default)]
+struct Table {
+    /// Behind the words of one view, one entry for each word.
+    entries: Vec<Entry>,
+    /// What follows a word of one view.
+    second: [[u32; View::ALL.len()]; View::ALL.len()],
 }
 
-fn entry<T>(word: Word, read: impl FnOnce(&Entry) -> T) -> T {
-    WORDS.with_borrow(|words| read(&words[word.0 as usize]))
+thread_local! {
+    static WORDS: RefCell<Table> = RefCell::default();
 }
+
+/// The views of a word.
+#[derive(Clone, Debug)]
+struct Views {
+    short: [View; 1],
+    long: Option<Rc<[View]>>,
+    from: usize,
+    to: usize,
+}
+
+impl Views {
+    fn get(&self, n: usize) -> View {
+        match &self.long {
+            Some(views) => views[n],
+            None => self.short[n],
+        }
+    }
+}
+
+impl Iterator for Views {
+    type Item = View;
+
+    fn next(&mut self) -> Option<View> {
+        (self.from < self.to).then(|| {
+            self.from += 1;
+            self.get(self.from - 1)
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.to - self.from, Some(self.to - self.from))
+    }
+}
+
+impl DoubleEndedIterator for Views {
+    fn next_back(&mut self) -> Option<View> {
+        (self.from < self.to).then(|| {
+            self.to -= 1;
+            self.get(self.to)
+        })
+    }
+}
+
+impl ExactSizeIterator for Views {}
+
+/// The number of a word has its outermost view in four bits, above them the number of its entry; words of one view have none.
+const BITS: u32 = 4;
 
 impl Word {
     /// No view.
     pub const NONE: Word = Word(0);
 
     /// A word of one view.
-    pub fn one(view: View) -> Word {
-        Word::NONE.append(view)
+    pub const fn one(view: View) -> Word {
+        Word(view as u32)
     }
 
     /// Whether it has no view.
@@ -119,9 +170,17 @@ impl Word {
         self.0
     }
 
+    fn entry<T>(self, read: impl FnOnce(&Entry) -> T) -> T {
+        WORDS.with_borrow(|table| read(&table.entries[(self.0 >> BITS) as usize - 1]))
+    }
+
+    const fn is_short(self) -> bool {
+        self.0 < 1 << BITS
+    }
+
     /// The number of views.
     pub fn len(self) -> usize {
-        entry(self, |e| e.views.len())
+        if self.is_short() { usize::from(!self.is_none()) } else { self.entry(|e| e.views.len()) }
     }
 
     /// Whether it has no view.
@@ -132,37 +191,56 @@ impl Word {
     /// The outermost view.
     #[inline]
     pub fn top(self) -> Option<View> {
-        if self.is_none() { None } else { entry(self, |e| e.views.last().copied()) }
+        View::ALL.get(((self.0 & ((1 << BITS) - 1)) as usize).wrapping_sub(1)).copied()
+    }
+
+    /// The view of a word of one.
+    #[inline]
+    pub(crate) fn single(self) -> Option<View> {
+        if self.is_short() { self.top() } else { None }
     }
 
     /// The word without its outermost view.
     #[must_use]
+    #[inline]
     pub fn pop(self) -> Word {
-        entry(self, |e| e.without)
+        if self.is_short() { Word::NONE } else { self.entry(|e| e.without) }
     }
 
     /// The views, the innermost first.
     pub fn views(self) -> impl DoubleEndedIterator<Item = View> + ExactSizeIterator {
-        let views = entry(self, |e| Rc::clone(&e.views));
-        (0..views.len()).map(move |n| views[n])
+        let short = [self.top().unwrap_or(View::Zero)];
+        let long = if self.is_short() { None } else { Some(self.entry(|e| Rc::clone(&e.views))) };
+        let to = long.as_ref().map_or(usize::from(!self.is_none()), |views| views.len());
+        Views { short, long, from: 0, to }
     }
 
     /// Whether a view is in it.
     pub fn has(self, view: View) -> bool {
-        !self.is_none() && entry(self, |e| e.views.contains(&view))
+        if self.is_short() { self.top() == Some(view) } else { self.entry(|e| e.views.contains(&view)) }
     }
 
     fn append(self, view: View) -> Word {
-        WORDS.with_borrow_mut(|words| {
-            let place = view as usize - 1;
-            let known = words[self.0 as usize].with[place];
+        let Some(top) = self.top() else { return Word::one(view) };
+        let place = view as usize - 1;
+        WORDS.with_borrow_mut(|table| {
+            let index = (self.0 >> BITS) as usize;
+            let known =
+                if index == 0 { table.second[top as usize - 1][place] } else { table.entries[index - 1].with[place] };
             if known != 0 {
                 return Word(known);
             }
-            let views = words[self.0 as usize].views.iter().copied().chain([view]).collect();
-            let new = words.len() as u32;
-            words.push(Entry { views, without: self, with: [0; View::ALL.len()] });
-            words[self.0 as usize].with[place] = new;
+            let views = match index {
+                0 => Rc::from([top, view]),
+                _ => table.entries[index - 1].views.iter().copied().chain([view]).collect(),
+            };
+            table.entries.push(Entry { views, without: self, with: [0; View::ALL.len()] });
+            let new = (table.entries.len() as u32) << BITS | view as u32;
+            if index == 0 {
+                table.second[top as usize - 1][place] = new;
+            } else {
+                table.entries[index - 1].with[place] = new;
+            }
             Word(new)
         })
     }

@@ -14,8 +14,20 @@ use pendula_isa::diagnostic::Sources;
 
 /// Expectations that are not met, by file and number, and why.
 const EXCEPTIONS: &[(&str, usize, &str)] = &[
-    ("automatic/basics.vlad", 24, "a tangent is taken of a plain number"),
-    ("automatic/basics.vlad", 25, "a tangent is taken of a plain number"),
+    ("automatic/backprop-F.vlad", 5, "10,000 steps of forward mode take longer than a minute"),
+    ("automatic/backprop-F.vlad", 6, "a placeholder, as the file says"),
+    ("automatic/backprop-F.vlad", 7, "a placeholder, as the file says"),
+    ("automatic/backprop-F.vlad", 8, "a placeholder, as the file says"),
+    ("automatic/backprop-R.vlad", 6, "a placeholder, as the file says"),
+    ("automatic/backprop-R.vlad", 7, "a placeholder, as the file says"),
+    ("automatic/backprop-R.vlad", 8, "a placeholder, as the file says"),
+    ("automatic/basics.vlad", 30, "takes the tangent of a plain number"),
+    ("automatic/basics.vlad", 31, "takes the tangent of a plain number"),
+    ("automatic/double-agent.vlad", 2, "takes longer than a minute"),
+    ("automatic/particle.vlad", 2, "an older value; the file's first expectation says which is right"),
+    ("automatic/particle.vlad", 3, "an older value; the file's first expectation says which is right"),
+    ("automatic/particle.vlad", 4, "an older value; the file's first expectation says which is right"),
+    ("automatic/probabilistic-prolog.vlad", 2, "takes longer than a minute"),
 ];
 
 /// What a file gave.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use pendula_isa::diagnostic::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::core::{Binary, Body, Compare, GroupId, Op, Rhs, Store, Unary, Var};
+use crate::core::{Binary, Body, Compare, GroupId, Op, Rhs, Store, Test, Unary, Var};
 use crate::errors::{Failure, NESTING};
 use crate::value::{Env, Value, Word};
 
@@ -59,6 +59,17 @@ pub(super) enum Instr {
         dst: u32,
         a: Src,
         b: Src,
+    },
+    Test {
+        test: Test,
+        level: Word,
+        dst: u32,
+        a: Src,
+    },
+    AsReal {
+        level: Word,
+        dst: u32,
+        a: Src,
     },
     Op {
         op: Box<Op>,
@@ -441,6 +452,7 @@ impl Compiler<'_> {
             Rhs::View(view, a) => {
                 let word = Word::at(*view, level).ok_or_else(too_deep)?;
                 let a = self.one(*a, live)?;
+                let (word, a) = self.joined(word, a);
                 Instr::View { word, dst: self.slot_of(var), a }
             }
             Rhs::Bundle(a, b) => {
@@ -495,6 +507,22 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// A view of a view that nothing else sees is one view.
+    fn joined(&mut self, word: Word, a: Src) -> (Word, Src) {
+        let (Some(Instr::View { word: before, dst, a: inner }), Src::Last(slot)) = (self.instrs.last(), a) else {
+            return (word, a);
+        };
+        match before.then(word) {
+            Some(both) if *dst == slot => {
+                let inner = *inner;
+                self.instrs.pop();
+                self.places.pop();
+                (both, inner)
+            }
+            Some(_) | None => (word, a),
+        }
+    }
+
     fn operator(&mut self, var: Var, op: &Op, args: &[Var], level: Word, live: &After<'_>) -> Result<Instr, Failure> {
         let args = self.sources(args, live)?;
         let dst = self.slot_of(var);
@@ -502,6 +530,8 @@ impl Compiler<'_> {
             (Op::Unary(op), [a]) => Instr::Unary { op: *op, level, dst, a: *a },
             (Op::Binary(op), [a, b]) => Instr::Binary { op: *op, level, dst, a: *a, b: *b },
             (Op::Compare(op), [a, b]) => Instr::Compare { op: *op, level, dst, a: *a, b: *b },
+            (Op::Test(test), [a]) => Instr::Test { test: *test, level, dst, a: *a },
+            (Op::AsReal, [a]) => Instr::AsReal { level, dst, a: *a },
             (op, _) => Instr::Op { op: Box::new(op.clone()), level, dst, args },
         })
     }

@@ -542,7 +542,7 @@ impl Loop {
 }
 
 impl Value {
-    fn passes(&self, test: Test) -> bool {
+    pub(super) fn passes(&self, test: Test) -> bool {
         let layer = |view: View| self.layer() == Some(view);
         match test {
             Test::Unit => matches!(self, Value::Unit(w) if w.is_none()),

@@ -6,7 +6,7 @@ use super::code::{Code, Instr, Src};
 use super::{Frame, Machine, PERIOD, Waiting};
 use crate::core::{Binary, Compare, Unary};
 use crate::errors::{Failure, LEVEL, OPERAND, PATTERN, SENSITIVITY};
-use crate::value::{Env, Value, View, Word};
+use crate::value::{Env, Kept, Value, View, Word};
 
 /// What comes after an instruction.
 pub(super) enum Flow {
@@ -158,6 +158,12 @@ impl Machine {
                 }
             }
         }
+        if let (Src::Env(n), true, 2) = (a, frame.word.is_none(), of) {
+            if let Value::Pair(word, parts) = &frame.env.values[n as usize] {
+                let part = if index == 0 { parts.0.clone() } else { parts.1.clone() };
+                return part.through(*word);
+            }
+        }
         let whole = self.get(frame, a)?;
         if whole.arity() == Some(of as usize) {
             if let Some(part) = whole.part(index as usize)? {
@@ -304,13 +310,27 @@ impl Machine {
                 self.set(frame, *slot, payload);
             }
             Instr::Closure { dst, group, member, args } => {
-                let values = self.all(frame, args)?;
-                let env = Env::new(*group, values.into_boxed_slice());
+                let values = match **args {
+                    [a] => Kept::One([self.get(frame, a)?]),
+                    [a, b] => Kept::Two([self.get(frame, a)?, self.get(frame, b)?]),
+                    [a, b, c] => Kept::Three([self.get(frame, a)?, self.get(frame, b)?, self.get(frame, c)?]),
+                    _ => Kept::Many(self.all(frame, args)?.into_boxed_slice()),
+                };
+                let env = Env::keep(*group, values);
                 self.set(frame, *dst, Value::Closure(*member, Word::NONE, env));
             }
             Instr::Sibling { dst, member } => {
                 let value = Value::Closure(*member, frame.word, Rc::clone(&frame.env));
                 self.set(frame, *dst, value);
+            }
+            Instr::Test { test, level, dst, a } => {
+                let off = level.inverse().unwrap_or_default();
+                let value = self.get(frame, *a)?.through(off)?;
+                self.set(frame, *dst, Value::Bool(*level, value.passes(*test)));
+            }
+            Instr::AsReal { level, dst, a } => {
+                let x = self.number(frame, *a, *level, "real")?;
+                self.set(frame, *dst, Value::Real(*level, x));
             }
             Instr::Op { op, level, dst, args } => return self.operator(op, *level, *dst, args, frame),
             Instr::Const { .. } | Instr::Move { .. } | Instr::Unary { .. } | Instr::Binary { .. } => {}

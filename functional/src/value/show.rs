@@ -67,6 +67,16 @@ fn parts(value: &Value) -> Vec<Value> {
 }
 
 fn show(value: Value, out: &mut String, tasks: &mut Vec<Task>) {
+    if let Value::Pair(..) | Value::Tuple(..) | Value::Array(..) | Value::Sum(..) = &value {
+        let layer = value.common_layer().filter(|v| *v != View::Forward);
+        let inside = layer.and_then(|v| value.clone().through(Word::one(v).inverse()?).ok());
+        if let (Some(layer), Some(inside)) = (layer, inside) {
+            let _ = write!(out, "({} ", layer.name());
+            tasks.push(Task::Text(")"));
+            tasks.push(Task::Show(inside));
+            return;
+        }
+    }
     match &value {
         Value::Unit(w) => layered(*w, "()", out),
         Value::Bool(w, b) => layered(*w, if *b { "#t" } else { "#f" }, out),

@@ -68,7 +68,7 @@ fn a_transform_taken_back_is_the_function_itself() {
 fn layers_are_shown_and_asked_for() {
     assert_eq!(last("(*j 1)"), "(reverse 1)");
     assert_eq!(last("(bundle 1 (perturb 2))"), "(forward 1 (perturbation 2))");
-    assert_eq!(last("(sensitize (cons 1 2))"), "((sensitivity 1) sensitivity 2)");
+    assert_eq!(last("(sensitize (cons 1 2))"), "(sensitivity (1 . 2))");
     assert_eq!(
         last("(list (reverse? (*j 1)) (reverse? 1) (forward? (bundle 1 (perturb 2))) (sensitivity? (sensitize 1)))"),
         "(#t #f #t #t)"

@@ -208,7 +208,7 @@ impl Expander<'_> {
     fn each(&mut self, pairs: &[(&Sexp, &Sexp)], values: &[Var]) -> Result<(), Wrong> {
         let mut names = Vec::new();
         for ((target, _), value) in pairs.iter().zip(values) {
-            self.pattern(target, *value, &mut names)?;
+            self.pattern(target, *value, &mut names, false)?;
         }
         match repeated(&names) {
             Some(name) => twice(name),
@@ -223,7 +223,7 @@ impl Expander<'_> {
         let before = self.mark();
         for (target, value) in self.pairs(bindings)? {
             let value = self.bound(target, value)?;
-            self.pattern(target, value, &mut Vec::new())?;
+            self.pattern(target, value, &mut Vec::new(), false)?;
         }
         let result = self.expression(body)?;
         self.restore(before);

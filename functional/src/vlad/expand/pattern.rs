@@ -30,10 +30,10 @@ impl Expander<'_> {
         let mut rest = value;
         for pattern in first {
             let head = self.emit("q", Rhs::Part(rest, 0, 2), place);
-            self.pattern(pattern, head, names)?;
+            self.pattern(pattern, head, names, true)?;
             rest = self.emit("q", Rhs::Part(rest, 1, 2), place);
         }
-        self.pattern(last, rest, names)
+        self.pattern(last, rest, names, true)
     }
 
     fn empty(&mut self, value: Var, place: &Place) -> Result<(), Wrong> {
@@ -42,17 +42,20 @@ impl Expander<'_> {
         Ok(())
     }
 
-    pub(super) fn pattern(&mut self, pattern: &Sexp, value: Var, names: &mut Names) -> Result<(), Wrong> {
+    /// Binds the names of a pattern to the parts of a value. A fresh variable, which has no name in the source yet, gets the pattern's.
+    pub(super) fn pattern(&mut self, pattern: &Sexp, value: Var, names: &mut Names, fresh: bool) -> Result<(), Wrong> {
         let place = pattern.place.clone();
-        self.deeper(&place, |e| e.pattern_inside(pattern, value, names))
+        self.deeper(&place, |e| e.pattern_inside(pattern, value, names, fresh))
     }
 
-    fn pattern_inside(&mut self, pattern: &Sexp, value: Var, names: &mut Names) -> Result<(), Wrong> {
+    fn pattern_inside(&mut self, pattern: &Sexp, value: Var, names: &mut Names, fresh: bool) -> Result<(), Wrong> {
         let place = &pattern.place;
         if let Form::Symbol(name) = &pattern.form {
             names.push((name.clone(), place.clone()));
-            let var = self.emit(name, Rhs::Alias(value), place);
-            self.name(name, Meaning::Var(var));
+            if fresh {
+                self.store.rename(value, name.clone());
+            }
+            self.name(name, Meaning::Var(value));
             return Ok(());
         }
         if let Some([head, tail]) = pattern.headed("cons") {
@@ -65,7 +68,7 @@ impl Expander<'_> {
             let mut rest = value;
             for part in all {
                 let head = self.emit("q", Rhs::Part(rest, 0, 2), place);
-                self.pattern(part, head, names)?;
+                self.pattern(part, head, names, true)?;
                 rest = self.emit("q", Rhs::Part(rest, 1, 2), place);
             }
             return self.empty(rest, place);
