@@ -36,9 +36,27 @@ pendula_isa::diagnostic_codes! {
     FUT_VALUE "P0646" "a value in Futhark's notation that cannot be read";
 }
 
-/// Why an evaluation stopped, in terms of the user's program.
+/// Why an evaluation stopped, in terms of the user's program. It is kept elsewhere, so that results stay as small as values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub struct Failure(Box<Cause>);
+
+impl std::ops::Deref for Failure {
+    type Target = Cause;
+
+    fn deref(&self) -> &Cause {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Failure {
+    fn deref_mut(&mut self) -> &mut Cause {
+        &mut self.0
+    }
+}
+
+/// What a failure says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
     /// A stable code.
     pub code: &'static str,
     /// One line that describes the problem.
@@ -54,7 +72,8 @@ pub struct Failure {
 impl Failure {
     /// A failure without a place.
     pub fn new(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure { code, message: message.into(), place: None, values: Vec::new(), help: None }
+        let message = message.into();
+        Failure(Box::new(Cause { code, message, place: None, values: Vec::new(), help: None }))
     }
 
     /// Adds a value that took part.

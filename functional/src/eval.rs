@@ -399,7 +399,9 @@ impl Machine {
             let message = format!("more than {} bytes of memory", self.limits.memory);
             let depth = format!("{} calls wait", self.waiting.len());
             let help = "give it more memory, or keep less: a recursion that waits for results holds all of them";
-            return Err(Failure { values: vec![depth], ..Failure::new(MEMORY, message).help(help) });
+            let mut failure = Failure::new(MEMORY, message).help(help);
+            failure.values.push(depth);
+            return Err(failure);
         }
         Ok(())
     }

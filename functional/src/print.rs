@@ -36,6 +36,13 @@ pub fn one(store: &Store, group: GroupId) -> String {
     printer.out
 }
 
+/// The groups that a group's functions name.
+pub fn named(store: &Store, group: GroupId) -> Vec<GroupId> {
+    let mut printer = Printer::new(store);
+    printer.write(group);
+    printer.waiting
+}
+
 struct Printer<'s> {
     store: &'s Store,
     out: String,

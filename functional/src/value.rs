@@ -745,3 +745,4 @@ pub(crate) fn apart(a: &Value, b: &Value) -> Failure {
 }
 
 const _: () = assert!(size_of::<Value>() == 16, "values stay small");
+const _: () = assert!(size_of::<Result<Value, Failure>>() == 16, "results, too");

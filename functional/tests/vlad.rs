@@ -12,6 +12,7 @@ mod counts;
 mod derivatives;
 mod limits;
 mod messages;
+mod print;
 mod programs;
 mod random;
 mod reading;

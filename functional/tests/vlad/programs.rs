@@ -97,19 +97,32 @@ const DESCENT: &str = "
                           (go next f-next (slope next) step (+ good 1))
                           (go x fx g (/ step 2) 0))))))))))";
 
-#[test]
-fn a_saddle_by_adaptive_descent_in_every_mixture() {
-    let program = "
-        (define (height a b c d) (- (+ (sq a) (sq b)) (+ (sq c) (sq d))))
-        (define (highest gradient f x) (lowest gradient (lambda (x) (- 0 (f x))) x))
-        (let* ((start (list 1 1))
-               ((list a b) (lowest {1} (lambda ((list a b))
-                  (let* ((g (lambda ((list c d)) (height a b c d)))) (g (highest {2} g start)))) start)))
-          a)";
-    for (name, text) in gradients(&format!("{DESCENT}{program}")) {
-        let found = number(&text);
-        assert!((found - 8.246_324_826_140_356e-6).abs() < 1e-15, "{name}: {found}");
+const SADDLE: &str = "
+(define (height a b c d) (- (+ (sq a) (sq b)) (+ (sq c) (sq d))))
+(define (highest gradient f x) (lowest gradient (lambda (x) (- 0 (f x))) x))
+(let* ((start (list 1 1))
+       ((list a b) (lowest {1} (lambda ((list a b))
+          (let* ((g (lambda ((list c d)) (height a b c d)))) (g (highest {2} g start)))) start)))
+  a)";
+
+fn saddle(names: &[&str]) {
+    for (name, text) in gradients(&format!("{DESCENT}{SADDLE}")) {
+        if names.contains(&&*name) {
+            let found = number(&text);
+            assert!((found - 8.246_324_826_140_356e-6).abs() < 1e-15, "{name}: {found}");
+        }
     }
+}
+
+#[test]
+fn a_saddle_by_adaptive_descent() {
+    saddle(&["gs of gs"]);
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn a_saddle_by_adaptive_descent_in_the_other_mixtures() {
+    saddle(&["gt of gt", "gt of gs", "gs of gt"]);
 }
 
 const PARTICLE: &str = "
@@ -124,13 +137,87 @@ const PARTICLE: &str = "
             (let ((rest (/ (- 0 (car (cdr x))) (car (cdr v)))))
               (sq (car (v+ x (scale rest v))))))))))";
 
+fn particle(names: &[&str]) {
+    let program = "(car (lowest {1} (lambda ((list w)) (landing {2} w)) (list 0)))";
+    for (name, text) in gradients(&format!("{DESCENT}{PARTICLE}{program}")) {
+        if names.contains(&&*name) {
+            let found = number(&text);
+            assert!((found - 0.207_191_874_648_611_97).abs() < 1e-14, "{name}: {found}");
+        }
+    }
+}
+
 #[test]
 fn a_particle_is_steered_by_a_derivative_of_derivatives() {
-    for (name, text) in
-        gradients(&format!("{DESCENT}{PARTICLE}(car (lowest {{1}} (lambda ((list w)) (landing {{2}} w)) (list 0)))"))
-    {
-        let found = number(&text);
-        assert!((found - 0.207_191_874_648_611_97).abs() < 1e-9, "{name}: {found}");
+    particle(&["gt of gs"]);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_particle_is_steered_in_the_other_mixtures() {
+    particle(&["gt of gt", "gs of gt", "gs of gs"]);
+}
+
+/// A minimum on a line: brackets of growing width, then a golden section.
+const GOLDEN: &str = "
+(define gold 1.61803399)
+(define (grow from to) (+ to (* (- to from) gold)))
+(define (bracket f a b found)
+  (let go ((a a) (fa (f a)) (b b) (fb (f b)) (third #f) (c 0) (fc 0))
+    (cond ((not-true third)
+           (if (> fb fa)
+               (let ((c (grow b a))) (go b fb a fa #t c (f c)))
+               (let ((c (grow a b))) (go a fa b fb #t c (f c)))))
+          ((< fb fc) (found a b c))
+          (else
+            (let* ((r (* (- b a) (- fb fc))) (q (* (- b c) (- fb fa)))
+                   (size (let ((d (abs (- q r)))) (if (>= d 1e-20) d 1e-20)))
+                   (u (- b (/ (- (* (- b c) q) (* (- b a) r)) (* (if (< (- q r) 0) (- 0 size) size) 2))))
+                   (far (+ b (* (- c b) 100))))
+              (cond ((> (* (- b u) (- u c)) 0)
+                     (let ((fu (f u)))
+                       (cond ((< fu fc) (found b u c))
+                             ((> fu fb) (found a b u))
+                             (else (let ((v (grow b c))) (go b fb c fc #t v (f v)))))))
+                    ((> (* (- c u) (- u far)) 0)
+                     (let ((fu (f u)))
+                       (if (< fu fc)
+                           (let ((v (grow c u))) (go c fc u fu #t v (f v)))
+                           (go b fb c fc #t u fu))))
+                    ((>= (* (- u far) (- far c)) 0) (go b fb c fc #t far (f far)))
+                    (else (let ((v (grow b c))) (go b fb c fc #t v (f v))))))))))
+(define (not-true x) (if x #f #t))
+(define (narrow f a b c)
+  (let* ((r (- gold 1)) (s (- 1 r)) (wide (> (abs (- c b)) (abs (- b a))))
+         (x (if wide b (- b (* s (- b a))))) (y (if wide (+ b (* s (- c b))) b)))
+    (let go ((a a) (x x) (fx (f x)) (y y) (fy (f y)) (c c))
+      (cond ((<= (abs (- c a)) (* 1e-3 (+ (abs x) (abs y)))) (if (< fx fy) x y))
+            ((< fy fx) (let ((z (+ (* r y) (* s c)))) (go x y fy z (f z) c)))
+            (else (let ((z (+ (* r x) (* s a)))) (go a z (f z) x fx y)))))))
+(define (along-line f) (bracket f -100 100 (lambda (a b c) (narrow f a b c))))
+(define (lowest-by-lines gradient f x)
+  (let ((slope (gradient f)))
+    (let go ((x x))
+      (let ((d (slope x)))
+        (if (<= (norm d) 1e-2) x
+            (let ((line (lambda (k) (v+ x (scale k d)))))
+              (go (line (along-line (lambda (k) (f (line k))))))))))))
+(define (height a b c d) (- (+ (sq a) (sq b)) (+ (sq c) (sq d))))
+(let* ((start (list 1 1))
+       (deepest (lambda ((list a b))
+         (lowest-by-lines {2} (lambda ((list c d)) (- 0 (height a b c d))) start)))
+       (best (lowest-by-lines {1} (lambda (p)
+         (let (((list a b) p) ((list c d) (deepest p))) (height a b c d))) start)))
+  (list best (deepest best)))";
+
+#[test]
+fn a_saddle_by_golden_sections_in_every_mixture() {
+    for (name, text) in gradients(GOLDEN) {
+        let found = last(&text);
+        let numbers: Vec<f64> =
+            found.replace(['(', ')'], " ").split_whitespace().map(|x| x.parse().expect("a number")).collect();
+        assert_eq!(numbers.len(), 4, "{name}: {found}");
+        assert!(numbers.iter().all(|x| (x - 4.965_316_230_354_233e-5).abs() < 1e-14), "{name}: {found}");
     }
 }
 
