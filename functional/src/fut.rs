@@ -190,7 +190,7 @@ fn inferred(
     sources: &mut Sources,
     load: &mut Load,
     budget: Budget,
-) -> Result<Infer, Vec<Diagnostic>> {
+) -> Result<(Infer, u16), Vec<Diagnostic>> {
     let mut infer = Infer::new();
     let one = |error: Box<Diagnostic>| vec![*error];
     let prelude = own(&mut infer, sources, "the prelude of Futhark", PRELUDE, &[]).map_err(one)?;
@@ -203,11 +203,11 @@ fn inferred(
         folder: String::new(),
         bytes: 0,
     };
-    let main = files.sources.len();
+    let main = u16::try_from(files.sources.len()).unwrap_or(u16::MAX);
     files.file(&mut infer, name, text).map_err(one)?;
     // Entry points of imported files are ordinary definitions.
-    infer.code.entries.retain(|(_, _, span)| usize::from(span.file) == main);
-    if infer.errors.is_empty() { Ok(infer) } else { Err(std::mem::take(&mut infer.errors)) }
+    infer.code.entries.retain(|(_, _, span)| span.file == main);
+    if infer.errors.is_empty() { Ok((infer, main)) } else { Err(std::mem::take(&mut infer.errors)) }
 }
 
 /// Reads a program: `name` and `text` are those of its main file, `load` gives the texts of imported ones, and `sources` takes all of them, for
@@ -222,6 +222,6 @@ pub fn read(
     load: &mut Load,
     budget: Budget,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let infer = inferred(name, text, sources, load, budget)?;
-    module::made(&infer)
+    let (infer, main) = inferred(name, text, sources, load, budget)?;
+    module::made(&infer, main)
 }

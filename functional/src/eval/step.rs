@@ -461,15 +461,16 @@ impl Binary {
             Binary::Div => x / y,
             Binary::Atan2 => call::atan2(x, y),
             Binary::Pow => call::pow(x, y),
+            // Of a number and none, the number.
             Binary::Min => {
-                if y < x {
+                if y < x || x.is_nan() {
                     y
                 } else {
                     x
                 }
             }
             Binary::Max => {
-                if y > x {
+                if y > x || x.is_nan() {
                     y
                 } else {
                     x

@@ -62,12 +62,14 @@ pub(super) struct Elaborator<'a> {
     /// Variables that may be left out, if nothing uses them.
     spare: FxHashSet<Var>,
     place: Option<Place>,
+    /// The number of the user's first file; the prelude comes before.
+    own_files: u16,
     /// The sizes that are arguments, by definition.
     implicit: FxHashMap<VarId, Vec<VarId>>,
 }
 
 impl<'a> Elaborator<'a> {
-    pub(super) fn new(code: &'a Code, unifier: &'a Unifier) -> Elaborator<'a> {
+    pub(super) fn new(code: &'a Code, unifier: &'a Unifier, own_files: u16) -> Elaborator<'a> {
         Elaborator {
             code,
             unifier,
@@ -77,6 +79,7 @@ impl<'a> Elaborator<'a> {
             scope: Vec::new(),
             spare: FxHashSet::default(),
             place: None,
+            own_files,
             implicit: FxHashMap::default(),
         }
     }
@@ -244,7 +247,10 @@ impl<'a> Elaborator<'a> {
                         this.spare.insert(sibling);
                         this.bound.insert(own, Bound::Function(sibling, n));
                     }
-                    let args = this.unpack(param, n);
+                    let mut args = this.unpack(param, n);
+                    if span.file >= this.own_files {
+                        this.checked(fun, &mut args[sizes.len()..]);
+                    }
                     this.function_body(fun, &sizes, &args)
                 })?;
                 self.bound.insert(def.var, Bound::Function(global, n));
@@ -277,6 +283,29 @@ impl<'a> Elaborator<'a> {
             }
         }
         self.exp(fun.body)
+    }
+
+    /// Arguments whose lengths are not those that the types of parameters say are errors.
+    fn checked(&mut self, fun: &Fun, args: &mut [Var]) {
+        let mut known: Vec<(Size, Var)> = Vec::new();
+        for (n, (_, ty)) in fun.params.iter().enumerate() {
+            let Type::Array(size, _) = self.unifier.head(ty) else { continue };
+            let size = self.unifier.size(&size);
+            let wanted = match &size {
+                Size::Const(k) => Some(self.int64(*k)),
+                Size::Name(_) => known.iter().find(|(s, _)| *s == size).map(|(_, length)| *length),
+                Size::Var(_) | Size::Gen(_) | Size::Op(..) => continue,
+            };
+            let length = self.length(args[n]);
+            let Some(wanted) = wanted else {
+                self.spare.insert(length);
+                known.push((size, length));
+                continue;
+            };
+            let same = self.op(Op::Compare(core::Compare::Eq), &[length, wanted]);
+            let text = "the lengths of arguments are not what the parameters say";
+            args[n] = self.bind("checked", Rhs::Op(Op::Check(text.into()), vec![same, args[n], length, wanted]));
+        }
     }
 
     fn unread(&self, what: &str, help: &str) -> Box<Diagnostic> {

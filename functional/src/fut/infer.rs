@@ -279,7 +279,13 @@ impl Infer {
                 self.unify_at(&result, &found, ast.span(function.body))?;
             }
             self.unify_at(&ty, &found, name.span)?;
-            return Ok((var, ty, Body::Value(body), false, rigid));
+            // With sizes it is computed for each of them.
+            let body = if sizes.is_empty() {
+                Body::Value(body)
+            } else {
+                Body::Function(Fun { sizes, params: Vec::new(), body })
+            };
+            return Ok((var, ty, body, false, rigid));
         }
         let own = Value { scheme: Rc::new(Scheme::of(ty.clone())), what: What::Local(var) };
         self.frames.push(Frame::Value(name.name.clone(), own));

@@ -136,14 +136,14 @@ impl Module {
 }
 
 /// Elaborates what the entry points of an inferred program need.
-pub(super) fn made(infer: &Infer) -> Result<Module, Vec<Diagnostic>> {
+pub(super) fn made(infer: &Infer, main: u16) -> Result<Module, Vec<Diagnostic>> {
     let (code, unifier) = (&infer.code, &infer.unifier);
     let mut needed = rustc_hash::FxHashSet::default();
     let needs: Vec<_> = code.entries.iter().map(|(_, var, _)| reachable(code, *var)).collect();
     for one in &needs {
         needed.extend(one.iter().copied());
     }
-    let mut elaborator = Elaborator::new(code, unifier);
+    let mut elaborator = Elaborator::new(code, unifier, main);
     let (mut items, mut errors, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for def in code.defs.iter().filter(|def| needed.contains(&def.var)) {
         match elaborator.def(def) {

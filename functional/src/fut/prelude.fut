@@ -151,6 +151,10 @@ def uncurry '^a '^b '^c (f: a -> b -> c) (p: (a, b)) : c = f p.0 p.1
 def iterate 'a (n: i32) (f: a -> a) (first: a) : a = loop x = first for _i < n do f x
 def iterate_while 'a (p: a -> bool) (f: a -> a) (first: a) : a = loop x = first while p x do f x
 def iterate_until 'a (p: a -> bool) (f: a -> a) (first: a) : a = loop x = first while !(p x) do f x
+def r32 (x: i32) : f32 = intrinsics.convert x
+def t32 (x: f32) : i32 = intrinsics.convert x
+def r64 (x: i32) : f64 = intrinsics.convert x
+def t64 (x: f64) : i32 = intrinsics.convert x
 def opaque 't (x: t) : t = x
 def trace 't (x: t) : t = x
 def break 't (x: t) : t = x
@@ -192,6 +196,11 @@ def reduce_by_index = intrinsics.hist
 def reduce_by_index_2d 'a [k] [m] [n] (dest: [k][m]a) (op: a -> a -> a) (ne: a) (is: [n](i64, i64)) (xs: [n]a) : [k][m]a =
   let flat (i: i64, j: i64) = if 0 <= i && i < k && 0 <= j && j < m then i * m + j else -1
   in intrinsics.unflatten k m (intrinsics.hist (intrinsics.flatten dest) op ne (map flat is) xs)
+def reduce_by_index_3d 'a [k] [m] [l] [n] (dest: [k][m][l]a) (op: a -> a -> a) (ne: a) (is: [n](i64, i64, i64)) (xs: [n]a) : [k][m][l]a =
+  let flat (h: i64, i: i64, j: i64) =
+    if 0 <= h && h < k && 0 <= i && i < m && 0 <= j && j < l then (h * m + i) * l + j else -1
+  let bins = intrinsics.hist (intrinsics.flatten (intrinsics.flatten dest)) op ne (map flat is) xs
+  in intrinsics.unflatten k m (intrinsics.unflatten (k * m) l bins)
 def all 'a [n] (p: a -> bool) (xs: [n]a) : bool = reduce (\x y -> x && y) true (map p xs)
 def any 'a [n] (p: a -> bool) (xs: [n]a) : bool = reduce (\x y -> x || y) false (map p xs)
 def and [n] (xs: [n]bool) : bool = all id xs

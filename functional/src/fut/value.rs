@@ -154,10 +154,10 @@ impl<'t> Reader<'t> {
             },
             Some(int) => {
                 let Some(value) = whole(body) else { return self.wrong(text, "expected a whole number") };
-                let (bits, signed) = (int.bits(), int.signed());
-                let largest = if signed { (1_i128 << (bits - 1)) - 1 } else { (1_i128 << bits) - 1 };
+                // Signed or not, all bits may be written.
+                let bits = int.bits();
                 let value = if negative { -value } else { value };
-                if value > largest || value < if signed { -largest - 1 } else { 0 } {
+                if value >= 1_i128 << bits || value < -(1_i128 << (bits - 1)) {
                     return self.wrong(text, format!("the number does not fit into {}", prim.name()));
                 }
                 Ok((rest, Value::int(int, value as i64)))
@@ -167,12 +167,15 @@ impl<'t> Reader<'t> {
 
     fn array(&mut self, text: &'t str, of: &ValueType) -> Read<(&'t str, Value)> {
         if let Ok((rest, _)) = pair(tag::<_, _, Error<&str>>("empty"), multispace0).parse(text) {
-            let Ok((rest, _)) =
+            let Ok((after, sizes)) =
                 delimited(char::<_, Error<&str>>('('), take_while1(|c| c != ')'), char(')')).parse(rest)
             else {
                 return self.wrong(rest, "expected a type in parentheses");
             };
-            return Ok((rest, Value::array(empty(of))));
+            return match self.shaped(sizes, of) {
+                Some(value) => Ok((after, value)),
+                None => self.wrong(rest, "expected the sizes of an array without elements"),
+            };
         }
         let Some(rest) = text.strip_prefix('[') else { return self.wrong(text, "expected `[`") };
         let (mut rest, mut values) = (blank(rest), Vec::new());
@@ -199,6 +202,19 @@ impl<'t> Reader<'t> {
                 return self.wrong(rest, "expected `,` or `]`");
             }
         }
+    }
+
+    /// The array of `[n][0]t`, whose rows have no elements.
+    fn shaped(&self, sizes: &str, of: &ValueType) -> Option<Value> {
+        let (size, rest) = sizes.trim_start().strip_prefix('[')?.split_once(']')?;
+        let n: usize = size.trim().parse().ok()?;
+        if n == 0 {
+            return Some(Value::array(empty(of)));
+        }
+        let ValueType::Array(inner) = of else { return None };
+        // Each row takes room, although it has no elements.
+        (n as u64 <= self.budget.nodes).then_some(())?;
+        Some(Value::array(Array::of(vec![self.shaped(rest, inner)?; n])))
     }
 
     fn record(&mut self, text: &'t str, fields: &[(String, ValueType)], ty: &ValueType) -> Read<(&'t str, Value)> {

@@ -58,6 +58,14 @@ impl Elaborator<'_> {
             }
         };
         let enough = self.op(Op::Compare(Compare::Ge), &[counted, zero]);
+        let enough = match end {
+            RangeEnd::Inclusive => enough,
+            RangeEnd::Below | RangeEnd::Above => {
+                let compare = if end == RangeEnd::Below { Compare::Gt } else { Compare::Lt };
+                let ahead = self.op(Op::Compare(compare), &[step, zero]);
+                self.choose(ahead, |_| Ok(enough), |this| Ok(this.constant(Value::bool(false))))?
+            }
+        };
         let text = "a range does not reach its end";
         let counted = self.bind("n", Rhs::Op(Op::Check(text.into()), vec![enough, counted, first, last]));
         let n = self.convert(prim, Prim::I64, counted)?;

@@ -119,7 +119,13 @@ impl Elaborator<'_> {
             ("mod", false) => Op::IntBinary(IntBinary::Mod),
             ("quot", false) => Op::IntBinary(IntBinary::Quot),
             ("rem", false) => Op::IntBinary(IntBinary::Rem),
-            ("pow", false) => Op::IntBinary(IntBinary::Pow),
+            ("pow", false) => {
+                let zero = self.constant(self.number(prim, 0));
+                let fits = self.op(Op::Compare(Compare::Ge), &[b, zero]);
+                let text = "an integer with a negative exponent";
+                let b = self.bind("n", Rhs::Op(Op::Check(text.into()), vec![fits, b]));
+                return Some(self.int_op(IntBinary::Pow, a, b));
+            }
             ("max", false) => Op::IntBinary(IntBinary::Max),
             ("min", false) => Op::IntBinary(IntBinary::Min),
             ("band", false) => Op::IntBinary(IntBinary::And),
@@ -188,6 +194,20 @@ impl Elaborator<'_> {
         if from == Prim::Bool {
             let (one, zero) = (self.number(to, 1), self.number(to, 0));
             return self.choose(a, |this| Ok(this.constant(one)), |this| Ok(this.constant(zero)));
+        }
+        // To a wider unsigned type, the bits stay and zeros come before them.
+        if let (Some(of), Some(int)) = (int_type(from), int_type(to))
+            && of.signed()
+            && !int.signed()
+            && of.bits() < int.bits()
+        {
+            let same = match of {
+                IntType::I8 => IntType::U8,
+                IntType::I16 => IntType::U16,
+                _ => IntType::U32,
+            };
+            let bits = self.op(Op::ToInt(same), &[a]);
+            return Ok(self.op(Op::ToInt(int), &[bits]));
         }
         Ok(match int_type(to) {
             Some(int) => self.op(Op::ToInt(int), &[a]),

@@ -9,33 +9,33 @@ use crate::fut::syntax::{Exp, ExpId, Function, Ident, Index, Let, LoopForm, Oper
 
 /// The levels of operators, by how their names begin; a longer beginning counts before a shorter one.
 const LEVELS: [(&str, u8); 23] = [
-    ("||", 1),
-    ("&&", 2),
-    ("<=", 3),
-    (">=", 3),
-    ("==", 3),
-    ("!=", 3),
-    ("<<", 5),
-    (">>", 5),
-    ("|>", 8),
-    ("<|", 9),
+    ("|>", 1),
+    ("<|", 2),
+    ("||", 3),
+    ("&&", 4),
+    ("<=", 5),
+    (">=", 5),
+    ("==", 5),
+    ("!=", 5),
+    ("<<", 7),
+    (">>", 7),
     ("**", 10),
-    ("//", 7),
-    ("%%", 7),
-    ("<", 3),
-    (">", 3),
-    ("!", 3),
-    ("=", 3),
-    ("&", 4),
-    ("^", 4),
-    ("|", 4),
-    ("+", 6),
-    ("-", 6),
-    ("", 7),
+    ("//", 9),
+    ("%%", 9),
+    ("<", 5),
+    (">", 5),
+    ("!", 5),
+    ("=", 5),
+    ("&", 6),
+    ("^", 6),
+    ("|", 6),
+    ("+", 8),
+    ("-", 8),
+    ("", 9),
 ];
 
 /// The level of `<|`, which groups to the right.
-const RIGHT: u8 = 9;
+const RIGHT: u8 = 2;
 
 /// How tightly an operator binds.
 fn level(operator: &Operator) -> u8 {
@@ -43,7 +43,7 @@ fn level(operator: &Operator) -> u8 {
     if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return 0;
     }
-    LEVELS.iter().find(|(begin, _)| name.starts_with(begin)).map_or(7, |(_, level)| *level)
+    LEVELS.iter().find(|(begin, _)| name.starts_with(begin)).map_or(9, |(_, level)| *level)
 }
 
 impl Parser<'_> {

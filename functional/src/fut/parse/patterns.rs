@@ -56,6 +56,14 @@ impl Parser<'_> {
             }
             Tok::Mark("(") => {
                 self.advance();
+                // `(+)` and `((+): t)` name an operator.
+                if let Tok::Op(op) = self.peek().clone()
+                    && matches!(self.peek_at(1), Tok::Mark(")"))
+                {
+                    self.advance();
+                    self.advance();
+                    return Ok(Pat::Name(Ident { name: op, span: from.to(self.last_span()) }));
+                }
                 let mut parts = self.separated(")", Self::pattern)?;
                 let trailing = self.at >= 2 && matches!(self.tokens[self.at - 2].tok, Tok::Mark(","));
                 match parts.pop() {
