@@ -2,8 +2,13 @@
 
 -- ==
 -- entry: ints
--- input { 7 -2 } output { 5 9 -14 -4 -1 -3 1 0 }
-entry ints (a: i32) (b: i32) = (a + b, a - b, a * b, a / b, a % b, a // b, a %% b, a ** b)
+-- input { 7 -2 } output { 5 9 -14 -4 -1 -3 1 49 }
+entry ints (a: i32) (b: i32) = (a + b, a - b, a * b, a / b, a % b, a // b, a %% b, a ** (-b))
+
+-- ==
+-- entry: negative
+-- input { 7 -2 } error: negative
+entry negative (a: i32) (b: i32) = a ** b
 
 -- ==
 -- entry: bytes
