@@ -1,5 +1,6 @@
 //! The ladder from naive dual numbers to a tape: values, derivatives and counts of each stage.
 
+mod arrays;
 mod complexity;
 mod programs;
 

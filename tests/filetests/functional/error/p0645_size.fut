@@ -1,2 +1,2 @@
-def g [n] (x: i64): i64 = n + x --! P0645
-entry f (x: i64): i64 = g x
+def zeros [n] : [n]f64 = replicate n 0 --! P0645 what the size `n` is here cannot be told
+entry f (x: f64): f64 = x + zeros[0]
