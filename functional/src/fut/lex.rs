@@ -178,6 +178,12 @@ fn token(text: &str, close: bool, after_dot: bool) -> Parsed<'_, Tok> {
     {
         return Ok((rest, Tok::Text(text.into())));
     }
+    // `'c'`: the number of a character.
+    if let Ok((rest, c)) =
+        delimited::<_, _, (), _, _, _>(char('\''), satisfy(|c| !c.is_control()), char('\'')).parse(text)
+    {
+        return Ok((rest, Tok::Int(u128::from(u32::from(c)), None)));
+    }
     if let Some(mark) = MARKS.iter().find(|m| text.starts_with(**m)) {
         return Ok((&text[mark.len()..], Tok::Mark(mark)));
     }

@@ -34,6 +34,13 @@ const LEVELS: [(&str, u8); 23] = [
     ("", 9),
 ];
 
+/// A step from a value to a part of it.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Fields(Vec<Ident>),
+    Index(Vec<Index>),
+}
+
 /// The level of `<|`, which groups to the right.
 const RIGHT: u8 = 2;
 
@@ -68,22 +75,68 @@ impl Parser<'_> {
         })
     }
 
-    /// `with [i] = v` or `with a.b = v`, behind the word.
+    /// `with [i].a = v`, behind the word.
     fn with(&mut self, from: Span, exp: ExpId) -> Parsed<ExpId> {
-        if self.is_mark("[") {
-            let indices = self.indices()?;
-            self.op("=")?;
-            let value = self.range()?;
-            return Ok(self.add(Exp::With(exp, indices, value), from));
-        }
-        let mut fields = vec![self.field()?];
-        while matches!(self.peek(), Tok::Dot) {
-            self.advance();
-            fields.push(self.field()?);
-        }
+        let steps = self.steps()?;
         self.op("=")?;
         let value = self.range()?;
-        Ok(self.add(Exp::WithField(exp, fields, value), from))
+        Ok(self.replaced(from, exp, steps, value))
+    }
+
+    /// Indices and fields that lead to a part of a value.
+    pub(super) fn steps(&mut self) -> Parsed<Vec<Step>> {
+        let mut steps = Vec::new();
+        loop {
+            if self.is_mark("[") && (steps.is_empty() || self.close()) {
+                steps.push(Step::Index(self.nested(Self::indices)?));
+                continue;
+            }
+            if !steps.is_empty() && !matches!(self.peek(), Tok::Dot) {
+                return Ok(steps);
+            }
+            if !steps.is_empty() || matches!(self.peek(), Tok::Dot) {
+                self.advance();
+            }
+            let field = self.field()?;
+            match steps.last_mut() {
+                Some(Step::Fields(fields)) => fields.push(field),
+                _ => steps.push(Step::Fields(vec![field])),
+            }
+        }
+    }
+
+    /// A value with the part that steps lead to replaced. Where fields and indices mix, the value gets a name that no program can write.
+    fn replaced(&mut self, from: Span, exp: ExpId, mut steps: Vec<Step>, value: ExpId) -> ExpId {
+        if steps.len() == 1 {
+            return match steps.pop() {
+                Some(Step::Index(indices)) => self.add(Exp::With(exp, indices, value), from),
+                Some(Step::Fields(fields)) => self.add(Exp::WithField(exp, fields, value), from),
+                None => exp,
+            };
+        }
+        let first = steps.remove(0);
+        let whole = Ident { name: "the value".into(), span: from };
+        let (one, other) =
+            (self.add(Exp::Path(vec![whole.clone()]), from), self.add(Exp::Path(vec![whole.clone()]), from));
+        let part = self.reached(from, one, &first);
+        let part = self.replaced(from, part, steps, value);
+        let body = self.replaced(from, other, vec![first], part);
+        let bound = Let::Pattern(Vec::new(), crate::fut::syntax::Pat::Name(whole), exp);
+        self.add(Exp::Lets(vec![(bound, from)], body), from)
+    }
+
+    /// The part of a value that a step leads to.
+    pub(super) fn reached(&mut self, from: Span, exp: ExpId, step: &Step) -> ExpId {
+        match step {
+            Step::Index(indices) => self.add(Exp::Index(exp, indices.clone()), from),
+            Step::Fields(fields) => {
+                let mut exp = exp;
+                for field in fields {
+                    exp = self.add(Exp::Field(exp, field.clone()), from);
+                }
+                exp
+            }
+        }
     }
 
     /// Operators, perhaps a range of them: `a..b..<c`.
@@ -187,11 +240,22 @@ impl Parser<'_> {
             if let Some((first, name, second)) = self.infix_head()? {
                 return Ok(Let::Function(name, self.function_rest(Vec::new(), vec![first, second])?));
             }
-            if matches!(self.peek(), Tok::Name(_)) && matches!(self.peek_at(1), Tok::Mark("[")) && self.close_at(1) {
-                let name = self.ident("an array")?;
-                let indices = self.indices()?;
+            let part =
+                matches!(self.peek_at(1), Tok::Mark("[")) && self.close_at(1) || matches!(self.peek_at(1), Tok::Dot);
+            if matches!(self.peek(), Tok::Name(_)) && part {
+                let from = self.span();
+                let name = self.ident("an array or record")?;
+                let mut steps = self.steps()?;
                 self.op("=")?;
-                return Ok(Let::Update(name, indices, self.exp()?));
+                let value = self.exp()?;
+                if let [Step::Index(_)] = steps.as_slice()
+                    && let Some(Step::Index(indices)) = steps.pop()
+                {
+                    return Ok(Let::Update(name, indices, value));
+                }
+                let old = self.add(Exp::Path(vec![name.clone()]), from);
+                let new = self.replaced(from, old, steps, value);
+                return Ok(Let::Pattern(Vec::new(), crate::fut::syntax::Pat::Name(name), new));
             }
             let operator = self.is_mark("(") && matches!(self.peek_at(1), Tok::Op(_));
             let function = matches!(self.peek(), Tok::Name(_))

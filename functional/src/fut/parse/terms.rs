@@ -1,8 +1,10 @@
 //! Applications, atoms and what follows them.
 
+use super::expressions::Step;
 use super::{Parsed, Parser};
 use crate::fut::lex::Tok;
-use crate::fut::syntax::{Exp, ExpId, Span};
+use crate::fut::syntax::{Exp, ExpId, Function, Ident, Lit, Pat, Span};
+use crate::fut::types::Prim;
 
 impl Parser<'_> {
     /// A function with its arguments; the last may be a lambda without parentheses.
@@ -39,7 +41,8 @@ impl Parser<'_> {
             Tok::Name(_) => self.qualified_symbol().is_none(),
             Tok::Int(..) | Tok::Float(..) | Tok::Constr(_) | Tok::Word("true" | "false" | "_") => true,
             Tok::Mark("(" | "[" | "{" | "???") => true,
-            Tok::Word(_) | Tok::Op(_) | Tok::Mark(_) | Tok::Dot | Tok::End | Tok::Text(_) => false,
+            Tok::Text(_) => true,
+            Tok::Word(_) | Tok::Op(_) | Tok::Mark(_) | Tok::Dot | Tok::End => false,
         }
     }
 
@@ -100,7 +103,14 @@ impl Parser<'_> {
                 Ok(self.add(Exp::Record(fields), from))
             }
             Tok::Mark("???") => Err(self.unread(from, "holes", "write the expression")),
-            Tok::Text(_) => Err(self.unread(from, "texts", "use an array of bytes")),
+            // A text is the array of its bytes.
+            Tok::Text(text) => {
+                let bytes = text.clone();
+                self.advance();
+                let parts =
+                    bytes.bytes().map(|b| self.add(Exp::Lit(Lit::Int(b.into(), Some(Prim::U8))), from)).collect();
+                Ok(self.add(Exp::Array(parts), from))
+            }
             _ => Err(self.unexpected("an expression")),
         }
     }
@@ -139,20 +149,23 @@ impl Parser<'_> {
         }
     }
 
-    /// `(.a.b)` or `(.[i])`, behind the parenthesis.
+    /// `(.a.b)`, `(.[i])` or a mixture, behind the parenthesis.
     fn field_section(&mut self, from: Span) -> Parsed<ExpId> {
         self.advance();
-        if self.is_mark("[") {
-            let indices = self.indices()?;
-            self.mark(")")?;
-            return Ok(self.add(Exp::IndexSection(indices), from));
-        }
-        let mut fields = vec![self.field()?];
-        while matches!(self.peek(), Tok::Dot) {
-            self.advance();
-            fields.push(self.field()?);
-        }
+        let steps = self.steps()?;
         self.mark(")")?;
-        Ok(self.add(Exp::FieldSection(fields), from))
+        match steps.as_slice() {
+            [Step::Fields(fields)] => Ok(self.add(Exp::FieldSection(fields.clone()), from)),
+            [Step::Index(indices)] => Ok(self.add(Exp::IndexSection(indices.clone()), from)),
+            _ => {
+                let param = Ident { name: "the value".into(), span: from };
+                let mut body = self.add(Exp::Path(vec![param.clone()]), from);
+                for step in &steps {
+                    body = self.reached(from, body, step);
+                }
+                let params = vec![Pat::Name(param)];
+                Ok(self.add(Exp::Lambda(Function { type_params: Vec::new(), params, result: None, body }), from))
+            }
+        }
     }
 }

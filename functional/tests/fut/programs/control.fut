@@ -101,3 +101,19 @@ entry lazy (x: i32) = x != 0 && 10 / x > 1
 -- ==
 -- input { 2 } output { 3 }
 def main (x: i32) = x + 1
+
+-- ==
+-- entry: parts
+-- input { [1, 2] } output { [1, 5] 7 [9, 2] 6 2 }
+entry parts (x: []i32) =
+  let p = {xs = copy x, deep = {n = 1}}
+  let p.xs[1] = 5
+  let p.deep.n = 7
+  let a = [p, p] with [0].xs[0] = 9
+  let a[0].xs[1] = 2
+  in (p.xs, p.deep.n, a[0].xs, length "länge" |> i32.i64, (.xs[1]) a[0])
+
+-- ==
+-- entry: letters
+-- input { } output { [true, false, true] }
+entry letters = map (== 'a') "aba"
