@@ -77,7 +77,7 @@ fn reading(
 ) -> Result<vlad::Reading, Vec<Diagnostic>> {
     let many = || vec![Diagnostic::error(INCLUDE, "there are more than 65536 files").help("include fewer files")];
     let file = sources.add(name, text).ok_or_else(many)?;
-    vlad::read_all(sources, file, budget, load).map_err(|d| all_helped(vec![d]))
+    vlad::read_all(sources, file, budget, load).map_err(|d| all_helped(vec![*d]))
 }
 
 fn futhark(

@@ -51,7 +51,7 @@ pub fn read(
     budget: &Budget,
     include: &mut Include<'_>,
 ) -> Result<Program, Vec<Diagnostic>> {
-    let reading = read_all(sources, file, budget, include).map_err(|d| vec![d])?;
+    let reading = read_all(sources, file, budget, include).map_err(|d| vec![*d])?;
     if reading.mistakes.is_empty() { Ok(reading.program) } else { Err(reading.mistakes) }
 }
 
@@ -64,6 +64,6 @@ pub fn read_all(
     file: u16,
     budget: &Budget,
     include: &mut Include<'_>,
-) -> Result<Reading, Diagnostic> {
+) -> Result<Reading, Box<Diagnostic>> {
     expand::program(sources, file, budget, include)
 }

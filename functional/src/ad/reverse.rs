@@ -241,11 +241,10 @@ impl Forward<'_> {
     ) -> Result<(), Failure> {
         let twin = self.twin(bind.var);
         let mut b = Builder { store: self.store, binds: Vec::new(), level, place: bind.place.clone() };
-        let bp;
-        if *op == Op::Map {
+        let bp = if *op == Op::Map {
             let pairs = b.op(Op::Map, &args);
             b.bind_to(twin, Rhs::Op(Op::Unzip(0, 2), vec![pairs]));
-            bp = b.op(Op::Unzip(1, 2), &[pairs]);
+            b.op(Op::Unzip(1, 2), &[pairs])
         } else {
             // The function gives ((s, y), b); the scan wants (s, (y, b)).
             let function = args[0];
@@ -260,8 +259,8 @@ impl Forward<'_> {
             let (s, pairs) = (b.part(both, 0, 2), b.part(both, 1, 2));
             let ys = b.op(Op::Unzip(0, 2), &[pairs]);
             b.bind_to(twin, Rhs::Tuple(vec![s, ys]));
-            bp = b.op(Op::Unzip(1, 2), &[pairs]);
-        }
+            b.op(Op::Unzip(1, 2), &[pairs])
+        };
         binds.append(&mut b.binds);
         self.back.insert(bind.var, Back { bp, of: Vec::new() });
         Ok(())

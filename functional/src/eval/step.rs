@@ -146,29 +146,28 @@ impl Machine {
     /// A part of a slot's or environment's value, without making another reference to the whole.
     #[inline]
     fn part(&mut self, frame: &Frame, a: Src, index: u32, of: u32) -> Result<Value, Failure> {
-        if let Src::Local(slot) | Src::Last(slot) = a {
-            if let Value::Pair(word, parts) = &self.stack[(frame.base + slot) as usize] {
-                if of == 2 {
-                    let part = if index == 0 { parts.0.clone() } else { parts.1.clone() };
-                    let part = part.through(*word)?;
-                    if matches!(a, Src::Last(_)) {
-                        self.stack[(frame.base + slot) as usize] = Value::UNIT;
-                    }
-                    return Ok(part);
-                }
+        if let Src::Local(slot) | Src::Last(slot) = a
+            && let Value::Pair(word, parts) = &self.stack[(frame.base + slot) as usize]
+            && of == 2
+        {
+            let part = if index == 0 { parts.0.clone() } else { parts.1.clone() };
+            let part = part.through(*word)?;
+            if matches!(a, Src::Last(_)) {
+                self.stack[(frame.base + slot) as usize] = Value::UNIT;
             }
+            return Ok(part);
         }
-        if let (Src::Env(n), true, 2) = (a, frame.word.is_none(), of) {
-            if let Value::Pair(word, parts) = &frame.env.values[n as usize] {
-                let part = if index == 0 { parts.0.clone() } else { parts.1.clone() };
-                return part.through(*word);
-            }
+        if let (Src::Env(n), true, 2) = (a, frame.word.is_none(), of)
+            && let Value::Pair(word, parts) = &frame.env.values[n as usize]
+        {
+            let part = if index == 0 { parts.0.clone() } else { parts.1.clone() };
+            return part.through(*word);
         }
         let whole = self.get(frame, a)?;
-        if whole.arity() == Some(of as usize) {
-            if let Some(part) = whole.part(index as usize)? {
-                return Ok(part);
-            }
+        if whole.arity() == Some(of as usize)
+            && let Some(part) = whole.part(index as usize)?
+        {
+            return Ok(part);
         }
         Err(Failure::new(PATTERN, format!("{} does not have the shape of {}", whole.kind(), shape(of))).with(&whole))
     }
@@ -178,7 +177,7 @@ impl Machine {
             let instr = &code.instrs[frame.next as usize];
             frame.next += 1;
             self.counts.steps += 1;
-            if self.counts.steps % PERIOD == 0 {
+            if self.counts.steps.is_multiple_of(PERIOD) {
                 self.check()?;
             }
             match instr {

@@ -44,10 +44,10 @@ impl Value {
     /// # Errors
     /// If the shapes differ.
     pub fn plus(a: Value, b: Value) -> Result<(Value, u64), Failure> {
-        if let (Value::Real(v, x), Value::Real(w, y)) = (&a, &b) {
-            if v == w {
-                return Ok((Value::Real(*v, x + y), 1));
-            }
+        if let (Value::Real(v, x), Value::Real(w, y)) = (&a, &b)
+            && v == w
+        {
+            return Ok((Value::Real(*v, x + y), 1));
         }
         let (mut added, mut visited) = (0, 0_usize);
         let mut known: FxHashMap<Key, Value> = FxHashMap::default();

@@ -74,7 +74,7 @@ pub(super) fn program(
     file: u16,
     budget: &Budget,
     include: &mut Include<'_>,
-) -> Result<Reading, Diagnostic> {
+) -> Result<Reading, Wrong> {
     let expander = Expander {
         store: Store::default(),
         budget,
@@ -98,18 +98,19 @@ pub(super) fn program(
 
 impl Top<'_, '_> {
     /// The forms of a file, with those of the files that it includes.
-    fn load(&mut self, file: u16, depth: u32) -> Result<Vec<Sexp>, Diagnostic> {
+    fn load(&mut self, file: u16, depth: u32) -> Result<Vec<Sexp>, Wrong> {
         let text = self.sources.text(file).to_owned();
         self.bytes += text.len() as u64;
         let budget = self.expander.budget;
         if self.bytes > budget.bytes {
-            return Err(Diagnostic::error(INCLUDE, format!("the program has more than {} bytes", budget.bytes)));
+            let message = format!("the program has more than {} bytes", budget.bytes);
+            return Err(Box::new(Diagnostic::error(INCLUDE, message)));
         }
         let forms = super::sexp::read(&text, file, budget)?;
         self.included(forms, file, depth)
     }
 
-    fn included(&mut self, forms: Vec<Sexp>, file: u16, depth: u32) -> Result<Vec<Sexp>, Diagnostic> {
+    fn included(&mut self, forms: Vec<Sexp>, file: u16, depth: u32) -> Result<Vec<Sexp>, Wrong> {
         let mut all = Vec::with_capacity(forms.len());
         for form in forms {
             match form.headed("include") {
@@ -117,9 +118,9 @@ impl Top<'_, '_> {
                     let budget = self.expander.budget;
                     budget
                         .nested(depth + 1, || format!("the file `{name}`"))
-                        .map_err(|e| e.diagnostic().at(place.clone(), ""))?;
+                        .map_err(|e| Box::new(e.diagnostic().at(place.clone(), "")))?;
                     let from = self.sources.name(file).to_owned();
-                    let wrong = |message: String| Diagnostic::error(INCLUDE, message).at(place.clone(), "");
+                    let wrong = |message: String| Box::new(Diagnostic::error(INCLUDE, message).at(place.clone(), ""));
                     let (path, text) = (self.include)(&from, name).map_err(wrong)?;
                     let new = self.sources.add(path, text).ok_or_else(|| wrong("too many files".into()))?;
                     all.append(&mut self.load(new, depth + 1)?);
@@ -130,7 +131,7 @@ impl Top<'_, '_> {
         Ok(all)
     }
 
-    fn all(&mut self, forms: Vec<Sexp>, shown: bool) -> Result<(), Diagnostic> {
+    fn all(&mut self, forms: Vec<Sexp>, shown: bool) -> Result<(), Wrong> {
         let mut forms = forms.into_iter().peekable();
         while let Some(form) = forms.next() {
             if let Some(definition) = self.definition(&form) {
@@ -157,7 +158,7 @@ impl Top<'_, '_> {
     }
 
     /// Several forms that stand for one expression, with definitions of their own.
-    fn several(&mut self, parts: Vec<Sexp>, file: u16) -> Result<(), Diagnostic> {
+    fn several(&mut self, parts: Vec<Sexp>, file: u16) -> Result<(), Wrong> {
         let mark = self.expander.mark();
         let parts = self.included(parts, file, 0)?;
         self.all(parts, false)?;

@@ -79,22 +79,23 @@ struct Reader<'a> {
 ///
 /// # Errors
 /// If it is not made of forms, or exceeds the budget.
-pub fn read(text: &str, file: u16, budget: &Budget) -> Result<Vec<Sexp>, Diagnostic> {
+pub fn read(text: &str, file: u16, budget: &Budget) -> Result<Vec<Sexp>, Box<Diagnostic>> {
     let mut reader = Reader { text, file, at: 0, budget, open: Vec::new(), done: Vec::new(), parts: 0 };
     while reader.token()? {}
     match reader.open.pop() {
         None => Ok(reader.done),
         Some(open) => {
             let place = Place { file, span: open.start..open.start + 1 };
-            Err(Diagnostic::error(SYNTAX, "a list is not closed").at(place, "it begins here").help("add `)`"))
+            let open = Diagnostic::error(SYNTAX, "a list is not closed").at(place, "it begins here");
+            Err(Box::new(open.help("add `)`")))
         }
     }
 }
 
 impl Reader<'_> {
-    fn error(&self, message: impl Into<String>, start: usize) -> Diagnostic {
+    fn error(&self, message: impl Into<String>, start: usize) -> Box<Diagnostic> {
         let end = self.at.max(start + 1).min(self.text.len());
-        Diagnostic::error(SYNTAX, message).at(Place { file: self.file, span: start.min(end)..end }, "")
+        Box::new(Diagnostic::error(SYNTAX, message).at(Place { file: self.file, span: start.min(end)..end }, ""))
     }
 
     fn peek(&self) -> Option<char> {
@@ -108,7 +109,7 @@ impl Reader<'_> {
     }
 
     /// Passes white space and comments.
-    fn skip(&mut self) -> Result<(), Diagnostic> {
+    fn skip(&mut self) -> Result<(), Box<Diagnostic>> {
         while let Some(c) = self.peek() {
             if c.is_whitespace() {
                 self.next();
@@ -140,7 +141,7 @@ impl Reader<'_> {
     }
 
     /// Reads one token; false at the end.
-    fn token(&mut self) -> Result<bool, Diagnostic> {
+    fn token(&mut self) -> Result<bool, Box<Diagnostic>> {
         self.skip()?;
         let start = self.at;
         let Some(c) = self.next() else { return Ok(false) };
@@ -165,16 +166,16 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn begin(&mut self, start: usize, quote: bool) -> Result<(), Diagnostic> {
+    fn begin(&mut self, start: usize, quote: bool) -> Result<(), Box<Diagnostic>> {
         let place = Place { file: self.file, span: start..start + 1 };
         let depth = u32::try_from(self.open.len() + 1).unwrap_or(u32::MAX);
-        self.budget.nested(depth, || "this form".into()).map_err(|e| e.diagnostic().at(place.clone(), ""))?;
+        self.budget.nested(depth, || "this form".into()).map_err(|e| Box::new(e.diagnostic().at(place.clone(), "")))?;
         let all = if quote { vec![Sexp { form: Form::Symbol("quote".into()), place }] } else { Vec::new() };
         self.open.push(Open { start, all, quote, dot: None });
         Ok(())
     }
 
-    fn end(&mut self, start: usize) -> Result<(), Diagnostic> {
+    fn end(&mut self, start: usize) -> Result<(), Box<Diagnostic>> {
         match self.open.pop() {
             None => Err(self.error("a list is closed that was not opened", start)),
             Some(open) if open.quote => Err(self.error("nothing is quoted", open.start)),
@@ -187,7 +188,7 @@ impl Reader<'_> {
     }
 
     /// Adds a form to the list that is being read.
-    fn put(&mut self, form: Form, start: usize) -> Result<(), Diagnostic> {
+    fn put(&mut self, form: Form, start: usize) -> Result<(), Box<Diagnostic>> {
         let mut sexp = Sexp { form, place: Place { file: self.file, span: start..self.at } };
         loop {
             self.parts += 1;
@@ -218,7 +219,7 @@ impl Reader<'_> {
         }
     }
 
-    fn quoted(&mut self, start: usize) -> Result<String, Diagnostic> {
+    fn quoted(&mut self, start: usize) -> Result<String, Box<Diagnostic>> {
         let mut text = String::new();
         loop {
             match self.next() {
@@ -234,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, start: usize) -> Result<(), Diagnostic> {
+    fn word(&mut self, start: usize) -> Result<(), Box<Diagnostic>> {
         let word = &self.text[start..self.at];
         let form = match word {
             "#t" | "#true" => Form::Bool(true),

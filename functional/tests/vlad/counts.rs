@@ -72,7 +72,7 @@ fn sensitivities_of_shared_structures_are_added_once() {
                                      (sensitize (grow (cons 1 1) {n}))))) 0)"
         )
     };
-    linear(&program, 15);
+    linear(program, 15);
     let found = super::last(&program(60));
     let leaves = (1_u64 << 60) as f64;
     assert_eq!(found, format!("({leaves} . {leaves})"));

@@ -264,3 +264,43 @@ fn a_network_learns_exclusive_or() {
     let found = number(&format!("{LISTS}{MODES}{NETWORK}(train {start} 1000)"));
     assert!((found - 0.290_919_259_225_036_2).abs() < 1e-11, "{found}");
 }
+
+/// A λ-calculus whose values have probabilities. A term is a constant (0 v), a variable (1 x), a function (2 x e) or an application (3 f e);
+/// a function maps a distribution to a distribution.
+const PROBABLE: &str = "
+(define (certain v) (list (list 1 v)))
+(define (join a b) (if (null? a) b (cons (car a) (join (cdr a) b))))
+(define (then d f)
+  (if (null? d) '()
+      (let (((list w v) (car d)))
+        (join (map (lambda ((list u r)) (list (* w u) r)) (f v)) (then (cdr d) f)))))
+(define (look x env) (if (= x (car (car env))) (cdr (car env)) (look x (cdr env))))
+(define (infer term env)
+  (let (((cons kind rest) term))
+    (cond ((= kind 0) (certain (car rest)))
+          ((= kind 1) (look (car rest) env))
+          ((= kind 2) (let (((list x e) rest)) (certain (lambda (d) (infer e (cons (cons x d) env))))))
+          (else (let* (((list f e) rest) (d (infer e env))) (then (infer f env) (lambda (f) (f d))))))))
+(define (choose c)
+  (certain (lambda (yes) (certain (lambda (no)
+    (then c (lambda (b) (then (if b yes no) (lambda (f) (f (certain #f)))))))))))
+(define (likely d v) (fold + 0 (map (lambda ((list w u)) (if (= u v) w 0)) d)))
+(define (coin p) (list (list p #t) (list (- 1 p) #f)))
+(define (term-if c yes no) (list 3 (list 3 (list 3 '(1 9) c) (list 2 8 yes)) (list 2 8 no)))
+(define (fit (list p q))
+  (let ((d (infer (term-if '(1 1) '(0 0) (term-if '(1 2) '(0 1) '(0 2)))
+                  (list (cons 1 (coin p)) (cons 2 (coin q)) (cons 9 (certain choose))))))
+    (fold * 1 (map (lambda (v) (likely d v)) (list 0 1 2 2)))))
+(define (climb slope x n) (if (zero? n) x (climb slope (v+ x (scale 0.1 (slope x))) (- n 1))))
+";
+
+#[test]
+fn probabilities_of_a_lambda_calculus_are_fitted() {
+    for mode in ["gt", "gs"] {
+        let found = last(&format!("{MODES}{LISTS}{PROBABLE}(climb ({mode} fit) (list 0.5 0.5) 1000)"));
+        let numbers: Vec<f64> =
+            found.trim_matches(['(', ')']).split(' ').map(|x| x.parse().expect("a number")).collect();
+        assert!((numbers[0] - 0.25).abs() < 1e-12, "{mode}: {found}");
+        assert!((numbers[1] - 0.333_333_333_498_399_66).abs() < 1e-12, "{mode}: {found}");
+    }
+}

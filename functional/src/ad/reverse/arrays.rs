@@ -110,21 +110,7 @@ impl Reverse<'_> {
                 let rest = self.builder.op(Op::Update, &[z, i, zero]);
                 self.add(args[0], rest);
             }
-            Op::Concat => {
-                let values = [self.value(args[0]), self.value(args[1])];
-                let level = std::mem::replace(&mut self.builder.level, bind.level);
-                let lengths = values.map(|v| self.length(v));
-                let all = self.builder.op(Op::IntBinary(IntBinary::Add), &lengths);
-                self.builder.level = Word::NONE;
-                let first = self.builder.view(View::Sense, lengths[0]);
-                let all = self.builder.view(View::Sense, all);
-                self.builder.level = level;
-                let (start, one) = (self.int(0), self.int(1));
-                let a = self.builder.op(Op::Slice, &[z, start, first, one]);
-                let b = self.builder.op(Op::Slice, &[z, first, all, one]);
-                self.add(args[0], a);
-                self.add(args[1], b);
-            }
+            Op::Concat => self.concat(args, bind, z),
             Op::Slice => {
                 let zero = self.zero(args[0]);
                 let n = self.length(zero);
@@ -197,6 +183,22 @@ impl Reverse<'_> {
             Op::Iota(_) | Op::Length | Op::Map | Op::Scan | Op::ScanBack | Op::Ladder(_) => {}
             Op::Custom | Op::ToBits(_) | Op::FromBits(_) => {}
         }
+    }
+
+    fn concat(&mut self, args: &[Var], bind: &Bind, z: Var) {
+        let values = [self.value(args[0]), self.value(args[1])];
+        let level = std::mem::replace(&mut self.builder.level, bind.level);
+        let lengths = values.map(|v| self.length(v));
+        let all = self.builder.op(Op::IntBinary(IntBinary::Add), &lengths);
+        self.builder.level = Word::NONE;
+        let first = self.builder.view(View::Sense, lengths[0]);
+        let all = self.builder.view(View::Sense, all);
+        self.builder.level = level;
+        let (start, one) = (self.int(0), self.int(1));
+        let a = self.builder.op(Op::Slice, &[z, start, first, one]);
+        let b = self.builder.op(Op::Slice, &[z, first, all, one]);
+        self.add(args[0], a);
+        self.add(args[1], b);
     }
 
     /// The sensitivity of an array of arrays from that of all its elements in one.

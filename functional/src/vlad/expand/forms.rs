@@ -27,10 +27,10 @@ impl Expander<'_> {
                 let Some(head) = all.first() else {
                     return wrong(FORM, "`()` is no expression; the empty list is written `'()`", place);
                 };
-                if let Some(name) = head.symbol().filter(|n| self.meaning(n).is_none()) {
-                    if let Some(result) = self.special(name, &all[1..], form) {
-                        return result;
-                    }
+                if let Some(name) = head.symbol().filter(|n| self.meaning(n).is_none())
+                    && let Some(result) = self.special(name, &all[1..], form)
+                {
+                    return result;
                 }
                 self.application(head, &all[1..], place)
             }
@@ -101,11 +101,11 @@ impl Expander<'_> {
     }
 
     fn application(&mut self, head: &Sexp, parts: &[Sexp], place: &Place) -> Result<Var, Wrong> {
-        if let Some(name) = head.symbol().filter(|n| self.meaning(n).is_none()) {
-            if let Some(primitive) = Primitive::of(name).filter(|p| p.arity() == parts.len()) {
-                let args = parts.iter().map(|p| self.expression(p)).collect::<Result<Vec<_>, _>>()?;
-                return Ok(self.direct(&primitive, &args, place));
-            }
+        if let Some(name) = head.symbol().filter(|n| self.meaning(n).is_none())
+            && let Some(primitive) = Primitive::of(name).filter(|p| p.arity() == parts.len())
+        {
+            let args = parts.iter().map(|p| self.expression(p)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(self.direct(&primitive, &args, place));
         }
         let function = self.expression(head)?;
         let argument = self.arguments(parts, place)?;

@@ -73,10 +73,10 @@ impl Expander<'_> {
             }
             return self.empty(rest, place);
         }
-        if let Some([Sexp { form: Form::List(all, None), .. }]) = pattern.headed("quote") {
-            if all.is_empty() {
-                return self.empty(value, place);
-            }
+        if let Some([Sexp { form: Form::List(all, None), .. }]) = pattern.headed("quote")
+            && all.is_empty()
+        {
+            return self.empty(value, place);
         }
         wrong(FORM, "a pattern is a name, `(cons p q)`, `(cons* p … q)`, `(list p …)` or `'()`", place)
     }
