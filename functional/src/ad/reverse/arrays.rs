@@ -152,20 +152,7 @@ impl Reverse<'_> {
                 let is = self.index(args[1]);
                 self.add_into(args[0], Op::ScatterAdd, &[is, z]);
             }
-            Op::Scatter | Op::ScatterAdd => {
-                let is = self.index(args[1]);
-                let zeros = self.zero(args[2]);
-                // Of several values for one element, the last stays.
-                let last = if *op == Op::Scatter { self.last_writers(z, is) } else { is };
-                let replaced = self.safe_gather(z, last, zeros);
-                self.add(args[2], replaced);
-                if *op == Op::ScatterAdd {
-                    self.add(args[0], z);
-                } else {
-                    let rest = self.builder.op(Op::Scatter, &[z, is, zeros]);
-                    self.add(args[0], rest);
-                }
-            }
+            Op::Scatter | Op::ScatterAdd => self.scatter(op, args, z),
             Op::Sum => {
                 let zero = self.zero(args[1]);
                 let n = self.length(zero);
@@ -216,6 +203,21 @@ impl Reverse<'_> {
         let both = self.builder.op(Op::Scan, &[cut, start, zero]);
         let parts = self.builder.part(both, 1, 2);
         self.add(rows, parts);
+    }
+
+    fn scatter(&mut self, op: &Op, args: &[Var], z: Var) {
+        let is = self.index(args[1]);
+        let zeros = self.zero(args[2]);
+        // Of several values for one element, the last stays.
+        let last = if *op == Op::Scatter { self.last_writers(z, is) } else { is };
+        let replaced = self.safe_gather(z, last, zeros);
+        self.add(args[2], replaced);
+        if *op == Op::ScatterAdd {
+            self.add(args[0], z);
+        } else {
+            let rest = self.builder.op(Op::Scatter, &[z, is, zeros]);
+            self.add(args[0], rest);
+        }
     }
 
     /// The indices, with -1 for each that comes again later.
