@@ -259,11 +259,13 @@ impl Store {
     }
 
     fn free_of_body(&self, body: &Body, found: &mut Found) {
-        for bind in &body.binds {
-            self.free_of_rhs(&bind.rhs, found);
-            found.bound.insert(bind.var);
-        }
-        found.uses(body.result);
+        deep(|| {
+            for bind in &body.binds {
+                self.free_of_rhs(&bind.rhs, found);
+                found.bound.insert(bind.var);
+            }
+            found.uses(body.result);
+        });
     }
 
     fn free_of_rhs(&self, rhs: &Rhs, found: &mut Found) {
@@ -314,6 +316,11 @@ impl Found {
             self.free.push(var);
         }
     }
+}
+
+/// Bodies lie in each other: what walks through them gets more room where the stack ends.
+pub(crate) fn deep<T>(walk: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 << 10, 1 << 20, walk)
 }
 
 /// What stands at the top of a program: a definition or an expression. Its free variables are those that earlier items define.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::core::{Bind, Body, GroupId, Program, Rhs, Store, Var, Word};
+use crate::core::{Bind, Body, GroupId, Program, Rhs, Store, Var, Word, deep};
 
 /// A program as text: its definitions and expressions, and the functions that they name.
 pub fn program(program: &Program) -> String {
@@ -111,9 +111,7 @@ impl<'s> Printer<'s> {
     }
 
     fn body(&mut self, body: &Body, indent: usize) {
-        for bind in &body.binds {
-            self.bind(bind, indent);
-        }
+        deep(|| body.binds.iter().for_each(|bind| self.bind(bind, indent)));
         let result = self.name(body.result);
         let _ = writeln!(self.out, "{}{result}", "  ".repeat(indent));
     }

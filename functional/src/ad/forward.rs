@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::partial::{Partial, of_binary, of_unary};
 use crate::core::{
     Binary, Bind, Body, Builder, Compare, GroupId, IntBinary, IntUnary, Member, Op, Rhs, Store, Transform, Unary, Var,
-    View, Word,
+    View, Word, deep,
 };
 use crate::errors::Failure;
 
@@ -51,6 +51,10 @@ impl Forward<'_> {
 
     /// A body in place; what is known outside is known inside, but not the other way round.
     fn body(&mut self, body: &Body) -> Result<Body, Failure> {
+        deep(|| self.body_inside(body))
+    }
+
+    fn body_inside(&mut self, body: &Body) -> Result<Body, Failure> {
         let outer = std::mem::take(&mut self.builder.binds);
         let (parts, constant) = (self.parts.clone(), self.constant.clone());
         for bind in &body.binds {

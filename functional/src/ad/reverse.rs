@@ -10,7 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::partial::{Partial, of_binary, of_unary};
 use super::raised;
-use crate::core::{Bind, Body, Builder, GroupId, Member, Op, Rhs, Store, Transform, Unary, Value, Var, View, Word};
+use crate::core::{
+    Bind, Body, Builder, GroupId, Member, Op, Rhs, Store, Transform, Unary, Value, Var, View, Word, deep,
+};
 use crate::errors::{Failure, NO_DERIVATIVE};
 
 mod arrays;
@@ -216,6 +218,10 @@ impl Forward<'_> {
 
     /// A branch: its forward phase, and a backpropagator that gives the sensitivities of some variables, and of the payload.
     fn branch(&mut self, body: &Body, payload: Option<(u32, Var)>, of: &[Var]) -> Result<Body, Failure> {
+        deep(|| self.branch_inside(body, payload, of))
+    }
+
+    fn branch_inside(&mut self, body: &Body, payload: Option<(u32, Var)>, of: &[Var]) -> Result<Body, Failure> {
         let outer = std::mem::take(&mut self.back);
         let mut binds = self.binds(body)?;
         let back = std::mem::replace(&mut self.back, outer);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use pendula_isa::diagnostic::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::core::{Binary, Body, Compare, GroupId, Op, Rhs, Store, Test, Unary, Var};
+use crate::core::{Binary, Body, Compare, GroupId, Op, Rhs, Store, Test, Unary, Var, deep};
 use crate::errors::{Failure, NESTING};
 use crate::value::{Env, Value, Word};
 
@@ -324,6 +324,10 @@ impl Compiler<'_> {
     }
 
     fn body(&mut self, body: &Body, after: &Live, target: Target) -> Result<(), Failure> {
+        deep(|| self.body_inside(body, after, target))
+    }
+
+    fn body_inside(&mut self, body: &Body, after: &Live, target: Target) -> Result<(), Failure> {
         let lasts = self.lasts(body);
         for (at, bind) in body.binds.iter().enumerate() {
             let live = &After { lasts: &lasts, at, live: after };

@@ -60,6 +60,18 @@ fn depth_is_limited() {
     assert_eq!(last(&deep), "1");
 }
 
+#[test]
+fn long_chains_of_choices_are_evaluated_and_differentiated() {
+    let clauses: String = (0..600).map(|n| format!("((< x {n}) (* {n} x)) ")).collect();
+    let text = format!("{}(define (f x) (cond {clauses} (else x)))", super::MODES);
+    assert_eq!(last(&format!("{text}(f 598.5)")), "358501.5");
+    assert_eq!(last(&format!("{text}((dt f) 598.5)")), "599");
+    assert_eq!(last(&format!("{text}((ds f) 598.5)")), "599");
+    assert_eq!(last(&format!("{text}((ds (ds f)) 598.5)")), "0");
+    let program = reading(&format!("{text}(f 1)")).program;
+    assert!(pendula_functional::print::program(&program).len() > 10_000);
+}
+
 /// Texts that look like programs, more than random ones.
 fn soup() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
