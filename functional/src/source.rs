@@ -403,7 +403,7 @@ fn transform(
     let both = machine.apply(back, seed.through(Word::one(View::Sense))?)?.through(Word::one(View::Unsense))?;
     let gradient = both.part(1)?.unwrap_or_default();
     let passes: [Counts; 2] = [middle.since(&start), machine.counts().since(&middle)];
-    Ok(Gradient { value, gradient, passes, counts: ladder::LadderCounts::default(), tape: None, trace: Vec::new() })
+    Ok(Gradient { value, gradient, passes, counts: ladder::LadderCounts::default(), tape: None })
 }
 
 /// A place in the main file.

@@ -78,8 +78,6 @@ pub struct Gradient {
     pub counts: LadderCounts,
     /// The tape of D5.
     pub tape: Option<Tape>,
-    /// The staged calls before each call of a backpropagator: IDs and arguments. Only if asked for.
-    pub trace: Vec<Vec<(u64, f64)>>,
 }
 
 /// The value of a function, and its derivatives by a stage. The seed has the form of the result; without one, all its numbers are 1.
@@ -100,7 +98,7 @@ pub fn gradient(
     let state = machine.ladder.take();
     let (value, gradient, passes) = done?;
     let (counts, tape) = state.map(|s| (s.counts, s.tape)).unwrap_or_default();
-    Ok(Gradient { value, gradient, passes, counts, tape: (stage == Stage::D5).then_some(tape), trace: Vec::new() })
+    Ok(Gradient { value, gradient, passes, counts, tape: (stage == Stage::D5).then_some(tape) })
 }
 
 /// A value with 1 in place of its numbers: the seed that is taken without one.
@@ -242,7 +240,9 @@ fn naive(machine: &mut Machine, outputs: &[Dual], seeds: &[f64]) -> Result<Vec<f
 }
 
 /// The IDs and arguments of staged calls, before each call.
-type Trace = Option<Vec<Vec<(u64, f64)>>>;
+pub type Staging = Vec<Vec<(u64, f64)>>;
+
+type Trace = Option<Staging>;
 
 /// D2 and D3: the calls are staged, and the one with the highest ID is made until none is left.
 fn staged(
@@ -285,7 +285,7 @@ fn staged(
             return Ok(current.gradient_of(&all));
         };
         current.counts.backpropagators += 1;
-        let looks = current.counts.backpropagators % PERIOD as u64 == 0;
+        let looks = current.counts.backpropagators.is_multiple_of(PERIOD as u64);
         all.calls = rest;
         if looks {
             machine.look(0)?;
@@ -319,7 +319,7 @@ fn in_place(machine: &mut Machine, outputs: &[Dual], seeds: &[f64]) -> Result<Ve
         current.operate(LadderOp::Call, &[id, output.back.clone(), Value::real(*seed), Value::UNIT])?;
     }
     for id in (0..all).rev() {
-        if id % PERIOD == 0 {
+        if id.is_multiple_of(PERIOD) {
             machine.look(0)?;
         }
         let current = state(machine)?;
@@ -341,7 +341,7 @@ pub fn staging(
     back: &Value,
     id: u64,
     z: f64,
-) -> Result<(Vec<f64>, Vec<Vec<(u64, f64)>>), Failure> {
+) -> Result<(Vec<f64>, Staging), Failure> {
     machine.ladder = Some(State::new(Stage::D2, inputs));
     let output = Dual { number: 0.0, id: Some(id), back: back.clone() };
     let mut trace = Some(Vec::new());
