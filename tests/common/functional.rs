@@ -28,7 +28,7 @@ pub(crate) fn outcome(path: &Path, text: &str, expected: &Expectations) -> (Vec<
         Ok(program) => program,
         Err(diagnostics) => return (diagnostics, Vec::new()),
     };
-    let steps = expected.number("max-steps").expect("a number").map_or(STEPS, |n| n.unsigned_abs());
+    let steps = expected.number("max-steps").expect("a number").unwrap_or(STEPS);
     let limits = Limits { steps, ..Limits::default() };
     let (entry, arguments) = (expected.option("entry"), expected.option("args"));
     let failed = |failure: &Failure| vec![failure.diagnostic()];
