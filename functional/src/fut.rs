@@ -191,7 +191,7 @@ fn inferred(
     load: &mut Load,
     budget: Budget,
 ) -> Result<(Infer, u16), Vec<Diagnostic>> {
-    let mut infer = Infer::new();
+    let mut infer = Infer::new(budget);
     let one = |error: Box<Diagnostic>| vec![*error];
     let prelude = own(&mut infer, sources, "the prelude of Futhark", PRELUDE, &[]).map_err(one)?;
     let mut files = Files {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
@@ -16,6 +17,9 @@ mod forms;
 mod names;
 mod patterns;
 mod typing;
+
+/// How deep the arithmetic in a size may be nested to be followed.
+const DEEPEST: u32 = 20;
 
 pub(super) type Inferred<T> = Result<T, Box<Diagnostic>>;
 
@@ -80,12 +84,14 @@ pub(super) struct Infer {
     rigid: u32,
     /// The definition that is inferred, and whether it speaks of itself.
     own: Option<(VarId, bool)>,
+    /// What a type may be made of.
+    pub(super) budget: Budget,
     /// Whether `val` may declare what the core provides.
     pub(super) builtins: bool,
 }
 
 impl Infer {
-    pub(super) fn new() -> Infer {
+    pub(super) fn new(budget: Budget) -> Infer {
         Infer {
             code: Code::default(),
             unifier: Unifier::default(),
@@ -93,6 +99,7 @@ impl Infer {
             frames: Vec::new(),
             rigid: 0,
             own: None,
+            budget,
             builtins: false,
         }
     }
@@ -143,6 +150,7 @@ impl Infer {
             Dec::Val { name, params, is } => self.val(ast, name, params, is),
             Dec::Type { name, params, is } => {
                 let def = self.type_def(ast, params, is)?;
+                self.small(&def.ty, name.span)?;
                 self.frames.push(Frame::Type(name.name.clone(), def));
                 Ok(())
             }
@@ -417,6 +425,13 @@ impl Infer {
             Mismatch::Endless => error(format!("a type of infinite size: `{wanted}` holds `{found}`"))
                 .at(span.place(), "this would contain itself"),
         })
+    }
+
+    /// An error for a type of more parts than the budget allows.
+    fn small(&self, ty: &Type, span: Span) -> Inferred<()> {
+        let limit = self.budget.nodes;
+        let checked = self.budget.parts(self.unifier.weight(ty, limit), || "the type".to_string());
+        checked.map_err(|e| Box::new(e.diagnostic().at(span.place(), "of this")))
     }
 
     fn node(&mut self, node: Node, span: Span) -> Id {

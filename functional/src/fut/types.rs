@@ -252,6 +252,26 @@ impl Unifier {
         }
     }
 
+    /// The number of parts of a type, or more than the limit.
+    pub(super) fn weight(&self, ty: &Type, limit: u64) -> u64 {
+        let mut left = vec![self.head(ty)];
+        let mut count = 0;
+        while let Some(ty) = left.pop() {
+            count += 1;
+            if count > limit {
+                break;
+            }
+            match &ty {
+                Type::Prim(_) | Type::Var(_) | Type::Rigid(..) | Type::Gen(_) => {}
+                Type::Array(_, of) => left.push(self.head(of)),
+                Type::Record(fields) => left.extend(fields.iter().map(|(_, t)| self.head(t))),
+                Type::Sum(constrs) => left.extend(constrs.iter().flat_map(|(_, args)| args).map(|t| self.head(t))),
+                Type::Fun(_, parts) => left.extend([self.head(&parts.0), self.head(&parts.1)]),
+            }
+        }
+        count
+    }
+
     /// A type with everything that is known put in.
     pub(super) fn resolve(&self, ty: &Type) -> Type {
         self.rewrite(&self.head(ty), &mut |this, ty| match ty {

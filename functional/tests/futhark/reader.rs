@@ -54,6 +54,23 @@ fn depth_is_limited_by_the_budget() {
 }
 
 #[test]
+fn types_and_sizes_that_grow_are_limited() {
+    let mut types = "type t0 = i32\n".to_string();
+    let mut lets = "entry f (x0: i32) =\n".to_string();
+    for n in 1..100 {
+        types.push_str(&format!("type t{n} = (t{0}, t{0})\n", n - 1));
+        lets.push_str(&format!("  let x{n} = (x{0}, x{0})\n", n - 1));
+    }
+    assert_eq!(read(&types).expect_err("too large")[0].code, "P0091");
+    assert_eq!(read(&format!("{lets}  in 1")).expect_err("too large")[0].code, "P0091");
+    let calls = format!("def d x = (x, x)\nentry f (x: i32) = {}x{}", "d (".repeat(40), ")".repeat(40));
+    assert_eq!(read(&calls).expect_err("too large")[0].code, "P0091");
+    let sum = format!("1{}", " + 1".repeat(5000));
+    assert!(read(&format!("entry f = replicate ({sum}) 1.0")).is_ok());
+    assert!(read(&format!("entry f (x: [{sum}]f64) = x[0]")).is_ok());
+}
+
+#[test]
 fn importing_oneself_is_an_error() {
     let errors = super::read_with("import \"a\"", &mut |_| Ok("import \"a\"".to_string())).expect_err("a circle");
     assert_eq!((errors[0].code, errors[0].message.contains("imports itself")), ("P0644", true));

@@ -11,7 +11,9 @@ use crate::fut::types::{Size, Type, field_order};
 impl Infer {
     /// Infers an expression.
     pub(super) fn exp(&mut self, ast: &Ast, exp: ExpId) -> Inferred<(Id, Type)> {
-        stacker::maybe_grow(128 << 10, 2 << 20, || self.exp_inner(ast, exp))
+        let (id, ty) = stacker::maybe_grow(128 << 10, 2 << 20, || self.exp_inner(ast, exp))?;
+        self.small(&ty, ast.span(exp))?;
+        Ok((id, ty))
     }
 
     fn exp_inner(&mut self, ast: &Ast, exp: ExpId) -> Inferred<(Id, Type)> {
@@ -432,11 +434,15 @@ impl Infer {
 
     /// The size that an expression is, as far as it can be told.
     pub(super) fn size_of(&mut self, id: Id) -> Size {
+        self.size_below(id, 0)
+    }
+
+    fn size_below(&mut self, id: Id, depth: u32) -> Size {
         match self.code.get(id) {
             Node::Lit(Lit::Int(n, _), _) => Size::Const(i64::try_from(*n).unwrap_or(i64::MAX)),
             Node::Var(var) => Size::Name(*var),
             Node::Instance(var, sizes) if sizes.is_empty() => Size::Name(*var),
-            Node::Apply(function, args) if args.len() == 2 => {
+            Node::Apply(function, args) if args.len() == 2 && depth < super::DEEPEST => {
                 let (a, b) = (args[0], args[1]);
                 let op = match self.code.get(*function) {
                     Node::Builtin(name, _) => match &**name {
@@ -447,7 +453,7 @@ impl Infer {
                     },
                     _ => return self.unifier.fresh_size(),
                 };
-                let (a, b) = (self.size_of(a), self.size_of(b));
+                let (a, b) = (self.size_below(a, depth + 1), self.size_below(b, depth + 1));
                 Size::Op(op, Rc::new((a, b)))
             }
             _ => self.unifier.fresh_size(),

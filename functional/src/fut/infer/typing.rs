@@ -194,11 +194,11 @@ impl Infer {
     pub(super) fn size_exp(&mut self, ast: &Ast, size: &SizeExp) -> Inferred<Size> {
         match size {
             SizeExp::Any => Ok(self.unifier.fresh_size()),
-            SizeExp::Is(exp) => self.size_of_exp(ast, *exp),
+            SizeExp::Is(exp) => self.size_of_exp(ast, *exp, 0),
         }
     }
 
-    fn size_of_exp(&mut self, ast: &Ast, exp: ExpId) -> Inferred<Size> {
+    fn size_of_exp(&mut self, ast: &Ast, exp: ExpId, depth: u32) -> Inferred<Size> {
         match ast.get(exp) {
             Exp::Lit(Lit::Int(n, _)) => Ok(Size::Const(i64::try_from(*n).unwrap_or(i64::MAX))),
             Exp::Path(path) => {
@@ -217,8 +217,9 @@ impl Infer {
                     What::Local(_) | What::Def(..) | What::Builtin(_) => Ok(self.unifier.fresh_size()),
                 }
             }
-            Exp::Binary(operator, left, right) => {
-                let (left, right) = (self.size_of_exp(ast, *left)?, self.size_of_exp(ast, *right)?);
+            Exp::Binary(operator, left, right) if depth < super::DEEPEST => {
+                let left = self.size_of_exp(ast, *left, depth + 1)?;
+                let right = self.size_of_exp(ast, *right, depth + 1)?;
                 let name = operator.path.last().map_or("", |i| &*i.name);
                 Ok(match name {
                     "+" => Size::Op('+', Rc::new((left, right))),
