@@ -62,7 +62,7 @@ fn cargo(root: &Path, arguments: &[&str]) {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).current_dir(root).env("CARGO_TARGET_DIR", root.join("target"));
     // What belongs to the build of this test says nothing about the copy.
-    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTDOCFLAGS"] {
+    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTDOCFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
         command.env_remove(name);
     }
     let output = command.output().expect("cargo");

@@ -16,5 +16,3 @@ pub mod passes;
 #[cfg(feature = "eval")]
 pub mod replay;
 pub mod syntax;
-#[cfg(test)]
-mod testing;

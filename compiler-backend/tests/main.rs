@@ -3,6 +3,7 @@
 mod common;
 
 mod c;
+mod ir;
 mod ir_eval;
 mod ir_passes;
 mod ir_text;
@@ -11,3 +12,6 @@ mod lower;
 mod nil_fmt;
 mod nil_parser;
 mod nil_random;
+mod nil_sema;
+mod nil_types;
+mod passes;

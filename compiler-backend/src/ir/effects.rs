@@ -5,8 +5,6 @@
 
 mod set;
 mod summary;
-#[cfg(test)]
-mod tests;
 mod traps;
 
 pub use set::Set;

@@ -15,8 +15,6 @@ mod lifetimes;
 mod machine;
 mod state;
 mod stop;
-#[cfg(test)]
-mod tests;
 mod trace;
 
 use std::time::Instant;

@@ -16,8 +16,6 @@ pub mod invert;
 pub mod source;
 mod statement;
 pub mod statements;
-#[cfg(test)]
-mod tests;
 pub mod text;
 
 use std::collections::HashMap;

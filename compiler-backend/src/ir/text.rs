@@ -41,8 +41,6 @@
 mod lex;
 mod print;
 mod read;
-#[cfg(test)]
-mod tests;
 
 use pendula_isa::budget::{Budget, Exceeded};
 use thiserror::Error;

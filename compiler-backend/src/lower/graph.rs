@@ -36,3 +36,15 @@ pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_deeper;
+    use crate::ir::text::parse;
+
+    #[test]
+    fn spans_within_spans_are_levels() {
+        let nested = parse("program Q32.32\nfun main { out x: i\nspan \"\" { span \"\" { x += id.i(1) } } }").unwrap();
+        assert!(is_deeper(&nested, 2) && !is_deeper(&nested, 3));
+    }
+}

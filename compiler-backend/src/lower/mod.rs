@@ -22,8 +22,6 @@ mod names;
 mod operands;
 mod ops;
 mod reasons;
-#[cfg(test)]
-mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};

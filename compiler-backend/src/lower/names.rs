@@ -79,3 +79,21 @@ impl SpanNames {
         fresh
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_valid_and_unique() {
+        assert!(is_valid("dot.2") && is_valid("x!") && !is_valid("r1") && !is_valid("2x") && !is_valid("a b"));
+        assert_eq!([valid("a b"), valid("r1"), valid("")], ["a_b", "_r1", "_"]);
+        let mut names = Names::default();
+        assert_eq!([names.like("f"), names.like("f"), names.like("f")], ["f", "f.2", "f.3"]);
+        assert!(!names.exact("f") && names.exact("g"));
+        let mut spans = SpanNames::default();
+        assert_eq!([spans.part("p", false), spans.part("p", false)], ["p", "p.2"]);
+        // The latest that has not been undone.
+        assert_eq!([spans.part("p", true), spans.part("p", true), spans.part("p", true)], ["p.2", "p", "p.3"]);
+    }
+}

@@ -11,8 +11,6 @@ use pendula_isa::budget::{Budget, Exceeded};
 pub use structs::Structs;
 
 mod structs;
-#[cfg(test)]
-mod tests;
 
 use super::ast;
 

@@ -3,9 +3,6 @@
 //! Only statements that cannot trap are removed, and none that add to floating-point numbers, since undoing those may
 //! leave other bits.
 
-#[cfg(test)]
-mod tests;
-
 use crate::ir::effects::{Effects, Summaries};
 use crate::ir::invert::invert;
 use crate::ir::{Block, LocatedStmt, Place, Program, Stmt};

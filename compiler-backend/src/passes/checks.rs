@@ -4,8 +4,6 @@ mod asserts;
 mod bounds;
 mod drops;
 mod lives;
-#[cfg(test)]
-mod tests;
 
 use crate::ir::Program;
 use crate::ir::effects::Summaries;

@@ -5,8 +5,6 @@ mod constants;
 mod dead;
 mod floats;
 mod simplify;
-#[cfg(test)]
-mod tests;
 
 use crate::ir::Program;
 use crate::ir::effects::Summaries;

@@ -7,8 +7,6 @@
 //! iteration is certain to follow; if need be, a branch makes it certain.
 
 mod select;
-#[cfg(test)]
-mod tests;
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};

@@ -5,8 +5,6 @@
 
 mod expand;
 mod regions;
-#[cfg(test)]
-mod tests;
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut, callees_first, walk};
 use crate::ir::{Block, FunctionId, IrFunction, LocatedStmt, Program, Stmt};

@@ -4,9 +4,6 @@
 //! the word may be written, too. The pass requires that the loop accesses the word's region by one address only, apart
 //! from offsets, and that an instruction would need two words of memory.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashSet;
 
 use pendula_isa::Ty;

@@ -3,9 +3,6 @@
 //! The first body must not change anything that the computation reads or writes. Then uncomputing it and computing it
 //! again does nothing.
 
-#[cfg(test)]
-mod tests;
-
 use crate::ir::effects::{Effects, Summaries, walk};
 use crate::ir::{Block, LocatedStmt, Operand, Program, Stmt, Var};
 use crate::passes::rewrite::{Matcher, Slot, Substitution, each_block, is_exact, slots};

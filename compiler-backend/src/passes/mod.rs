@@ -21,8 +21,6 @@ mod merge;
 mod rewrite;
 mod strength;
 mod table;
-#[cfg(test)]
-mod tests;
 
 use tracing::field::Empty;
 

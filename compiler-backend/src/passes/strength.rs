@@ -5,9 +5,6 @@
 //! each iteration adds a step, and it is uncomputed from the last value. The sums are the same modulo 2^64. An iteration
 //! must be certain; if need be, a branch makes it certain.
 
-#[cfg(test)]
-mod tests;
-
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 

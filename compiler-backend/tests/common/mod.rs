@@ -4,6 +4,7 @@
 
 pub(crate) mod build;
 pub(crate) mod generate;
+pub(crate) mod small;
 
 /// SplitMix64: a fixed stream, so that failures are reproducible.
 pub(crate) struct Random(pub(crate) u64);

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod calls;
+mod code;
 mod common;
 mod gradient;
 mod many;

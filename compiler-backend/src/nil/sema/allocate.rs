@@ -335,3 +335,19 @@ pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
         Type::Array { .. } | Type::Function(_) => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pendula_isa::Ty;
+
+    use super::part_names;
+    use crate::nil::types::Type;
+
+    #[test]
+    fn parts_have_names() {
+        let tuple = Type::Tuple(vec![Type::Num(Ty::Int), Type::Complex(Ty::F), Type::Log { signed: true }]);
+        assert_eq!(part_names("t", &tuple), ["t.1", "t.2.re", "t.2.im", "t.3.log", "t.3.signbit"]);
+        assert_eq!(part_names("x", &Type::Bool), ["x"]);
+        assert_eq!(part_names("f", &Type::Function("sin".into())), [] as [&str; 0]);
+    }
+}

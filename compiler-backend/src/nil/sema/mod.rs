@@ -39,8 +39,6 @@ mod scope;
 mod sizes;
 mod source_names;
 mod stmt;
-#[cfg(test)]
-mod tests;
 mod value;
 mod variables;
 mod views;

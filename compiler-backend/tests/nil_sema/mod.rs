@@ -9,9 +9,24 @@ use pendula_isa::Ty;
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::Sources;
 
-use super::{Analysis, Argument, Number, Settings, analyse};
-use crate::ir::eval::{self, Config, EvalError};
-use crate::nil::read;
+use pendula_compiler::ir::eval::{self, Config, EvalError};
+use pendula_compiler::nil::read;
+use pendula_compiler::nil::sema::{Analysis, Argument, Number, Settings, analyse};
+
+/// The codes of the errors that these tests expect.
+mod code {
+    pub(super) const UNKNOWN: &str = "P0430";
+    pub(super) const METHOD: &str = "P0434";
+    pub(super) const ARGUMENTS: &str = "P0435";
+    pub(super) const LITERAL: &str = "P0436";
+    pub(super) const ENDED: &str = "P0438";
+    pub(super) const REDEFINED: &str = "P0439";
+    pub(super) const BRANCHES: &str = "P0444";
+    pub(super) const ENTRY: &str = "P0452";
+    pub(super) const TWICE: &str = "P0453";
+    pub(super) const AMBIGUOUS: &str = "P0455";
+    pub(super) const FORGOTTEN: &str = "P0460";
+}
 
 /// Analyses a program whose entry point has parameters of these types.
 fn analysed(text: &str, types: &[&str]) -> Analysis {

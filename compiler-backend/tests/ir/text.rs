@@ -1,4 +1,4 @@
-use super::*;
+use pendula_compiler::ir::text::*;
 
 #[track_caller]
 fn fails(text: &str, message: &str) {
@@ -75,8 +75,8 @@ fn numbers_have_the_type_of_their_place() {
         .body
         .iter()
         .filter_map(|s| match &s.stmt {
-            crate::ir::Stmt::Update { args, .. } => match args[..] {
-                [crate::ir::Operand::Const(word)] => Some(word),
+            pendula_compiler::ir::Stmt::Update { args, .. } => match args[..] {
+                [pendula_compiler::ir::Operand::Const(word)] => Some(word),
                 _ => None,
             },
             _ => None,

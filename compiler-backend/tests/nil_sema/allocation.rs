@@ -1,9 +1,6 @@
+use super::code::{BRANCHES, ENDED, FORGOTTEN, REDEFINED, UNKNOWN};
 use super::{codes, run};
-use crate::ir::eval::EvalError;
-use crate::nil::codes::{BRANCHES, ENDED, FORGOTTEN, REDEFINED, UNKNOWN};
-use crate::nil::sema::allocate::part_names;
-use crate::nil::types::Type;
-use pendula_isa::Ty;
+use pendula_compiler::ir::eval::EvalError;
 
 /// A function of integers with these statements.
 fn function(statements: &[&str]) -> String {
@@ -63,12 +60,4 @@ fn names_are_allocated_once_and_deallocated_once() {
 fn branches_and_loops_deallocate_alike() {
     assert!(faults(&["a ← x", "if x > 0", "a → x", "end"]).contains(&BRANCHES));
     assert!(faults(&["a ← x", "for i = 1:2", "a → x", "end"]).contains(&BRANCHES));
-}
-
-#[test]
-fn parts_have_names() {
-    let tuple = Type::Tuple(vec![Type::Num(Ty::Int), Type::Complex(Ty::F), Type::Log { signed: true }]);
-    assert_eq!(part_names("t", &tuple), ["t.1", "t.2.re", "t.2.im", "t.3.log", "t.3.signbit"]);
-    assert_eq!(part_names("x", &Type::Bool), ["x"]);
-    assert_eq!(part_names("f", &Type::Function("sin".into())), [] as [&str; 0]);
 }

@@ -1,10 +1,10 @@
 use pendula_isa::Format;
 
+use super::code::{AMBIGUOUS, ENTRY};
 use super::{Analysis, Argument, Budget, Number, Settings, Sources, Ty, analyse, read};
-use crate::lower::{Argument as Data, ArgumentKind};
-use crate::nil::codes::{AMBIGUOUS, ENTRY};
-use crate::nil::sema::argument_data;
-use crate::nil::types::Type;
+use pendula_compiler::lower::{Argument as Data, ArgumentKind};
+use pendula_compiler::nil::sema::argument_data;
+use pendula_compiler::nil::types::Type;
 
 fn number(text: &str) -> Argument {
     Argument::Number(Number::Text(text.into()))

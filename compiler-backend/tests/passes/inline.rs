@@ -1,6 +1,6 @@
-use crate::ir::text::{parse, print};
-use crate::passes::Pass;
-use crate::testing::{entry_body, read, same_results};
+use crate::common::small::{entry_body, read, same_results};
+use pendula_compiler::ir::text::{parse, print};
+use pendula_compiler::passes::Pass;
 
 /// The entry of a program in which `f` has this body and the entry makes this call, after the pass.
 #[track_caller]

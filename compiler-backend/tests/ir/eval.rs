@@ -1,5 +1,7 @@
-use super::*;
-use crate::testing::{INTS, program, read};
+use crate::common::small::{INTS, program, read};
+use pendula_compiler::ir::FunctionId;
+use pendula_compiler::ir::eval::*;
+use pendula_isa::Ty;
 
 const CONFIG: Config = Config { memory: 64, max_steps: 1000, until: None, ieee: false, trap_overflow: false };
 

@@ -1,6 +1,13 @@
+//! The intermediate representation: rows, effects, evaluation, inverses, text.
+
+mod effects;
+mod eval;
+mod invert;
+mod text;
+
 use pendula_isa::table::Row;
 
-use super::*;
+use pendula_compiler::ir::*;
 
 #[test]
 fn permutations_write_only_words_that_they_name() {

@@ -1,8 +1,19 @@
-use crate::ir::eval::{self, Config, Direction};
-use crate::ir::text::print;
-use crate::ir::{Block, Program, Stmt, effects};
-use crate::passes::{Pass, Switches, run};
-use crate::testing::{REALS, entry_body, program, read};
+//! What passes make of small programs, and what all together must not change.
+
+mod cancel;
+mod checks;
+mod fold;
+mod hoist;
+mod inline;
+mod keep;
+mod merge;
+mod strength;
+
+use crate::common::small::{REALS, entry_body, program, read};
+use pendula_compiler::ir::eval::{self, Config, Direction};
+use pendula_compiler::ir::text::print;
+use pendula_compiler::ir::{Block, Program, Stmt, effects};
+use pendula_compiler::passes::{Pass, Switches, run};
 
 #[test]
 fn switches() {

@@ -1,6 +1,6 @@
-use crate::ir::Stmt;
-use crate::passes::Pass;
-use crate::testing::{INTS, REALS, becomes, program, stays};
+use crate::common::small::{INTS, REALS, becomes, program, stays};
+use pendula_compiler::ir::Stmt;
+use pendula_compiler::passes::Pass;
 
 #[test]
 fn what_is_the_same_in_each_turn_is_computed_before() {

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use pendula_isa::Ty;
 use pendula_isa::budget::{Budget, Resource};
 
-use super::{Fit, Names, StructType, Structs, Type, TypeProblem, same_shape};
-use crate::nil::{ast, parse_type, parser};
+use pendula_compiler::nil::types::{Fit, Names, StructType, Structs, Type, TypeProblem, same_shape};
+use pendula_compiler::nil::{ast, parser};
 
 /// The structs that a text declares.
 fn structs(text: &str, budget: Budget) -> Structs {
@@ -21,7 +21,10 @@ fn structs(text: &str, budget: Budget) -> Structs {
 }
 
 fn annotation(text: &str) -> ast::TypeExpr {
-    parse_type(text).unwrap_or_else(|| panic!("{text} is no annotation"))
+    let (tree, found) = parser::parse(0, &format!("@i function f(x::{text})\nend\n"));
+    let Some(ast::Item::Function(f)) = tree.items.into_iter().next() else { panic!("{text}: {found:?}") };
+    assert!(found.is_empty(), "{text}: {found:?}");
+    f.params.into_iter().next().and_then(|param| param.ty).unwrap_or_else(|| panic!("{text} is no annotation"))
 }
 
 /// The type that a text names.

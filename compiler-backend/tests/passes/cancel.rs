@@ -1,5 +1,5 @@
-use crate::passes::Pass;
-use crate::testing::{INTS, REALS, becomes, stays};
+use crate::common::small::{INTS, REALS, becomes, stays};
+use pendula_compiler::passes::Pass;
 
 #[track_caller]
 fn cancel(before: &str, after: &str) {

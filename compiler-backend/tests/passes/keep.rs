@@ -1,5 +1,5 @@
-use crate::passes::Pass;
-use crate::testing::{becomes, stays};
+use crate::common::small::{becomes, stays};
+use pendula_compiler::passes::Pass;
 
 const WORDS: &str = "in a: i\nin n: i\nvar i: i\nregion m: i\nregion o: i";
 

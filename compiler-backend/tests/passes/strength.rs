@@ -1,5 +1,5 @@
-use crate::passes::Pass;
-use crate::testing::{INTS, becomes, stays};
+use crate::common::small::{INTS, becomes, stays};
+use pendula_compiler::passes::Pass;
 
 #[test]
 fn a_product_with_the_index_is_stepped() {

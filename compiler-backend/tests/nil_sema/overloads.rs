@@ -1,5 +1,5 @@
+use super::code::{AMBIGUOUS, ARGUMENTS, METHOD};
 use super::{analysed, codes, run};
-use crate::nil::codes::{AMBIGUOUS, ARGUMENTS, METHOD};
 
 /// A call of `g(y!, x)`, where `x` is a parameter of `f` after these definitions of `g`.
 fn calling(definitions: &[&str]) -> String {

@@ -1,6 +1,6 @@
-use crate::ir::text::print;
-use crate::passes::Pass;
-use crate::testing::{INTS, REALS, becomes, program, read, same_results, stays};
+use crate::common::small::{INTS, REALS, becomes, program, read, same_results, stays};
+use pendula_compiler::ir::text::print;
+use pendula_compiler::passes::Pass;
 
 #[test]
 fn a_check_goes_where_a_computation_is_undone() {

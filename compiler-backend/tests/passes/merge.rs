@@ -1,6 +1,6 @@
-use crate::ir::text::print;
-use crate::passes::Pass;
-use crate::testing::{INTS, REALS, becomes, program, stays};
+use crate::common::small::{INTS, REALS, becomes, program, stays};
+use pendula_compiler::ir::text::print;
+use pendula_compiler::passes::Pass;
 
 #[test]
 fn neighbours_that_compute_the_same_are_joined() {

@@ -2,10 +2,10 @@
 
 use pendula_isa::Ty;
 
-use crate::ir::eval::{Config, Direction, run};
-use crate::ir::text::{parse, print};
-use crate::ir::{IrFunction, Program};
-use crate::passes::Pass;
+use pendula_compiler::ir::eval::{Config, Direction, run};
+use pendula_compiler::ir::text::{parse, print};
+use pendula_compiler::ir::{IrFunction, Program};
+use pendula_compiler::passes::Pass;
 
 /// Declarations for programs over integers.
 pub(crate) const INTS: &str =

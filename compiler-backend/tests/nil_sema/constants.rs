@@ -1,6 +1,6 @@
+use super::code::{LITERAL, TWICE};
 use super::{analysed, codes, integer, run};
-use crate::ir::{Operand, Stmt};
-use crate::nil::codes::{LITERAL, TWICE};
+use pendula_compiler::ir::{Operand, Stmt};
 
 #[test]
 fn constants_are_computed_when_the_program_is_compiled() {

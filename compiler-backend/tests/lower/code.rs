@@ -1,8 +1,10 @@
+use std::collections::BTreeSet;
+
 use pendula_isa::text::{ModuleNames, display};
 
-use super::names::{is_valid, valid};
-use super::*;
-use crate::testing::{program, read};
+use crate::common::small::{program, read};
+use pendula_compiler::ir::Program;
+use pendula_compiler::lower::*;
 
 /// The instructions of the first function between `proc` and `ret`.
 fn code(program: &Program, options: &Options) -> Vec<String> {
@@ -126,21 +128,7 @@ fn functions_that_are_not_reached_are_not_written() {
     let p = read(
         "program Q32.32\nentry main\nfun f { out x: i\nx += id.i(1) }\nfun g { out x: i\nx += id.i(2) }\nfun main { out x: i\ncall f(x) }",
     );
-    assert_eq!(graph::reached(&p, p.entry.unwrap()), [true, false, true]);
-    assert!(!graph::is_deeper(&p, 1));
-    let nested = program("out x: i", "span \"\" { span \"\" { x += id.i(1) } }");
-    assert!(graph::is_deeper(&nested, 2) && !graph::is_deeper(&nested, 3));
-}
-
-#[test]
-fn names_are_made_valid_and_unique() {
-    assert!(is_valid("dot.2") && is_valid("x!") && !is_valid("r1") && !is_valid("2x") && !is_valid("a b"));
-    assert_eq!([valid("a b"), valid("r1"), valid("")], ["a_b", "_r1", "_"]);
-    let mut names = Names::default();
-    assert_eq!([names.like("f"), names.like("f"), names.like("f")], ["f", "f.2", "f.3"]);
-    assert!(!names.exact("f") && names.exact("g"));
-    let mut spans = SpanNames::default();
-    assert_eq!([spans.part("p", false), spans.part("p", false)], ["p", "p.2"]);
-    // The latest that has not been undone.
-    assert_eq!([spans.part("p", true), spans.part("p", true), spans.part("p", true)], ["p.2", "p", "p.3"]);
+    let module = lower(&p, &[], &Options::default()).unwrap();
+    let has = |name: &str| module.symbols.iter().any(|symbol| symbol.name == name);
+    assert!(!has("f") && has("g"), "{:?}", module.symbols);
 }

@@ -1,7 +1,8 @@
 use pendula_isa::table::Row;
 
-use super::*;
-use crate::testing::{INTS, REALS, program, read};
+use crate::common::small::{INTS, REALS, program, read};
+use pendula_compiler::ir::effects::*;
+use pendula_compiler::ir::{FunctionId, Operand, Step};
 
 /// The effects of statements, with the variables `x`, `y`, `a`, `n`, `t`, `u`, `i` and `j` as 0 to 7.
 fn effects(declarations: &str, body: &str) -> Effects {
