@@ -20,7 +20,8 @@ pub(crate) fn outcome(path: &Path, text: &str, expected: &Expectations) -> (Vec<
     let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut load = |_: &str, name: &str| {
-        let text = std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string())?;
+        let text =
+            std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot read {name}: {error}"))?;
         Ok((name.to_string(), text))
     };
     let (budget, mut sources) = (Budget::default(), Sources::default());

@@ -203,6 +203,7 @@ fn compiled_entries<'c>(
 
 /// Codes of functional programs that no example shows.
 const FUNCTIONAL: &[(&str, &str)] = &[
+    ("P0617", "nest fewer derivatives inside each other"),
     (
         "P0621",
         "give it more memory with `--memory-limit`, or keep less: a recursion that waits for results holds all of them",
