@@ -130,6 +130,8 @@ pub struct Machine {
     output: String,
     made: u64,
     item_codes: Vec<Rc<Code>>,
+    /// The place of the last tail call of code without places, whose caller no longer waits.
+    tail_call: Option<Place>,
     /// What a stage of the ladder keeps while it is at work.
     pub(crate) ladder: Option<crate::ad::ladder::State>,
 }
@@ -153,6 +155,7 @@ impl Machine {
             output: String::new(),
             made: value::made(),
             item_codes: Vec::new(),
+            tail_call: None,
             ladder: None,
         }
     }

@@ -167,10 +167,19 @@ pub(super) struct Code {
     pub(super) name: Rc<str>,
     pub(super) instrs: Vec<Instr>,
     pub(super) places: Vec<Option<Place>>,
+    /// Whether an instruction has a place. The basis has none in the user's program.
+    pub(super) has_places: bool,
     /// How many slots a frame has; the first is the parameter.
     pub(super) slots: u32,
     /// How often it was called.
     pub(super) calls: Cell<u64>,
+}
+
+impl Code {
+    /// The place of the instruction before another, if it has one.
+    pub(super) fn place_before(&self, next: u32) -> Option<&Place> {
+        self.places.get(next.saturating_sub(1) as usize)?.as_ref()
+    }
 }
 
 /// Compiles a body whose free variables are found in the environment in this order.
@@ -200,7 +209,9 @@ pub(super) fn compile(
     }
     let live = FxHashSet::default();
     compiler.body(body, &live, Target::Return)?;
-    Ok(Code { name, instrs: compiler.instrs, places: compiler.places, slots: compiler.size, calls: Cell::new(0) })
+    let has_places = compiler.places.iter().any(Option::is_some);
+    let (instrs, places, slots) = (compiler.instrs, compiler.places, compiler.size);
+    Ok(Code { name, instrs, places, has_places, slots, calls: Cell::new(0) })
 }
 
 #[derive(Clone, Copy)]

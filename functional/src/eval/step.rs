@@ -30,14 +30,24 @@ impl Machine {
             let flow = match self.run_frame(&code, &mut frame) {
                 Ok(flow) => flow,
                 Err(failure) => {
-                    let place = code.places.get(frame.next.saturating_sub(1) as usize).and_then(Option::as_ref);
+                    let place = if code.has_places { code.place_before(frame.next) } else { self.tail_call.as_ref() };
                     return Err(self.placed(failure.at(place)));
                 }
             };
             match flow {
                 Flow::Next => {}
-                Flow::Enter(callee) => frame = callee,
-                Flow::Call(callee) => self.waiting.push(Waiting::Call(std::mem::replace(&mut frame, callee))),
+                Flow::Enter(callee) => {
+                    if !callee.code.has_places && code.has_places {
+                        self.tail_call = code.place_before(frame.next).cloned();
+                    }
+                    frame = callee;
+                }
+                Flow::Call(callee) => {
+                    if !callee.code.has_places {
+                        self.tail_call = None;
+                    }
+                    self.waiting.push(Waiting::Call(std::mem::replace(&mut frame, callee)));
+                }
                 Flow::Loop(callee, loops) => {
                     self.waiting.push(Waiting::Call(std::mem::replace(&mut frame, callee)));
                     self.waiting.push(loops);
@@ -59,7 +69,7 @@ impl Machine {
             return failure;
         }
         let place = self.waiting.iter().rev().take(1000).find_map(|w| match w {
-            Waiting::Call(frame) => frame.code.places.get(frame.next.saturating_sub(1) as usize)?.clone(),
+            Waiting::Call(frame) => frame.code.place_before(frame.next).cloned(),
             Waiting::Loop(_) => None,
         });
         failure.at(place.as_ref())
@@ -394,7 +404,12 @@ pub(super) fn wrong(name: &str, value: &Value, level: Word) -> Failure {
         let message = format!("`{name}` takes {expected} here");
         return Failure::new(LEVEL, message).with(value).help("take the layers off, or transform the function too");
     }
-    Failure::new(OPERAND, format!("`{name}` does not take {}", value.kind())).with(value)
+    let failure = Failure::new(OPERAND, format!("`{name}` does not take {}", value.kind())).with(value);
+    if matches!(name, "+" | "-" | "*" | "/") && matches!(value, Value::Pair(..)) {
+        let help = format!("`{name}` takes two numbers, and in `({name} x y z)` the second is the pair of y and z");
+        return failure.help(format!("{help}: write `({name} x ({name} y z))`"));
+    }
+    failure
 }
 
 fn shape(of: u32) -> String {

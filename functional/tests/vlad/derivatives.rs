@@ -41,6 +41,17 @@ fn three_derivatives_nest_in_every_mixture() {
 }
 
 #[test]
+fn the_derivative_of_a_curried_sum_in_every_mixture() {
+    // `d-adder` is the derivative of a function that gives a function, applied to what that function is applied to.
+    let text = |of: &str| {
+        format!("(define ((adder n) x) (+ x n)) (define ((d-adder n) x) (({{2}} (lambda (m) ((adder m) x))) n)) {of}")
+    };
+    all_mixes(&text("((d-adder 3) 4)"), 1.0);
+    all_mixes(&text("(({1} (lambda (n) ((d-adder n) 4))) 3)"), 0.0);
+    all_mixes(&text("(({1} (lambda (n) (* n ((d-adder n) n)))) 3)"), 1.0);
+}
+
+#[test]
 fn derivatives_of_the_square_root() {
     all_mixes("(({1} sqrt) 4)", 0.25);
     all_mixes("(({1} ({2} sqrt)) 4)", -0.03125);

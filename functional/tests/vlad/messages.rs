@@ -19,6 +19,14 @@ fn what_is_no_function_is_not_applied() {
 #[test]
 fn operators_say_which_value_they_do_not_take() {
     check("(define (f x) (+ x 1)) (f '())", "P0611", "(+ x 1)", "`+` does not take the empty list ()");
+    // A tail call: the function that makes it no longer waits.
+    check("(define (f x) (* x x x)) (f 2)", "P0611", "(* x x x)", "`*` does not take a pair (2 . 2)");
+    check(
+        "(define (f x) (g (* x x x))) (define (g x) x) (f 2)",
+        "P0611",
+        "(* x x x)",
+        "`*` does not take a pair (2 . 2)",
+    );
     check("(< 1 #t)", "P0611", "(< 1 #t)", "`<`");
     check("(sqrt (list 1 2))", "P0611", "(sqrt (list 1 2))", "(1 2)");
 }
