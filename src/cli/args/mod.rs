@@ -249,8 +249,8 @@ pub(crate) struct Run {
     pub(crate) show_raw: bool,
     /// Check the values that comments expect: `===>` in VLAD, `-- ==` in Futhark.
     ///
-    /// It takes several files, counts what is as expected, and fails if anything is not. Two numbers agree if they differ by at most 1e-9 of the larger one
-    /// (in Futhark 1e-5 for `f32`), or if both round to the same number of the digits that are written.
+    /// It takes several files, counts what is as expected, and fails if anything is not. Numbers agree if they differ by at most 1e-9 of the expected one
+    /// or 1e-10, in Futhark by at most 1e-5 of it or, where it has 4 to 12 decimals, by one in the last.
     #[arg(long, help_heading = FUNCTIONAL)]
     pub(crate) expect: bool,
     /// More programs, with --expect.
