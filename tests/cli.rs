@@ -437,10 +437,10 @@ fn options_of_another_language_are_usage_errors() {
     };
     refuses(
         &["run", "examples/fib.ja", "--args", "1"],
-        "--args is for programs in Nil, and examples/fib.ja is a program in Janus",
+        "--args is for programs in Nil, VLAD and Futhark, and examples/fib.ja is a program in Janus",
     );
     refuses(&["run", "examples/fib.ja", "--types", "Int"], "--types is for programs in Nil");
-    refuses(&["run", "examples/fib.ja", "--entry", "main"], "--entry is for programs in Nil");
+    refuses(&["run", "examples/fib.ja", "--entry", "main"], "--entry is for programs in Nil, VLAD and Futhark");
     refuses(&["run", "examples/fib.ja", "--show-raw"], "--show-raw is for programs in PISA");
     refuses(
         &["check", "examples/fib.rasm", "--classic"],

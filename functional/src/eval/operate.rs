@@ -306,6 +306,12 @@ impl Machine {
                 let at = usize::try_from(at).ok().filter(|at| *at < n).ok_or_else(|| outside(at, n))?;
                 let old = xs.element(at)?.unwrap_or_default();
                 let sum = self.plus(old, v)?;
+                if xs.is_zero()
+                    && matches!(xs, Value::Array(..))
+                    && let Some(few) = Array::sparse(xs.clone(), at, sum.clone())
+                {
+                    return Ok(Value::array(few));
+                }
                 replace(op, xs, at, sum)
             }
             Op::Scatter | Op::ScatterAdd => {
@@ -344,18 +350,8 @@ fn outside(at: i64, n: usize) -> Failure {
 }
 
 fn replace(op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
-    let (mut array, word) = elements(op, xs)?;
-    let v = match word.inverse() {
-        Some(off) if v.layered(word) => v.through(off)?,
-        _ => {
-            let all: Vec<Value> = array.iter().map(|x| x.through(word)).collect::<Result<_, _>>()?;
-            array = Rc::new(Array::boxed(all));
-            Rc::make_mut(&mut array).set(at, v);
-            return Ok(Value::Array(Word::NONE, array));
-        }
-    };
-    Rc::make_mut(&mut array).set(at, v);
-    Ok(Value::Array(word, array))
+    let (array, word) = elements(op, xs)?;
+    Value::with_element(array, word, at, v)
 }
 
 fn slice(op: &Op, xs: Value, from: i64, to: i64, step: i64) -> Result<Value, Failure> {
@@ -382,7 +378,7 @@ fn picked(xs: &Value, count: usize, at: impl Fn(usize) -> usize) -> Option<Value
         Array::Real(v) => Array::reals((0..count).map(|k| v[at(k)]).collect()),
         Array::Int(ty, v) => Array::ints(*ty, (0..count).map(|k| v[at(k)]).collect()),
         Array::Bool(v) => Array::bools((0..count).map(|k| v[at(k)]).collect()),
-        Array::Boxed(_) => return None,
+        Array::Boxed(_) | Array::Sparse(..) => return None,
     };
     Some(Value::Array(*word, Rc::new(some)))
 }
@@ -410,7 +406,7 @@ fn total(xs: &Value) -> Option<(Value, u64)> {
             let sum = v.iter().fold(0_i64, |s, x| s.wrapping_add(*x));
             Some((Value::Int(*ty, *word, ty.wrap(sum)), v.len() as u64 - 1))
         }
-        Array::Int(..) | Array::Bool(_) | Array::Boxed(_) => None,
+        Array::Int(..) | Array::Bool(_) | Array::Boxed(_) | Array::Sparse(..) => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Env, Value, View, Word, apart};
+use super::{Array, Env, Value, View, Word, apart};
 use crate::errors::Failure;
 
 /// What is left to do.
@@ -23,8 +23,21 @@ const SHARED: usize = 32;
 
 impl Value {
     /// Whether all numbers in it are zero because of how it is seen.
-    fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         !self.is_flat() && self.word().has(View::Zero)
+    }
+
+    /// Whether something else has it, too.
+    fn is_shared(&self) -> bool {
+        match self {
+            Value::Pair(_, p) => Rc::strong_count(p) > 1,
+            Value::Tuple(_, p) => Rc::strong_count(p) > 1,
+            Value::Sum(_, p) => Rc::strong_count(p) > 1,
+            Value::Array(_, p) => Rc::strong_count(p) > 1,
+            Value::Closure(_, _, p) => Rc::strong_count(p) > 1,
+            Value::Bundle(_, p) => Rc::strong_count(p) > 1,
+            Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Real(..) | Value::Symbol(..) => false,
+        }
     }
 
     fn address(&self) -> usize {
@@ -94,9 +107,17 @@ impl Value {
                         done.push(sum);
                         continue;
                     }
+                    let (mut a, mut b) = match sparse(a, b, &mut added)? {
+                        Ok(sum) => {
+                            done.push(sum);
+                            continue;
+                        }
+                        Err(both) => both,
+                    };
                     visited += 1;
                     let mut key = None;
-                    if visited > SHARED {
+                    // What nobody else has is not met again.
+                    if visited > SHARED && a.is_shared() && b.is_shared() {
                         let k = (a.address(), a.word().bits(), b.address(), b.word().bits());
                         if let Some(sum) = known.get(&k) {
                             done.push(sum.clone());
@@ -107,19 +128,46 @@ impl Value {
                     }
                     // A bundle of structures may meet a structure of bundles.
                     let bundles = (matches!(a, Value::Bundle(..)), matches!(b, Value::Bundle(..)));
-                    let (ps, qs) = match bundles {
-                        (false, false) => (split(&a)?, split(&b)?),
-                        _ => (halves(&a)?, halves(&b)?),
-                    };
-                    if ps.len() != qs.len() || !alike(&a, &b) {
+                    if !alike(&a, &b) || count(&a, bundles) != count(&b, bundles) {
                         return Err(apart(&a, &b));
                     }
+                    let (ps, qs) = match bundles {
+                        (false, false) => (split(&mut a)?, split(&mut b)?),
+                        _ => (halves(&a)?, halves(&b)?),
+                    };
                     tasks.push(Task::Make(if bundles == (false, true) { b } else { a }, ps.len(), key));
                     tasks.extend(ps.into_iter().zip(qs).map(|(p, q)| Task::Add(p, q)).rev());
                 }
             }
         }
         Ok((done.pop().unwrap_or_default(), added))
+    }
+}
+
+/// The sum of arrays of which one is zero but for few elements; in place if nobody else has the other. `Err` with both if there is none.
+fn sparse(a: Value, b: Value, added: &mut u64) -> Result<Result<Value, (Value, Value)>, Failure> {
+    let is_sparse = |v: &Value| matches!(v, Value::Array(_, array) if matches!(**array, Array::Sparse(..)));
+    let (few, rest) = match (is_sparse(&a), is_sparse(&b)) {
+        (_, true) => (b, a),
+        (true, false) => (a, b),
+        (false, false) => return Ok(Err((a, b))),
+    };
+    match (few, rest) {
+        (Value::Array(view, few), Value::Array(word, array)) if few.len() == array.len() => {
+            let mut sum = Value::Array(word, array);
+            if let Array::Sparse(_, changed) = &*few {
+                for (at, value) in changed {
+                    let old = sum.element(*at)?.unwrap_or_default();
+                    let (new, numbers) = Value::plus(old, value.clone().through(view)?)?;
+                    *added += numbers;
+                    if let Value::Array(word, array) = sum {
+                        sum = Value::with_element(array, word, *at, new)?;
+                    }
+                }
+            }
+            Ok(Ok(sum))
+        }
+        both => Ok(Err(both)),
     }
 }
 
@@ -162,8 +210,33 @@ fn halves(value: &Value) -> Result<Vec<Value>, Failure> {
     Ok(vec![value.clone().through(p)?, value.clone().through(t)?])
 }
 
-fn split(value: &Value) -> Result<Vec<Value>, Failure> {
+/// How many parts a structure has, or how many halves.
+fn count(value: &Value, bundles: (bool, bool)) -> usize {
+    if bundles != (false, false) {
+        return 2;
+    }
+    match value {
+        Value::Pair(..) => 2,
+        Value::Tuple(_, parts) => parts.0.len(),
+        Value::Sum(..) => 1,
+        Value::Array(_, array) => array.len(),
+        Value::Closure(_, _, env) => env.values.len(),
+        Value::Bundle(..) | Value::Real(..) | Value::Int(..) => 2,
+        Value::Unit(_) | Value::Bool(..) | Value::Symbol(..) => 0,
+    }
+}
+
+/// The parts of a structure, which are taken out if nobody else has it, so that arrays among them can be added in place.
+fn split(value: &mut Value) -> Result<Vec<Value>, Failure> {
     Ok(match value {
+        Value::Pair(word, parts) if Rc::strong_count(parts) == 1 => match Rc::get_mut(parts) {
+            Some(parts) => vec![parts.0.take().through(*word)?, parts.1.take().through(*word)?],
+            None => vec![],
+        },
+        Value::Tuple(word, parts) if Rc::strong_count(parts) == 1 => match Rc::get_mut(parts) {
+            Some(parts) => parts.0.iter_mut().map(|x| x.take().through(*word)).collect::<Result<_, _>>()?,
+            None => vec![],
+        },
         Value::Pair(..) | Value::Tuple(..) => (0..value.arity().unwrap_or(0))
             .map(|n| Ok(value.part(n)?.unwrap_or_default()))
             .collect::<Result<_, Failure>>()?,

@@ -1,5 +1,7 @@
 //! Arrays: numbers and truth values side by side, other elements boxed.
 
+use std::rc::Rc;
+
 use super::{IntType, Value, View, Word, hold, let_go, release};
 use crate::errors::Failure;
 
@@ -14,7 +16,12 @@ pub enum Array {
     Bool(Vec<bool>),
     /// Other elements.
     Boxed(Vec<Value>),
+    /// An array of zeros in which few elements differ. The way back makes one for each element that a program takes out of an array.
+    Sparse(Value, Vec<(usize, Value)>),
 }
+
+/// How many elements of a sparse array may differ, and how long an array must be to be sparse.
+const FEW: usize = 8;
 
 impl Array {
     fn bytes(&self) -> usize {
@@ -23,6 +30,7 @@ impl Array {
             Array::Int(_, v) => v.capacity() * 8 + 56,
             Array::Bool(v) => v.capacity() + 56,
             Array::Boxed(v) => v.capacity() * size_of::<Value>() + 56,
+            Array::Sparse(_, v) => v.capacity() * size_of::<(usize, Value)>() + 72,
         }
     }
 
@@ -77,6 +85,22 @@ impl Array {
         Array::Boxed(values).counted()
     }
 
+    /// An array of zeros with one element that differs, or nothing if it is too short for that.
+    pub(crate) fn sparse(zeros: Value, index: usize, value: Value) -> Option<Array> {
+        if zeros.length()? <= FEW {
+            return None;
+        }
+        Some(Array::Sparse(zeros, vec![(index, value)]).counted())
+    }
+
+    /// Whether it is sparse, and has no room for an element of its own at an index.
+    fn is_full_at(&self, index: usize) -> bool {
+        match self {
+            Array::Sparse(_, few) => few.len() >= FEW && few.iter().all(|(at, _)| *at != index),
+            Array::Real(_) | Array::Int(..) | Array::Bool(_) | Array::Boxed(_) => false,
+        }
+    }
+
     /// Replaces an element that is there.
     pub(crate) fn set(&mut self, index: usize, value: Value) {
         match (&mut *self, &value) {
@@ -84,6 +108,17 @@ impl Array {
             (Array::Int(ty, v), Value::Int(other, w, x)) if w.is_none() && ty == other => v[index] = *x,
             (Array::Bool(v), Value::Bool(w, x)) if w.is_none() => v[index] = *x,
             (Array::Boxed(v), _) => v[index] = value,
+            (Array::Sparse(_, few), _) => match few.iter_mut().find(|(at, _)| *at == index) {
+                Some((_, old)) => *old = value,
+                None => {
+                    let before = few.capacity();
+                    few.push((index, value));
+                    let grown = few.capacity() - before;
+                    if grown > 0 {
+                        hold(grown * size_of::<(usize, Value)>());
+                    }
+                }
+            },
             (Array::Real(_) | Array::Int(..) | Array::Bool(_), _) => {
                 let mut all: Vec<Value> = self.iter().collect();
                 all[index] = value;
@@ -99,6 +134,7 @@ impl Array {
             Array::Int(_, v) => v.len(),
             Array::Bool(v) => v.len(),
             Array::Boxed(v) => v.len(),
+            Array::Sparse(zeros, _) => zeros.length().unwrap_or(0),
         }
     }
 
@@ -114,6 +150,10 @@ impl Array {
             Array::Int(ty, v) => v.get(index).map(|x| Value::int(*ty, *x)),
             Array::Bool(v) => v.get(index).map(|x| Value::bool(*x)),
             Array::Boxed(v) => v.get(index).cloned(),
+            Array::Sparse(zeros, few) => match few.iter().find(|(at, _)| *at == index) {
+                Some((_, value)) => Some(value.clone()),
+                None => zeros.element(index).ok().flatten(),
+            },
         }
     }
 
@@ -138,6 +178,7 @@ impl Clone for Array {
             Array::Int(ty, v) => Array::Int(*ty, v.clone()),
             Array::Bool(v) => Array::Bool(v.clone()),
             Array::Boxed(v) => Array::Boxed(v.clone()),
+            Array::Sparse(zeros, few) => Array::Sparse(zeros.clone(), few.clone()),
         }
         .counted()
     }
@@ -146,8 +187,13 @@ impl Clone for Array {
 impl Drop for Array {
     fn drop(&mut self) {
         let_go(self.bytes());
-        if let Array::Boxed(values) = self {
-            release(values);
+        match self {
+            Array::Boxed(values) => release(values),
+            Array::Sparse(zeros, few) => {
+                release(std::slice::from_mut(zeros));
+                release(&mut few.iter_mut().map(|(_, value)| value.take()).collect::<Vec<_>>());
+            }
+            Array::Real(_) | Array::Int(..) | Array::Bool(_) => {}
         }
     }
 }
@@ -163,7 +209,7 @@ impl Value {
             return Value::array(Array::of(values));
         }
         let plain = values.into_iter().map(|v| v.with_word(Word::NONE)).collect();
-        Value::Array(word, std::rc::Rc::new(Array::of(plain)))
+        Value::Array(word, Rc::new(Array::of(plain)))
     }
 
     /// The number of elements of an array; of a bundle, its primal's. `None` if it is none.
@@ -190,6 +236,31 @@ impl Value {
             Value::Unit(_) | Value::Bool(..) | Value::Int(..) | Value::Real(..) | Value::Symbol(..) => Ok(None),
             Value::Pair(..) | Value::Tuple(..) | Value::Sum(..) | Value::Closure(..) => Ok(None),
         }
+    }
+
+    /// An array with another element, in place if nobody else has it; the array is long enough.
+    ///
+    /// # Errors
+    /// If an element does not have the layers that a view takes off.
+    pub(crate) fn with_element(array: Rc<Array>, word: Word, index: usize, value: Value) -> Result<Value, Failure> {
+        let (mut array, mut word) = (array, word);
+        if array.is_full_at(index) {
+            let all = array.iter().map(|x| x.through(word)).collect::<Result<Vec<_>, _>>()?;
+            if let Value::Array(w, dense) = Value::array_of(all) {
+                (array, word) = (dense, w);
+            }
+        }
+        let value = match word.inverse() {
+            Some(off) if value.layered(word) => value.through(off)?,
+            _ => {
+                let all: Vec<Value> = array.iter().map(|x| x.through(word)).collect::<Result<_, _>>()?;
+                array = Rc::new(Array::boxed(all));
+                word = Word::NONE;
+                value
+            }
+        };
+        Rc::make_mut(&mut array).set(index, value);
+        Ok(Value::Array(word, array))
     }
 
     /// Whether a value has at least these layers outside.
