@@ -141,6 +141,10 @@ impl Source {
             Source::Vlad(reading) => crate::eval::run(&reading.program, limits),
             Source::Futhark(module) => {
                 let names: Vec<&str> = module.entries.iter().map(|entry| entry.name.as_str()).collect();
+                if names.is_empty() {
+                    return Err(Failure::new(ARGUMENT, "the program has no entry point")
+                        .help("define `main`, or write `entry` in the place of a `def`"));
+                }
                 Err(Failure::new(ARGUMENT, "a program in Futhark is run by one of its entry points")
                     .help(format!("choose with `--entry`: {}", names.join(", "))))
             }

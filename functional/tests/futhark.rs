@@ -7,6 +7,7 @@ use pendula_functional::eval::Limits;
 use pendula_functional::fut::blocks::{self, Input};
 use pendula_functional::fut::check::{self, Verdict};
 use pendula_functional::fut::{self, Module, value};
+use pendula_functional::source::Source;
 use pendula_functional::value::Array;
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Sources};
@@ -99,6 +100,16 @@ fn run_file(path: &Path) -> Result<Tally, Vec<Diagnostic>> {
         }
     }
     Ok(tally)
+}
+
+#[test]
+fn a_program_without_entry_points_says_how_to_make_one() {
+    let source = |text: &str| Source::Futhark(module(text));
+    let failure = |text: &str| source(text).run(limits()).expect_err("nothing to run");
+    let none = failure("def square (x: f64): f64 = x * x");
+    assert_eq!((none.code, &*none.message), ("P0627", "the program has no entry point"));
+    let some = failure("entry square (x: f64): f64 = x * x");
+    assert!(some.diagnostic().help.is_some_and(|help| help.ends_with(": square")));
 }
 
 #[test]
