@@ -39,12 +39,20 @@ pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_deeper;
+    use super::{is_deeper, reached};
     use crate::ir::text::parse;
 
     #[test]
     fn spans_within_spans_are_levels() {
         let nested = parse("program Q32.32\nfun main { out x: i\nspan \"\" { span \"\" { x += id.i(1) } } }").unwrap();
         assert!(is_deeper(&nested, 2) && !is_deeper(&nested, 3));
+    }
+
+    #[test]
+    fn functions_that_are_not_called_are_not_reached() {
+        let text = "program Q32.32\nentry main\nfun f { out x: i\nx += id.i(1) }\nfun g { out x: i\nx += id.i(2) }\n\
+                    fun main { out x: i\ncall f(x) }";
+        let p = parse(text).unwrap();
+        assert_eq!(reached(&p, p.entry.unwrap()), [true, false, true]);
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use pendula_isa::text::{ModuleNames, display};
 
-use crate::common::small::{program, read};
+use crate::common::small::program;
 use pendula_compiler::ir::Program;
 use pendula_compiler::lower::*;
 
@@ -121,14 +121,4 @@ fn malformed_programs_are_refused() {
         "if x eq.i 0 { begin t } post x eq.i 0\nend t",
         "malformed code in `main`, line 0: a branch or a turn of a loop does not leave the variables that it finds",
     );
-}
-
-#[test]
-fn functions_that_are_not_reached_are_not_written() {
-    let p = read(
-        "program Q32.32\nentry main\nfun f { out x: i\nx += id.i(1) }\nfun g { out x: i\nx += id.i(2) }\nfun main { out x: i\ncall f(x) }",
-    );
-    let module = lower(&p, &[], &Options::default()).unwrap();
-    let has = |name: &str| module.symbols.iter().any(|symbol| symbol.name == name);
-    assert!(!has("f") && has("g"), "{:?}", module.symbols);
 }
