@@ -31,7 +31,7 @@ operators! {
     Unary {
         Neg "neg"; Abs "abs"; Sign "sign"; Sqrt "sqrt"; Cbrt "cbrt"; Exp "exp"; Exp2 "exp2"; Expm1 "expm1"; Log "log"; Log2 "log2";
         Log1p "log1p"; Sin "sin"; Cos "cos"; Tan "tan"; Asin "asin"; Acos "acos"; Atan "atan"; Sinh "sinh"; Cosh "cosh"; Tanh "tanh";
-        Asinh "asinh"; Acosh "acosh"; Atanh "atanh"; Erf "erf"; Erfc "erfc"; Lgamma "lgamma"; Digamma "digamma"; Trigamma "trigamma";
+        Asinh "asinh"; Acosh "acosh"; Atanh "atanh"; Erf "erf"; Erfc "erfc"; Lgamma "lgamma"; Digamma "digamma";
         Floor "floor"; Ceil "ceil"; Round "round"; Trunc "trunc";
     }
 }
@@ -39,7 +39,7 @@ operators! {
 operators! {
     /// Functions of two real numbers.
     Binary {
-        Add "+"; Sub "-"; Mul "*"; Div "/"; Atan2 "atan2"; Pow "pow"; Min "min"; Max "max"; Hypot "hypot"; Rem "rem";
+        Add "+"; Sub "-"; Mul "*"; Div "/"; Atan2 "atan2"; Pow "pow"; Min "min"; Max "max"; Hypot "hypot"; Rem "rem"; Polygamma "polygamma";
     }
 }
 

@@ -2,5 +2,6 @@
 
 mod futhark;
 mod ladder;
+mod partials;
 mod stalingrad;
 mod vlad;

@@ -211,6 +211,7 @@ const FUNCTIONAL: &[(&str, &str)] = &[
         "give it more memory with `--memory-limit`, or keep less: a recursion that waits for results holds all of them",
     ),
     ("P0623", "nothing needs to be done: Ctrl-C ends an evaluation"),
+    ("P0625", "leave it out of what is differentiated, or give its derivative by `with_vjp`"),
     ("P0645", "make it a parameter: `(n: i64)`"),
 ];
 

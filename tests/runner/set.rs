@@ -34,6 +34,7 @@ const JANUS_EXEMPT: Exempt = &[("P0522", "needs a procedure of more than 1000 in
 const FUNCTIONAL_EXEMPT: Exempt = &[
     ("P0621", "needs as much memory as the limit allows"),
     ("P0623", "needs somebody who interrupts"),
+    ("P0625", "needs an operator that neither the table nor the core differentiates, of which there is none"),
     ("P0645", "needs a size that neither an argument nor a type tells"),
 ];
 

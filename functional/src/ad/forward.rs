@@ -177,7 +177,7 @@ impl Forward<'_> {
         match op {
             Op::Unary(f) => self.unary(var, *f, args, level),
             Op::Binary(f) => {
-                self.binary(var, *f, args, level);
+                self.binary(var, *f, args, level)?;
                 Ok(())
             }
             // The primal decides; there is no tangent.
@@ -253,13 +253,13 @@ impl Forward<'_> {
         Ok(())
     }
 
-    fn binary(&mut self, var: Var, op: Binary, args: &[Var], level: Word) {
+    fn binary(&mut self, var: Var, op: Binary, args: &[Var], level: Word) -> Result<(), Failure> {
         let (x, y) = (self.primal(args[0]), self.primal(args[1]));
         self.builder.level = level;
         let z = self.builder.op(Op::Binary(op), &[x, y]);
         let wanted = [0, 1].map(|n| !self.constant.contains(&args[n]));
         let mut tangent = None;
-        let partials = of_binary(&mut self.builder, op, (x, y, z), wanted);
+        let partials = of_binary(&mut self.builder, op, (x, y, z), wanted)?;
         for n in [0, 1] {
             if !wanted[n] {
                 continue;
@@ -277,6 +277,7 @@ impl Forward<'_> {
             });
         }
         self.bundle(var, z, tangent);
+        Ok(())
     }
 
     /// Operators on integers and conversions. Their tangents are integers, too.
@@ -299,14 +300,16 @@ impl Forward<'_> {
             Op::IntUnary(f) if f.has_derivative() && !self.constant.contains(&first) => {
                 let d = self.tangent(first);
                 self.builder.level = level;
-                Some(match f {
-                    IntUnary::Neg => self.builder.op(op.clone(), &[d]),
+                match f {
+                    IntUnary::Neg => Some(self.builder.op(op.clone(), &[d])),
                     IntUnary::Abs => {
                         let sign = self.builder.op(Op::IntUnary(IntUnary::Sign), &[values[0]]);
-                        self.builder.op(Op::IntBinary(IntBinary::Mul), &[sign, d])
+                        Some(self.builder.op(Op::IntBinary(IntBinary::Mul), &[sign, d]))
                     }
-                    _ => d,
-                })
+                    IntUnary::Less => Some(d),
+                    IntUnary::Not | IntUnary::Sign | IntUnary::Ones => None,
+                    IntUnary::LeadingZeros | IntUnary::TrailingZeros => None,
+                }
             }
             Op::IntBinary(f) if f.has_derivative() => self.int_tangent(*f, args, &values, level),
             _ => None,
@@ -354,7 +357,10 @@ impl Forward<'_> {
                 let (yes, no) = (b.block(|_| dx), b.block(|_| dy));
                 Some(b.bind("d", Rhs::If(first, Box::new(yes), Box::new(no))))
             }
-            _ => None,
+            (IntBinary::Pow, [None, Some(_)]) => None,
+            (IntBinary::Div | IntBinary::Mod | IntBinary::Quot | IntBinary::Rem, _) => None,
+            (IntBinary::And | IntBinary::Or | IntBinary::Xor, _) => None,
+            (IntBinary::Shl | IntBinary::Shr | IntBinary::Lshr, _) => None,
         }
     }
 

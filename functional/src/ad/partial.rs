@@ -1,4 +1,10 @@
-//! The partial derivatives of functions of reals, as code.
+//! The partial derivatives of functions of reals, as code. They are those of the table's rows, by a calculus that writes code; only the few
+//! functions that the table does not have are differentiated here.
+
+use pendula_isa::calculus::{Calculus, Constant};
+use pendula_isa::table::f_fn::Name;
+use pendula_isa::table::{ARITY, Function, FunctionVisitor, TableFn};
+use pendula_isa::{Env, Ty};
 
 use crate::core::{Binary, Builder, Compare, Op, Rhs, Unary, Var};
 use crate::errors::{Failure, NO_DERIVATIVE};
@@ -12,95 +18,14 @@ pub(super) enum Partial {
     Is(Var),
 }
 
-fn unary(b: &mut Builder<'_>, op: Unary, x: Var) -> Var {
-    b.op(Op::Unary(op), &[x])
-}
-
-fn binary(b: &mut Builder<'_>, op: Binary, x: Var, y: Var) -> Var {
-    b.op(Op::Binary(op), &[x, y])
-}
-
-/// c / x
-fn over(b: &mut Builder<'_>, c: f64, x: Var) -> Var {
-    let c = b.real(c);
-    binary(b, Binary::Div, c, x)
-}
-
-/// c + s·x², for s = ±1
-fn square(b: &mut Builder<'_>, c: f64, plus: bool, x: Var) -> Var {
-    let c = b.real(c);
-    let square = binary(b, Binary::Mul, x, x);
-    binary(b, if plus { Binary::Add } else { Binary::Sub }, c, square)
-}
-
 /// The derivative of z = op(x), in terms of x and z.
 pub(super) fn of_unary(b: &mut Builder<'_>, op: Unary, x: Var, z: Var) -> Result<Partial, Failure> {
-    let derivative = match op {
-        Unary::Neg => return Ok(Partial::Minus),
-        Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Round | Unary::Trunc => return Ok(Partial::Zero),
-        Unary::Abs => unary(b, Unary::Sign, x),
-        Unary::Sqrt => over(b, 0.5, z),
-        Unary::Cbrt => {
-            let square = binary(b, Binary::Mul, z, z);
-            over(b, 1.0 / 3.0, square)
-        }
-        Unary::Exp => z,
-        Unary::Exp2 => {
-            let c = b.real(std::f64::consts::LN_2);
-            binary(b, Binary::Mul, c, z)
-        }
-        Unary::Expm1 => {
-            let c = b.real(1.0);
-            binary(b, Binary::Add, c, z)
-        }
-        Unary::Log => over(b, 1.0, x),
-        Unary::Log2 => over(b, std::f64::consts::LOG2_E, x),
-        Unary::Log1p => {
-            let one = b.real(1.0);
-            let sum = binary(b, Binary::Add, one, x);
-            over(b, 1.0, sum)
-        }
-        Unary::Sin => unary(b, Unary::Cos, x),
-        Unary::Cos => {
-            let sin = unary(b, Unary::Sin, x);
-            unary(b, Unary::Neg, sin)
-        }
-        Unary::Tan => square(b, 1.0, true, z),
-        Unary::Asin | Unary::Acos => {
-            let inside = square(b, 1.0, false, x);
-            let root = unary(b, Unary::Sqrt, inside);
-            over(b, if op == Unary::Asin { 1.0 } else { -1.0 }, root)
-        }
-        Unary::Atan => {
-            let sum = square(b, 1.0, true, x);
-            over(b, 1.0, sum)
-        }
-        Unary::Sinh => unary(b, Unary::Cosh, x),
-        Unary::Cosh => unary(b, Unary::Sinh, x),
-        Unary::Tanh => square(b, 1.0, false, z),
-        Unary::Asinh | Unary::Acosh => {
-            let inside = square(b, if op == Unary::Asinh { 1.0 } else { -1.0 }, true, x);
-            let root = unary(b, Unary::Sqrt, inside);
-            over(b, 1.0, root)
-        }
-        Unary::Atanh => {
-            let inside = square(b, 1.0, false, x);
-            over(b, 1.0, inside)
-        }
-        Unary::Erf | Unary::Erfc => {
-            let inside = square(b, 0.0, false, x);
-            let bell = unary(b, Unary::Exp, inside);
-            let c = b.real(if op == Unary::Erf { 1.0 } else { -1.0 } * std::f64::consts::FRAC_2_SQRT_PI);
-            binary(b, Binary::Mul, c, bell)
-        }
-        Unary::Lgamma => unary(b, Unary::Digamma, x),
-        Unary::Digamma => unary(b, Unary::Trigamma, x),
-        Unary::Trigamma => {
-            return Err(Failure::new(NO_DERIVATIVE, "the third derivative of `lgamma` is not supported")
-                .help("differentiate `lgamma` at most twice"));
-        }
-    };
-    Ok(Partial::Is(derivative))
+    match (row(Code::Unary(op)), op) {
+        (Some(row), _) => of_row(b, row, 0, [x; ARITY], z),
+        (None, Unary::Neg) => Ok(Partial::Minus),
+        (None, Unary::Ceil | Unary::Round | Unary::Trunc) => Ok(Partial::Zero),
+        (None, other) => Err(none(other.name())),
+    }
 }
 
 /// The partial derivatives of z = op(x, y), each made only if it is wanted.
@@ -109,85 +34,213 @@ pub(super) fn of_binary(
     op: Binary,
     (x, y, z): (Var, Var, Var),
     wanted: [bool; 2],
-) -> [Partial; 2] {
-    let mut when = |index: usize, make: &mut dyn FnMut(&mut Builder<'_>) -> Partial| {
-        if wanted[index] { make(b) } else { Partial::Zero }
-    };
-    let is = Partial::Is;
-    match op {
-        Binary::Add => [Partial::One, Partial::One],
-        Binary::Sub => [Partial::One, Partial::Minus],
-        Binary::Mul => [is(y), is(x)],
-        Binary::Div => [
-            when(0, &mut |b| is(over(b, 1.0, y))),
-            when(1, &mut |b| {
-                let ratio = binary(b, Binary::Div, z, y);
-                is(unary(b, Unary::Neg, ratio))
-            }),
-        ],
-        Binary::Atan2 => [
-            when(0, &mut |b| {
-                let norm = norm(b, x, y);
-                is(binary(b, Binary::Div, y, norm))
-            }),
-            when(1, &mut |b| {
-                let norm = norm(b, x, y);
-                let ratio = binary(b, Binary::Div, x, norm);
-                is(unary(b, Unary::Neg, ratio))
-            }),
-        ],
-        Binary::Pow => [
-            // x⁰ is 1 everywhere, at 0, too.
-            when(0, &mut |b| {
-                let zero = b.real(0.0);
-                let flat = b.op(Op::Compare(Compare::Eq), &[y, zero]);
-                let yes = b.block(|b| b.real(0.0));
-                let no = b.block(|b| {
-                    let one = b.real(1.0);
-                    let less = binary(b, Binary::Sub, y, one);
-                    let power = binary(b, Binary::Pow, x, less);
-                    binary(b, Binary::Mul, y, power)
-                });
-                is(b.bind("d", Rhs::If(flat, Box::new(yes), Box::new(no))))
-            }),
-            // A power of a negative number is one at whole exponents only, and that of 0 is 0: both count as constant in the exponent.
-            when(1, &mut |b| {
-                let zero = b.real(0.0);
-                let positive = b.op(Op::Compare(Compare::Gt), &[x, zero]);
-                let yes = b.block(|b| {
-                    let log = unary(b, Unary::Log, x);
-                    binary(b, Binary::Mul, log, z)
-                });
-                let no = b.block(|b| b.real(0.0));
-                is(b.bind("d", Rhs::If(positive, Box::new(yes), Box::new(no))))
-            }),
-        ],
-        Binary::Min => [when(0, &mut |b| chosen(b, Compare::Le, x, y)), when(1, &mut |b| chosen(b, Compare::Gt, x, y))],
-        Binary::Max => [when(0, &mut |b| chosen(b, Compare::Ge, x, y)), when(1, &mut |b| chosen(b, Compare::Lt, x, y))],
-        Binary::Hypot => {
-            [when(0, &mut |b| is(binary(b, Binary::Div, x, z))), when(1, &mut |b| is(binary(b, Binary::Div, y, z)))]
-        }
-        Binary::Rem => [
-            Partial::One,
-            when(1, &mut |b| {
-                let ratio = binary(b, Binary::Div, x, y);
-                let whole = unary(b, Unary::Trunc, ratio);
-                is(unary(b, Unary::Neg, whole))
-            }),
-        ],
+) -> Result<[Partial; 2], Failure> {
+    let row = row(Code::Binary(op));
+    let mut partials = [Partial::Zero; 2];
+    for n in (0..2).filter(|n| wanted[*n]) {
+        partials[n] = match (row, op, n) {
+            (Some(row), ..) => of_row(b, row, n, [x, y, y], z)?,
+            (None, Binary::Rem, 0) => Partial::One,
+            (None, Binary::Rem, _) => {
+                let ratio = b.op(Op::Binary(Binary::Div), &[x, y]);
+                let whole = b.op(Op::Unary(Unary::Trunc), &[ratio]);
+                Partial::Is(b.op(Op::Unary(Unary::Neg), &[whole]))
+            }
+            (None, other, _) => return Err(none(other.name())),
+        };
+    }
+    Ok(partials)
+}
+
+fn none(name: &str) -> Failure {
+    Failure::new(NO_DERIVATIVE, format!("`{name}` has no derivative"))
+}
+
+/// What the core computes a row of the table by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Code {
+    Unary(Unary),
+    Binary(Binary),
+    Same,
+    Reciprocal,
+    MultiplyAdd,
+    /// No partial derivative of the functions above needs it.
+    Nothing,
+}
+
+const fn code(row: Name) -> Code {
+    match row {
+        Name::Id => Code::Same,
+        Name::Mul => Code::Binary(Binary::Mul),
+        Name::Div => Code::Binary(Binary::Div),
+        Name::Muladd => Code::MultiplyAdd,
+        Name::Inv => Code::Reciprocal,
+        Name::Pow => Code::Binary(Binary::Pow),
+        Name::Exp => Code::Unary(Unary::Exp),
+        Name::Log => Code::Unary(Unary::Log),
+        Name::Log2 => Code::Unary(Unary::Log2),
+        Name::Sqrt => Code::Unary(Unary::Sqrt),
+        Name::Sin => Code::Unary(Unary::Sin),
+        Name::Cos => Code::Unary(Unary::Cos),
+        Name::Tan => Code::Unary(Unary::Tan),
+        Name::Asin => Code::Unary(Unary::Asin),
+        Name::Acos => Code::Unary(Unary::Acos),
+        Name::Atan => Code::Unary(Unary::Atan),
+        Name::Atan2 => Code::Binary(Binary::Atan2),
+        Name::Sinh => Code::Unary(Unary::Sinh),
+        Name::Cosh => Code::Unary(Unary::Cosh),
+        Name::Tanh => Code::Unary(Unary::Tanh),
+        Name::Abs => Code::Unary(Unary::Abs),
+        Name::Sign => Code::Unary(Unary::Sign),
+        Name::Min => Code::Binary(Binary::Min),
+        Name::Max => Code::Binary(Binary::Max),
+        Name::Floor => Code::Unary(Unary::Floor),
+        Name::Hypot => Code::Binary(Binary::Hypot),
+        Name::Plus => Code::Binary(Binary::Add),
+        Name::Minus => Code::Binary(Binary::Sub),
+        Name::Expm1 => Code::Unary(Unary::Expm1),
+        Name::Log1p => Code::Unary(Unary::Log1p),
+        Name::Exp2 => Code::Unary(Unary::Exp2),
+        Name::Asinh => Code::Unary(Unary::Asinh),
+        Name::Acosh => Code::Unary(Unary::Acosh),
+        Name::Atanh => Code::Unary(Unary::Atanh),
+        Name::Cbrt => Code::Unary(Unary::Cbrt),
+        Name::Erf => Code::Unary(Unary::Erf),
+        Name::Erfc => Code::Unary(Unary::Erfc),
+        Name::Lgamma => Code::Unary(Unary::Lgamma),
+        Name::Digamma => Code::Unary(Unary::Digamma),
+        Name::Polygamma => Code::Binary(Binary::Polygamma),
+        Name::CvtI | Name::CvtQ | Name::CvtL | Name::Powi | Name::Relu => Code::Nothing,
     }
 }
 
-fn norm(b: &mut Builder<'_>, x: Var, y: Var) -> Var {
-    let xx = binary(b, Binary::Mul, x, x);
-    let yy = binary(b, Binary::Mul, y, y);
-    binary(b, Binary::Add, xx, yy)
+/// The row of the table that is computed so.
+fn row(by: Code) -> Option<TableFn> {
+    TableFn::ALL.iter().copied().find(|f| matches!(f, TableFn::F(name) if code(*name) == by))
 }
 
-/// 1 if the comparison holds, 0 otherwise.
-fn chosen(b: &mut Builder<'_>, compare: Compare, x: Var, y: Var) -> Partial {
-    let holds = b.op(Op::Compare(compare), &[x, y]);
-    let yes = b.block(|b| b.real(1.0));
-    let no = b.block(|b| b.real(0.0));
-    Partial::Is(b.bind("d", Rhs::If(holds, Box::new(yes), Box::new(no))))
+/// The partial derivative of a row with respect to argument `n`.
+fn of_row(b: &mut Builder<'_>, row: TableFn, n: usize, x: [Var; ARITY], z: Var) -> Result<Partial, Failure> {
+    if n >= row.info().partials {
+        return Ok(Partial::Zero);
+    }
+    let derivative = row.visit(Derivative { writer: &mut Writer(b), n, x: x.map(Number::Is), z: Number::Is(z) })?;
+    Ok(match derivative {
+        Number::Known(0.0) => Partial::Zero,
+        Number::Known(1.0) => Partial::One,
+        Number::Known(-1.0) => Partial::Minus,
+        Number::Known(c) => Partial::Is(b.real(c)),
+        Number::Is(var) => Partial::Is(var),
+    })
+}
+
+/// A number: one that is known as the code is written, or a variable.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Known(f64),
+    Is(Var),
+}
+
+/// The calculus that writes code.
+struct Writer<'a, 'b>(&'a mut Builder<'b>);
+
+struct Derivative<'w, 'a, 'b> {
+    writer: &'w mut Writer<'a, 'b>,
+    n: usize,
+    x: [Number; ARITY],
+    z: Number,
+}
+
+impl FunctionVisitor for Derivative<'_, '_, '_> {
+    type Out = Result<Number, Failure>;
+
+    fn visit<F: Function>(self) -> Result<Number, Failure> {
+        F::partial(self.writer, self.n, self.x, self.z)
+    }
+}
+
+impl Writer<'_, '_> {
+    fn var(&mut self, number: Number) -> Var {
+        match number {
+            Number::Known(c) => self.0.real(c),
+            Number::Is(var) => var,
+        }
+    }
+
+    fn unary(&mut self, op: Unary, x: Number) -> Number {
+        match x {
+            Number::Known(c) => Number::Known(op.of(c)),
+            Number::Is(x) => Number::Is(self.0.op(Op::Unary(op), &[x])),
+        }
+    }
+
+    fn binary(&mut self, op: Binary, x: Number, y: Number) -> Number {
+        match (op, x, y) {
+            (_, Number::Known(x), Number::Known(y)) => Number::Known(op.of(x, y)),
+            (Binary::Mul, Number::Known(1.0), y) => y,
+            (Binary::Mul, Number::Known(-1.0), y) => self.unary(Unary::Neg, y),
+            _ => {
+                let (x, y) = (self.var(x), self.var(y));
+                Number::Is(self.0.op(Op::Binary(op), &[x, y]))
+            }
+        }
+    }
+
+    /// a·b + c. The core has no operation that rounds once.
+    fn multiply_add(&mut self, [a, b, c]: [Number; ARITY]) -> Number {
+        if let Number::Known(-1.0) = a {
+            return self.binary(Binary::Sub, c, b);
+        }
+        let product = self.binary(Binary::Mul, a, b);
+        self.binary(Binary::Add, product, c)
+    }
+
+    fn row(&mut self, row: TableFn, x: [Number; ARITY]) -> Result<Number, Failure> {
+        let name = match row {
+            TableFn::F(name) => name,
+            TableFn::Int(_) | TableFn::Q(_) | TableFn::L(_) => return Err(unwritten(row)),
+        };
+        Ok(match code(name) {
+            Code::Unary(op) => self.unary(op, x[0]),
+            Code::Binary(op) => self.binary(op, x[0], x[1]),
+            Code::Same => x[0],
+            Code::Reciprocal => self.binary(Binary::Div, Number::Known(1.0), x[0]),
+            Code::MultiplyAdd => self.multiply_add(x),
+            Code::Nothing => return Err(unwritten(row)),
+        })
+    }
+}
+
+fn unwritten(row: TableFn) -> Failure {
+    Failure::new(NO_DERIVATIVE, format!("internal error: `{}` in a derivative", row.info().name))
+}
+
+impl Calculus for Writer<'_, '_> {
+    type V = Number;
+    type Stop = Failure;
+
+    fn apply<F: Function>(&mut self, x: [Number; ARITY]) -> Result<Number, Failure> {
+        self.row(F::INFO.func, x)
+    }
+
+    fn constant(&mut self, ty: Ty, c: Constant) -> Number {
+        // An integer is the order of a polygamma function, which the core takes as a real.
+        let word = c.word(Env::default(), ty);
+        Number::Known(if ty == Ty::F { f64::from_bits(word) } else { word.cast_signed() as f64 })
+    }
+
+    fn offset(&mut self, n: Number, k: i64) -> Number {
+        self.binary(Binary::Add, n, Number::Known(k as f64))
+    }
+
+    fn if_le(&mut self, _: Ty, a: Number, b: Number, then: Number, other: Number) -> Result<Number, Failure> {
+        if let (Number::Known(a), Number::Known(b)) = (a, b) {
+            return Ok(if a <= b { then } else { other });
+        }
+        let (a, b) = (self.var(a), self.var(b));
+        let below = self.0.op(Op::Compare(Compare::Le), &[a, b]);
+        let yes = self.0.block(|b| Writer(b).var(then));
+        let no = self.0.block(|b| Writer(b).var(other));
+        Ok(Number::Is(self.0.bind("d", Rhs::If(below, Box::new(yes), Box::new(no)))))
+    }
 }

@@ -596,7 +596,7 @@ impl Reverse<'_> {
                 let all = (self.value(args[0]), self.value(args[1]), self.value(bind.var));
                 let wanted = [0, 1].map(|n| !self.inactive.contains(&args[n]));
                 self.builder.level = level;
-                let partials = of_binary(&mut self.builder, *f, all, wanted);
+                let partials = of_binary(&mut self.builder, *f, all, wanted).map_err(|e| e.at(bind.place.as_ref()))?;
                 self.builder.level = sense;
                 for n in [0, 1] {
                     if wanted[n] {
@@ -606,7 +606,8 @@ impl Reverse<'_> {
             }
             Op::Ladder(_) => return Err(super::staged(op)),
             Op::Compare(_) | Op::Not | Op::Test(_) | Op::Read | Op::Iota(_) | Op::Length => {}
-            Op::IntUnary(_) | Op::IntBinary(_) => self.integers(op, args, bind, z),
+            Op::IntUnary(f) => self.int_unary(*f, args, bind, z),
+            Op::IntBinary(f) => self.int_binary(*f, args, bind, z),
             Op::ToReal | Op::ToInt(_) => self.like(args[0], z),
             Op::Like => self.like(args[1], z),
             Op::ToBits(_) | Op::FromBits(_) => {}

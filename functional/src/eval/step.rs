@@ -360,11 +360,11 @@ impl Machine {
     fn compare(&mut self, op: Compare, level: Word, frame: &Frame, a: Src, b: Src) -> Result<bool, Failure> {
         let (a, b) = (self.get(frame, a)?, self.get(frame, b)?);
         match (&a, &b) {
-            (Value::Real(v, x), Value::Real(w, y)) if *v == level && *w == level => Ok(op.reals(*x, *y)),
+            (Value::Real(v, x), Value::Real(w, y)) if *v == level && *w == level => Ok(op.ordered(*x, *y)),
             (Value::Int(t, v, x), Value::Int(u, w, y)) if t == u && *v == level && *w == level => {
                 Ok(op.ints(*t, *x, *y))
             }
-            (Value::Bool(v, x), Value::Bool(w, y)) if *v == level && *w == level => Ok(op.bools(*x, *y)),
+            (Value::Bool(v, x), Value::Bool(w, y)) if *v == level && *w == level => Ok(op.ordered(*x, *y)),
             (Value::Real(v, _), other) | (other, Value::Real(v, _)) if *v == level => {
                 Err(wrong(op.name(), other, level))
             }
@@ -423,7 +423,7 @@ fn shape(of: u32) -> String {
 impl Unary {
     /// Its value.
     pub fn of(self, x: f64) -> f64 {
-        use pendula_isa::num::raw::{call, polygamma};
+        use pendula_isa::num::raw::call;
         match self {
             Unary::Neg => -x,
             Unary::Abs => x.abs(),
@@ -454,7 +454,6 @@ impl Unary {
             Unary::Erfc => call::erfc(x),
             Unary::Lgamma => call::lgamma(x),
             Unary::Digamma => call::digamma(x),
-            Unary::Trigamma => polygamma(x, 1),
             Unary::Floor => x.floor(),
             Unary::Ceil => x.ceil(),
             Unary::Round => x.round_ties_even(),
@@ -467,7 +466,7 @@ impl Binary {
     /// Its value.
     #[inline]
     pub fn of(self, x: f64, y: f64) -> f64 {
-        use pendula_isa::num::raw::call;
+        use pendula_isa::num::raw::{call, polygamma};
         match self {
             Binary::Add => x + y,
             Binary::Sub => x - y,
@@ -492,31 +491,18 @@ impl Binary {
             }
             Binary::Hypot => call::hypot(x, y),
             Binary::Rem => x % y,
+            // The order is a whole number that derivatives write.
+            Binary::Polygamma => polygamma(x, y as i64),
         }
     }
 }
 
 impl Compare {
-    fn reals(self, x: f64, y: f64) -> bool {
-        match self {
-            Compare::Eq => x == y,
-            Compare::Ne => x != y,
-            Compare::Lt => x < y,
-            Compare::Le => x <= y,
-            Compare::Gt => x > y,
-            Compare::Ge => x >= y,
-        }
-    }
-
     fn ints(self, ty: crate::value::IntType, x: i64, y: i64) -> bool {
         if ty.signed() { self.ordered(x, y) } else { self.ordered(x as u64, y as u64) }
     }
 
-    fn bools(self, x: bool, y: bool) -> bool {
-        self.ordered(x, y)
-    }
-
-    fn ordered<T: Ord>(self, x: T, y: T) -> bool {
+    fn ordered<T: PartialOrd>(self, x: T, y: T) -> bool {
         match self {
             Compare::Eq => x == y,
             Compare::Ne => x != y,

@@ -399,7 +399,7 @@ fn number(b: &mut Builder<'_>, partial: Partial) -> Option<Var> {
 fn partials(b: &mut Builder<'_>, op: &Op, xs: &[Var], y: Var) -> Result<Vec<Partial>, Failure> {
     match (op, xs) {
         (Op::Unary(op), [x]) => Ok(vec![of_unary(b, *op, *x, y)?]),
-        (Op::Binary(op), [v, w]) => Ok(of_binary(b, *op, (*v, *w, y), [true; 2]).to_vec()),
+        (Op::Binary(op), [v, w]) => Ok(of_binary(b, *op, (*v, *w, y), [true; 2])?.to_vec()),
         _ => Err(nested(op.name())),
     }
 }

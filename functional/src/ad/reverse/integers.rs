@@ -27,15 +27,15 @@ impl Reverse<'_> {
         self.builder.op(Op::IntUnary(IntUnary::Neg), &[z])
     }
 
-    pub(super) fn integers(&mut self, op: &Op, args: &[Var], bind: &Bind, z: Var) {
+    pub(super) fn int_unary(&mut self, f: IntUnary, args: &[Var], bind: &Bind, z: Var) {
         let (level, sense) = (bind.level, self.builder.level);
-        match op {
-            Op::IntUnary(IntUnary::Neg) => {
+        match f {
+            IntUnary::Neg => {
                 let minus = self.minus(z);
                 self.add(args[0], minus);
             }
-            Op::IntUnary(IntUnary::Less) => self.add(args[0], z),
-            Op::IntUnary(IntUnary::Abs) => {
+            IntUnary::Less => self.add(args[0], z),
+            IntUnary::Abs => {
                 let x = self.value(args[0]);
                 self.builder.level = level;
                 let sign = self.builder.op(Op::IntUnary(IntUnary::Sign), &[x]);
@@ -43,16 +43,23 @@ impl Reverse<'_> {
                 let product = self.times(sign, level, z);
                 self.add(args[0], product);
             }
-            Op::IntBinary(IntBinary::Add) => {
+            IntUnary::Not | IntUnary::Sign | IntUnary::Ones | IntUnary::LeadingZeros | IntUnary::TrailingZeros => {}
+        }
+    }
+
+    pub(super) fn int_binary(&mut self, f: IntBinary, args: &[Var], bind: &Bind, z: Var) {
+        let (level, sense) = (bind.level, self.builder.level);
+        match f {
+            IntBinary::Add => {
                 self.add(args[0], z);
                 self.add(args[1], z);
             }
-            Op::IntBinary(IntBinary::Sub) => {
+            IntBinary::Sub => {
                 self.add(args[0], z);
                 let minus = self.minus(z);
                 self.add(args[1], minus);
             }
-            Op::IntBinary(IntBinary::Mul) => {
+            IntBinary::Mul => {
                 for (x, other) in [(args[0], args[1]), (args[1], args[0])] {
                     if !self.inactive.contains(&x) {
                         let other = self.value(other);
@@ -61,7 +68,7 @@ impl Reverse<'_> {
                     }
                 }
             }
-            Op::IntBinary(IntBinary::Pow) => {
+            IntBinary::Pow => {
                 let (x, y) = (self.value(args[0]), self.value(args[1]));
                 self.builder.level = level;
                 let partial = power(&mut self.builder, x, y);
@@ -69,8 +76,8 @@ impl Reverse<'_> {
                 let product = self.times(partial, level, z);
                 self.add(args[0], product);
             }
-            Op::IntBinary(f @ (IntBinary::Min | IntBinary::Max)) => {
-                let compare = if *f == IntBinary::Min { Compare::Le } else { Compare::Ge };
+            IntBinary::Min | IntBinary::Max => {
+                let compare = if f == IntBinary::Min { Compare::Le } else { Compare::Ge };
                 let (x, y) = (self.value(args[0]), self.value(args[1]));
                 self.builder.level = level;
                 let first = self.builder.op(Op::Compare(compare), &[x, y]);
@@ -88,7 +95,8 @@ impl Reverse<'_> {
                     self.add(*x, part);
                 }
             }
-            _ => {}
+            IntBinary::Div | IntBinary::Mod | IntBinary::Quot | IntBinary::Rem => {}
+            IntBinary::And | IntBinary::Or | IntBinary::Xor | IntBinary::Shl | IntBinary::Shr | IntBinary::Lshr => {}
         }
     }
 }
