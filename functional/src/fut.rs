@@ -88,7 +88,7 @@ impl Files<'_, '_> {
 
     /// Makes the modules of the numbers that a text speaks of.
     fn numbers(&mut self, infer: &mut Infer, text: &str) -> Result<(), Box<Diagnostic>> {
-        for prim in Prim::ALL {
+        for prim in Prim::all() {
             let known = |scope: &Rc<Scope>| scope.modules.contains_key(prim.name());
             if !text.contains(prim.name()) || self.base.iter().any(known) {
                 continue;

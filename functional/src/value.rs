@@ -20,7 +20,7 @@ mod show;
 pub use array::Array;
 
 /// The type of an integer: its width in bits and whether it is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IntType {
     /// 8 bits, signed.
     I8,
@@ -41,6 +41,10 @@ pub enum IntType {
 }
 
 impl IntType {
+    /// All of them.
+    pub const ALL: [IntType; 8] =
+        [IntType::I8, IntType::I16, IntType::I32, IntType::I64, IntType::U8, IntType::U16, IntType::U32, IntType::U64];
+
     /// The type's name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -233,23 +237,22 @@ fn release(parts: &mut [Value]) {
 
 const PAIR: usize = size_of::<Pair>() + 16;
 
+fn release_two(first: &mut Value, second: &mut Value) {
+    let_go(PAIR);
+    if !first.is_flat() || !second.is_flat() {
+        release(&mut [first.take(), second.take()]);
+    }
+}
+
 impl Drop for Pair {
     fn drop(&mut self) {
-        let_go(PAIR);
-        if self.0.is_flat() && self.1.is_flat() {
-            return;
-        }
-        release(&mut [self.0.take(), self.1.take()]);
+        release_two(&mut self.0, &mut self.1);
     }
 }
 
 impl Drop for Bundle {
     fn drop(&mut self) {
-        let_go(PAIR);
-        if self.0.is_flat() && self.1.is_flat() {
-            return;
-        }
-        release(&mut [self.0.take(), self.1.take()]);
+        release_two(&mut self.0, &mut self.1);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::lex::Name;
+use crate::core::IntType;
 
 mod scheme;
 mod unify;
@@ -12,22 +13,8 @@ pub(super) use scheme::instance;
 /// A primitive type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Prim {
-    /// A signed integer of 8 bits.
-    I8,
-    /// A signed integer of 16 bits.
-    I16,
-    /// A signed integer of 32 bits.
-    I32,
-    /// A signed integer of 64 bits.
-    I64,
-    /// An unsigned integer of 8 bits.
-    U8,
-    /// An unsigned integer of 16 bits.
-    U16,
-    /// An unsigned integer of 32 bits.
-    U32,
-    /// An unsigned integer of 64 bits.
-    U64,
+    /// An integer.
+    Int(IntType),
     /// Written `f32`; computed as a double.
     F32,
     /// A double.
@@ -37,32 +24,18 @@ pub enum Prim {
 }
 
 impl Prim {
+    /// `i64`, the type of sizes and indices.
+    pub const I64: Prim = Prim::Int(IntType::I64);
+
     /// All of them.
-    pub const ALL: [Prim; 11] = [
-        Prim::I8,
-        Prim::I16,
-        Prim::I32,
-        Prim::I64,
-        Prim::U8,
-        Prim::U16,
-        Prim::U32,
-        Prim::U64,
-        Prim::F32,
-        Prim::F64,
-        Prim::Bool,
-    ];
+    pub fn all() -> impl Iterator<Item = Prim> {
+        IntType::ALL.into_iter().map(Prim::Int).chain([Prim::F32, Prim::F64, Prim::Bool])
+    }
 
     /// Its name in Futhark.
     pub const fn name(self) -> &'static str {
         match self {
-            Prim::I8 => "i8",
-            Prim::I16 => "i16",
-            Prim::I32 => "i32",
-            Prim::I64 => "i64",
-            Prim::U8 => "u8",
-            Prim::U16 => "u16",
-            Prim::U32 => "u32",
-            Prim::U64 => "u64",
+            Prim::Int(int) => int.name(),
             Prim::F32 => "f32",
             Prim::F64 => "f64",
             Prim::Bool => "bool",
@@ -71,7 +44,7 @@ impl Prim {
 
     /// The type with a name.
     pub fn named(name: &str) -> Option<Prim> {
-        Prim::ALL.into_iter().find(|p| p.name() == name)
+        Prim::all().find(|p| p.name() == name)
     }
 
     /// Whether it is `f32` or `f64`.
@@ -81,18 +54,24 @@ impl Prim {
 
     /// Whether it is an integer type.
     pub const fn is_int(self) -> bool {
-        !self.is_float() && !matches!(self, Prim::Bool)
+        matches!(self, Prim::Int(_))
     }
 
-    const fn bit(self) -> u16 {
-        1 << self as u16
+    /// Its bit in a class.
+    pub(super) const fn bit(self) -> Class {
+        match self {
+            Prim::Int(int) => 1 << int as u16,
+            Prim::F32 => 1 << IntType::ALL.len(),
+            Prim::F64 => 2 << IntType::ALL.len(),
+            Prim::Bool => 4 << IntType::ALL.len(),
+        }
     }
 }
 
 /// A set of primitive types that an overloaded thing may have.
 pub(super) type Class = u16;
 /// All integers.
-pub(super) const INTS: Class = 0xff;
+pub(super) const INTS: Class = (1 << IntType::ALL.len()) - 1;
 /// `f32` and `f64`.
 pub(super) const FLOATS: Class = Prim::F32.bit() | Prim::F64.bit();
 /// All numbers.
@@ -371,8 +350,8 @@ impl Unifier {
                 continue;
             }
             if let Some(class) = known.class {
-                let order = [Prim::I32, Prim::F64, Prim::I64, Prim::Bool];
-                let is = order.into_iter().chain(Prim::ALL).find(|p| p.bit() & class != 0);
+                let order = [Prim::Int(IntType::I32), Prim::F64, Prim::I64, Prim::Bool];
+                let is = order.into_iter().chain(Prim::all()).find(|p| p.bit() & class != 0);
                 self.types[v].is = is.map(Type::Prim);
             }
         }

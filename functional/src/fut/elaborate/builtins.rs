@@ -120,7 +120,7 @@ impl Elaborator<'_> {
                     _ => IntUnary::TrailingZeros,
                 };
                 let count = self.unary_int(op, a);
-                self.convert(prim, Prim::I32, count)
+                self.convert(prim, Prim::Int(IntType::I32), count)
             }
             "isnan" => Ok(self.test(Test::Nan, a)),
             "isinf" => Ok(self.test(Test::Infinite, a)),
@@ -204,10 +204,10 @@ impl Elaborator<'_> {
     /// The upper half of a product, of integers of at most 32 bits.
     fn mul_hi(&mut self, prim: Prim, a: Var, b: Var) -> Made<Var> {
         let bits = match prim {
-            Prim::I8 | Prim::U8 => 8,
-            Prim::I16 | Prim::U16 => 16,
-            Prim::I32 | Prim::U32 => 32,
-            _ => return Err(self.unread("upper halves of products of 64 bits", "use numbers of 32 bits")),
+            Prim::Int(int) if int.bits() < 64 => int.bits().into(),
+            Prim::Int(_) | Prim::F32 | Prim::F64 | Prim::Bool => {
+                return Err(self.unread("upper halves of products of 64 bits", "use numbers of 32 bits"));
+            }
         };
         let (a, b) = (self.convert(prim, Prim::I64, a)?, self.convert(prim, Prim::I64, b)?);
         let product = self.int_op(IntBinary::Mul, a, b);

@@ -10,17 +10,10 @@ use crate::fut::types::{Prim, Type, text};
 
 /// The core's type of an integer type.
 pub(in crate::fut) const fn int_type(prim: Prim) -> Option<IntType> {
-    Some(match prim {
-        Prim::I8 => IntType::I8,
-        Prim::I16 => IntType::I16,
-        Prim::I32 => IntType::I32,
-        Prim::I64 => IntType::I64,
-        Prim::U8 => IntType::U8,
-        Prim::U16 => IntType::U16,
-        Prim::U32 => IntType::U32,
-        Prim::U64 => IntType::U64,
-        Prim::F32 | Prim::F64 | Prim::Bool => return None,
-    })
+    match prim {
+        Prim::Int(int) => Some(int),
+        Prim::F32 | Prim::F64 | Prim::Bool => None,
+    }
 }
 
 impl Elaborator<'_> {

@@ -30,8 +30,7 @@ pub(super) fn class_text(class: Class) -> String {
         INTS => "the integer types".to_string(),
         FLOATS => "the float types".to_string(),
         _ => {
-            let names: Vec<&str> =
-                Prim::ALL.iter().filter(|p| class >> **p as u16 & 1 == 1).map(|p| p.name()).collect();
+            let names: Vec<&str> = Prim::all().filter(|p| class & p.bit() != 0).map(Prim::name).collect();
             format!("{{{}}}", names.join(", "))
         }
     }

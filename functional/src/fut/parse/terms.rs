@@ -2,6 +2,7 @@
 
 use super::expressions::Step;
 use super::{Parsed, Parser};
+use crate::core::IntType;
 use crate::fut::lex::Tok;
 use crate::fut::syntax::{Exp, ExpId, Function, Ident, Lit, Pat, Span};
 use crate::fut::types::Prim;
@@ -107,8 +108,10 @@ impl Parser<'_> {
             Tok::Text(text) => {
                 let bytes = text.clone();
                 self.advance();
-                let parts =
-                    bytes.bytes().map(|b| self.add(Exp::Lit(Lit::Int(b.into(), Some(Prim::U8))), from)).collect();
+                let parts = bytes
+                    .bytes()
+                    .map(|b| self.add(Exp::Lit(Lit::Int(b.into(), Some(Prim::Int(IntType::U8)))), from))
+                    .collect();
                 Ok(self.add(Exp::Array(parts), from))
             }
             _ => Err(self.unexpected("an expression")),
