@@ -34,6 +34,7 @@ pendula_isa::diagnostic_codes! {
     FUT_IMPORT "P0644" "a file that a Futhark program imports cannot be read";
     FUT_SIZE "P0645" "a size of a Futhark program that cannot be told";
     FUT_VALUE "P0646" "a value in Futhark's notation that cannot be read";
+    FUT_SINGLE "P0647" "a Futhark program uses numbers in single precision";
 }
 
 /// Why an evaluation stopped, in terms of the user's program. It is kept elsewhere, so that results stay as small as values.
@@ -173,4 +174,5 @@ const HELP: &[(&str, &str)] = &[
     (FUT_IMPORT, "check the path, relative to the file"),
     (FUT_SIZE, "let a parameter's type name the size"),
     (FUT_VALUE, "write it as Futhark does: `1.5`, `[1, 2]`, `empty([0]f64)`"),
+    (FUT_SINGLE, "write `f64` where that is what you want; results differ from Futhark's in the seventh digit"),
 ];

@@ -49,6 +49,8 @@ struct Files<'a, 'b> {
     folder: String,
     /// The number of bytes read so far.
     bytes: u64,
+    /// Where single precision is first spoken of.
+    single: Option<Span>,
 }
 
 /// The path of an imported file: folders joined, `..` taken away where that can be.
@@ -81,6 +83,7 @@ impl Files<'_, '_> {
         };
         let mut ast = Ast::default();
         let decs = parse::program(&mut ast, file, text, self.budget)?;
+        self.single = self.single.or(ast.single);
         self.numbers(infer, text)?;
         let base = self.base.clone();
         Ok(infer.file(&ast, &decs, &base, &mut |infer, name, span| self.import(infer, name, span)))
@@ -190,7 +193,7 @@ fn inferred(
     sources: &mut Sources,
     load: &mut Load,
     budget: Budget,
-) -> Result<(Infer, u16), Vec<Diagnostic>> {
+) -> Result<(Infer, u16, Option<Span>), Vec<Diagnostic>> {
     let mut infer = Infer::new(budget);
     let one = |error: Box<Diagnostic>| vec![*error];
     let prelude = own(&mut infer, sources, "the prelude of Futhark", PRELUDE, &[]).map_err(one)?;
@@ -202,12 +205,14 @@ fn inferred(
         found: FxHashMap::default(),
         folder: String::new(),
         bytes: 0,
+        single: None,
     };
     let main = u16::try_from(files.sources.len()).unwrap_or(u16::MAX);
     files.file(&mut infer, name, text).map_err(one)?;
+    let single = files.single;
     // Entry points of imported files are ordinary definitions.
     infer.code.entries.retain(|(_, _, span)| span.file == main);
-    if infer.errors.is_empty() { Ok((infer, main)) } else { Err(std::mem::take(&mut infer.errors)) }
+    if infer.errors.is_empty() { Ok((infer, main, single)) } else { Err(std::mem::take(&mut infer.errors)) }
 }
 
 /// Reads a program: `name` and `text` are those of its main file, `load` gives the texts of imported ones, and `sources` takes all of them, for
@@ -222,6 +227,6 @@ pub fn read(
     load: &mut Load,
     budget: Budget,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let (infer, main) = inferred(name, text, sources, load, budget)?;
-    module::made(&infer, main)
+    let (infer, main, single) = inferred(name, text, sources, load, budget)?;
+    Ok(Module { single: single.map(Span::place), ..module::made(&infer, main)? })
 }

@@ -132,6 +132,14 @@ struct Types<'s> {
 }
 
 impl Source {
+    /// What its user should know before its results are read.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        match self {
+            Source::Vlad(_) => Vec::new(),
+            Source::Futhark(module) => module.warnings(),
+        }
+    }
+
     /// Evaluates the expressions at the top of a program.
     ///
     /// # Errors

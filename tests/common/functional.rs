@@ -6,7 +6,7 @@ use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula_functional::ad::ladder::Stage;
 use pendula_functional::errors::Failure;
 use pendula_functional::eval::Limits;
-use pendula_functional::source::{Method, Notation, read};
+use pendula_functional::source::{Method, Notation, Source, read};
 use pendula_isa::budget::Budget;
 
 use super::expectations::Expectations;
@@ -16,6 +16,16 @@ const STEPS: u64 = 20_000_000;
 
 /// The diagnostics of a program, and the values that it shows.
 pub(crate) fn outcome(path: &Path, text: &str, expected: &Expectations) -> (Vec<Diagnostic>, Vec<String>) {
+    let (budget, mut sources) = (Budget::default(), Sources::default());
+    let program = match program(path, text, &mut sources, &budget) {
+        Ok(program) => program,
+        Err(diagnostics) => return (diagnostics, Vec::new()),
+    };
+    let (stopped, shown) = evaluated(&program, &budget, expected);
+    ([program.warnings(), stopped].concat(), shown)
+}
+
+fn program(path: &Path, text: &str, sources: &mut Sources, budget: &Budget) -> Result<Source, Vec<Diagnostic>> {
     let notation = if path.extension().is_some_and(|e| e == "fut") { Notation::Futhark } else { Notation::Vlad };
     let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -24,11 +34,10 @@ pub(crate) fn outcome(path: &Path, text: &str, expected: &Expectations) -> (Vec<
             std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot read {name}: {error}"))?;
         Ok((name.to_string(), text))
     };
-    let (budget, mut sources) = (Budget::default(), Sources::default());
-    let program = match read(notation, (&name, text), &mut sources, &mut load, &budget) {
-        Ok(program) => program,
-        Err(diagnostics) => return (diagnostics, Vec::new()),
-    };
+    read(notation, (&name, text), sources, &mut load, budget)
+}
+
+fn evaluated(program: &Source, budget: &Budget, expected: &Expectations) -> (Vec<Diagnostic>, Vec<String>) {
     let steps = expected.number("max-steps").expect("a number").unwrap_or(STEPS);
     let limits = Limits { steps, ..Limits::default() };
     let (entry, arguments) = (expected.option("entry"), expected.option("args"));
@@ -49,7 +58,7 @@ pub(crate) fn outcome(path: &Path, text: &str, expected: &Expectations) -> (Vec<
             Err(failure) => (failed(&failure), Vec::new()),
         };
     }
-    let mut call = match program.call(entry, arguments.unwrap_or_default(), limits, &budget) {
+    let mut call = match program.call(entry, arguments.unwrap_or_default(), limits, budget) {
         Ok(call) => call,
         Err(failure) => return (failed(&failure), Vec::new()),
     };

@@ -87,7 +87,7 @@ const CHAPTERS: &[(&str, &str, &str)] = &[
     ("programs-in-pisa", "Programs in PISA", "P0330–P0350"),
     ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
     ("programs-in-janus", "Programs in Janus", "P0501–P0530"),
-    ("functional-programs", "Functional programs", "P0600–P0646"),
+    ("functional-programs", "Functional programs", "P0600–P0647"),
 ];
 
 /// The page of error codes.
@@ -178,7 +178,7 @@ pub(super) fn errors() -> String {
     );
     compiled_entries(&mut out, janus::codes::codes(), &janus_samples(), JANUS);
     out.push_str(
-        "\n## Functional programs\n\nProblems in programs in VLAD and Futhark, and why evaluations end. Below each title are a line of an example, its message, \
+        "\n## Functional programs\n\nProblems in programs in VLAD and Futhark, and why evaluations end. P0647 is a warning. Below each title are a line of an example, its message, \
          and its help.\n",
     );
     compiled_entries(&mut out, pendula_functional::errors::codes(), &functional_samples(), FUNCTIONAL);

@@ -206,6 +206,16 @@ fn blank(text: &str) -> &str {
     rest
 }
 
+/// Where a text first names a type of numbers, or gives a number that type.
+pub(super) fn first_of(prim: Prim, tokens: &[Token]) -> Option<&Token> {
+    let names = |tok: &Tok| match tok {
+        Tok::Name(name) => **name == *prim.name(),
+        Tok::Int(_, given) | Tok::Float(_, given) => *given == Some(prim),
+        Tok::Word(_) | Tok::Op(_) | Tok::Constr(_) | Tok::Text(_) | Tok::Mark(_) | Tok::Dot | Tok::End => false,
+    };
+    tokens.iter().find(|token| names(&token.tok))
+}
+
 /// Reads the tokens of a file; the last is [`Tok::End`].
 pub(super) fn tokens(file: u16, text: &str) -> Result<Vec<Token>, Box<Diagnostic>> {
     let (mut found, mut rest) = (Vec::new(), text);

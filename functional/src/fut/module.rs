@@ -6,7 +6,7 @@ use super::elaborate::{Elaborator, reachable};
 use super::infer::Infer;
 use super::types::{Prim, Type, Unifier, text};
 use crate::core::{Item, Store, Value};
-use crate::errors::Failure;
+use crate::errors::{FUT_SINGLE, Failure, helped};
 use crate::eval::{Limits, Machine};
 
 /// The type of a value that goes in or comes out.
@@ -80,6 +80,8 @@ pub struct Module {
     pub items: Vec<Item>,
     /// Its entry points, in order.
     pub entries: Vec<Entry>,
+    /// Where single precision is first spoken of.
+    pub single: Option<Place>,
 }
 
 impl Entry {
@@ -90,6 +92,17 @@ impl Entry {
 }
 
 impl Module {
+    /// What its user should know before its results are read.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let single = |place: &Place| {
+            helped(
+                Diagnostic::warning(FUT_SINGLE, "`f32` is computed in double precision, like `f64`")
+                    .at(place.clone(), "here first"),
+            )
+        };
+        self.single.iter().map(single).collect()
+    }
+
     /// The entry point with a name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
@@ -188,5 +201,5 @@ pub(super) fn made(infer: &Infer, main: u16) -> Result<Module, Vec<Diagnostic>> 
         }
     });
     let entries = entries.collect();
-    Ok(Module { store: elaborator.store, items, entries })
+    Ok(Module { store: elaborator.store, items, entries, single: None })
 }

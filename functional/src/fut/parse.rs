@@ -3,8 +3,9 @@
 use pendula_isa::budget::{Budget, Exceeded};
 use pendula_isa::diagnostic::Diagnostic;
 
-use super::lex::{Name, Tok, Token, tokens};
+use super::lex::{Name, Tok, Token, first_of, tokens};
 use super::syntax::{Ast, Dec, ExpId, Function, Ident, ModExp, Operator, Path, Span, TypeParam};
+use super::types::Prim;
 use crate::errors;
 
 mod expressions;
@@ -33,6 +34,7 @@ pub(super) fn program(ast: &mut Ast, file: u16, text: &str, budget: Budget) -> P
         ));
     }
     let tokens = tokens(file, text)?;
+    ast.single = first_of(Prim::F32, &tokens).map(|token| Span { file, from: token.from as u32, to: token.to as u32 });
     let mut parser = Parser { ast, file, tokens, at: 0, depth: 0, budget };
     let decs = parser.decs()?;
     if *parser.peek() != Tok::End {

@@ -38,6 +38,8 @@ pub(super) struct ExpId(pub(super) u32);
 pub(super) struct Ast {
     pub(super) exps: Vec<Exp>,
     pub(super) spans: Vec<Span>,
+    /// Where single precision is first spoken of.
+    pub(super) single: Option<Span>,
 }
 
 impl Ast {

@@ -18,7 +18,7 @@ pub(crate) fn one(source: &Source, (json, several): (bool, bool), reporter: &Rep
     }
     let loaded = loaded?;
     if json {
-        answer_diagnostics(&[], &loaded.sources, Map::new(), reporter)?;
+        answer_diagnostics(&loaded.warnings, &loaded.sources, Map::new(), reporter)?;
     } else {
         print(&format!("{name}: no problems found\n"))?;
     }

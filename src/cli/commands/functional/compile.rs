@@ -48,10 +48,10 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
     match text {
         Ok(text) => {
             let place = (source.file.as_str(), args.output.as_deref());
-            output_text(place, text, (&[], &loaded.sources), args.json, reporter)?;
+            output_text(place, text, (&loaded.warnings, &loaded.sources), args.json, reporter)?;
             Ok(Status::Done)
         }
-        Err(failure) => stopped(&failure, &loaded.sources, (&given, args.json), Map::new(), reporter),
+        Err(failure) => stopped(&failure, &loaded, (&given, args.json), Map::new(), reporter),
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::args::{self, Grad, Source};
 use crate::cli::commands::functional::{Loaded, limits, loaded, refuse, refuse_conditions, stats, stopped, value};
 use crate::cli::interrupt::InterruptGuard;
+use crate::cli::output::as_json;
 use crate::cli::report::answer;
 use crate::cli::status::Status;
 
@@ -82,11 +83,14 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     drop(guard);
     let gradients = match done {
         Ok(gradients) => gradients,
-        Err(failure) => return stopped(&failure, &loaded.sources, (&args.given, args.json), Map::new(), reporter),
+        Err(failure) => return stopped(&failure, &loaded, (&args.given, args.json), Map::new(), reporter),
     };
     if args.json {
         let all: Vec<Value> = gradients.iter().map(|done| to_json(done, args.stats)).collect();
-        let rest = Map::from_iter([("gradients".to_string(), Value::Array(all))]);
+        let rest = Map::from_iter([
+            ("gradients".to_string(), Value::Array(all)),
+            ("diagnostics".to_string(), as_json(&loaded.warnings, &loaded.sources)),
+        ]);
         answer::answer(reporter, true, answer::finished(), rest)?;
         return Ok(Status::Done);
     }

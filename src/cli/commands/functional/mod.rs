@@ -38,6 +38,7 @@ pub(crate) struct Loaded {
     pub(crate) program: source::Source,
     pub(crate) sources: Sources,
     pub(crate) budget: Budget,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// The text of a program, and its notation.
@@ -80,7 +81,13 @@ pub(crate) fn loaded(source: &Source, json: bool, reporter: &Reporter) -> anyhow
     let mut sources = Sources::default();
     let name = load::display_name(&source.file);
     match read(notation, (name, &text), &mut sources, &mut found(&budget), &budget) {
-        Ok(program) => Ok(Loaded { program, sources, budget }),
+        Ok(program) => {
+            let warnings = program.warnings();
+            if !json {
+                reporter.diagnostics(&warnings, &sources);
+            }
+            Ok(Loaded { program, sources, budget, warnings })
+        }
         Err(diagnostics) => {
             report(&diagnostics, &sources, json, reporter)?;
             Err(Reported(Status::Fault).into())
@@ -131,7 +138,7 @@ pub(crate) fn refuse_conditions(file: &str, given: &Conditions) -> anyhow::Resul
 /// Reports why an evaluation stopped.
 pub(crate) fn stopped(
     failure: &Failure,
-    sources: &Sources,
+    loaded: &Loaded,
     (given, json): (&Conditions, bool),
     rest: Map<String, Value>,
     reporter: &Reporter,
@@ -146,10 +153,10 @@ pub(crate) fn stopped(
     };
     if json {
         let mut rest = rest;
-        rest.insert("diagnostics".into(), as_json(&[d], sources));
+        rest.insert("diagnostics".into(), as_json(&[&loaded.warnings[..], &[d]].concat(), &loaded.sources));
         answer::answer(reporter, false, outcome, rest)?;
     } else {
-        reporter.diagnostic(&d, sources);
+        reporter.diagnostic(&d, &loaded.sources);
     }
     Ok(status)
 }

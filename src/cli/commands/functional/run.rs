@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let sources = &loaded.sources;
     let (lines, counts) = match done {
         Ok(done) => done,
-        Err(failure) => return stopped(&failure, sources, (&args.given, args.json), Map::new(), reporter),
+        Err(failure) => return stopped(&failure, &loaded, (&args.given, args.json), Map::new(), reporter),
     };
     let failed = lines.iter().filter_map(|line| line.value.as_ref().err()).next();
     if args.json {
@@ -101,9 +101,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             rest.insert("stats".into(), stats::to_json(&counts));
         }
         if let Some(failure) = failed {
-            return stopped(failure, sources, (&args.given, true), rest, reporter);
+            return stopped(failure, &loaded, (&args.given, true), rest, reporter);
         }
-        rest.insert("diagnostics".into(), as_json(&[], sources));
+        rest.insert("diagnostics".into(), as_json(&loaded.warnings, sources));
         answer::answer(reporter, true, answer::finished(), rest)?;
         return Ok(Status::Done);
     }
