@@ -353,76 +353,101 @@ fn second_order<D: Carrier, F: Function>(
 /// Runs an instruction other than an accumulate with its effects on the lanes; with `back`, its inverse.
 #[inline(always)]
 pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
-    let body = |d: &mut D| if back { I::undo(d, v) } else { I::run(d, v) };
+    // Each row is compiled with the code of its own kind only.
+    macro_rules! only {
+        ($kind:ident, $run:expr) => {
+            if const { matches!(I::INFO.adjoint, Adjoint::$kind) } { $run } else { Ok(()) }
+        };
+    }
     let has_orders = ad_mode.has_tangents() && d.has_orders();
     match I::INFO.adjoint {
-        Adjoint::Discrete => body(d),
-        Adjoint::Moves => {
-            let sp = d.sp();
-            body(d)?;
-            for &lane in ad_mode.lanes() {
-                d.run_lane::<I>(lane, back, v, sp)?;
-            }
-            if has_orders {
-                for lane in d.more_lanes() {
-                    d.run_lane::<I>(lane, back, v, sp)?;
-                }
-            }
-            Ok(())
-        }
+        Adjoint::Discrete => values::<D, I>(d, back, v),
+        Adjoint::Moves => only!(Moves, moves::<D, I>(d, (ad_mode, has_orders), back, v)),
         Adjoint::Negates | Adjoint::Rotates | Adjoint::Scales | Adjoint::Drops if has_orders => {
             d.carry_row::<I>(back, v)
         }
-        Adjoint::Negates => {
-            let mut new = [d.operand(0)?; LANES];
-            d.derive(true);
-            for &lane in ad_mode.lanes() {
-                let g = d.lane(lane, 0);
-                new[lane] = match v.ty {
-                    Ty::Int | Ty::L => g,
-                    Ty::Q => {
-                        let zero = d.word(0);
-                        d.kernel2::<fixed::Sub>(zero, g)?
-                    }
-                    Ty::F => {
-                        let sign = d.word(1 << 63);
-                        d.xor(g, sign)
-                    }
-                };
-            }
-            d.derive(false);
-            body(d)?;
-            for &lane in ad_mode.lanes() {
-                d.set_lane(lane, 0, new[lane]);
-            }
-            Ok(())
-        }
-        Adjoint::Rotates => rotation::rotate(d, ad_mode, v.ty, back),
-        Adjoint::Scales => {
-            let (num, den) = (d.operand(2)?, d.operand(3)?);
-            let mut new = [[num; 2]; LANES];
-            for &lane in ad_mode.lanes() {
-                let _ = (d.operand(0)?, d.operand(1)?);
-                let (x, buf) = (d.lane(lane, 0), d.lane(lane, 1));
-                // A gradient is scaled by the inverse ratio, the gradient of a gradient as the value is.
-                let as_value = match ad_mode {
-                    AdMode::Tangent | AdMode::GradientTangent => lane == SECOND,
-                    AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == MIXED,
-                };
-                let (num, den) = if as_value == back { (den, num) } else { (num, den) };
-                new[lane] = d.kernel_pair::<int::Scale>([x, buf, num, den])?;
-            }
-            body(d)?;
-            for &lane in ad_mode.lanes() {
-                d.set_lane(lane, 0, new[lane][0]);
-                d.set_lane(lane, 1, new[lane][1]);
-            }
-            Ok(())
-        }
-        Adjoint::Drops => {
-            body(d)?;
+        Adjoint::Negates => only!(Negates, negates::<D, I>(d, ad_mode, back, v)),
+        Adjoint::Rotates => only!(Rotates, rotation::rotate(d, ad_mode, v.ty, back)),
+        Adjoint::Scales => only!(Scales, scales::<D, I>(d, ad_mode, back, v)),
+        Adjoint::Drops => only!(Drops, {
+            values::<D, I>(d, back, v)?;
             d.drop_lanes(0);
             Ok(())
+        }),
+    }
+}
+
+/// The instruction on the values.
+#[inline(always)]
+fn values<D: Carrier, I: Instruction>(d: &mut D, back: bool, v: Variant) -> Result<(), D::Stop> {
+    if back { I::undo(d, v) } else { I::run(d, v) }
+}
+
+#[inline(always)]
+fn moves<D: Carrier, I: Instruction>(
+    d: &mut D,
+    (ad_mode, has_orders): (AdMode, bool),
+    back: bool,
+    v: Variant,
+) -> Result<(), D::Stop> {
+    let sp = d.sp();
+    values::<D, I>(d, back, v)?;
+    for &lane in ad_mode.lanes() {
+        d.run_lane::<I>(lane, back, v, sp)?;
+    }
+    if has_orders {
+        for lane in d.more_lanes() {
+            d.run_lane::<I>(lane, back, v, sp)?;
         }
     }
+    Ok(())
+}
+
+#[inline(always)]
+fn negates<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
+    let mut new = [d.operand(0)?; LANES];
+    d.derive(true);
+    for &lane in ad_mode.lanes() {
+        let g = d.lane(lane, 0);
+        new[lane] = match v.ty {
+            Ty::Int | Ty::L => g,
+            Ty::Q => {
+                let zero = d.word(0);
+                d.kernel2::<fixed::Sub>(zero, g)?
+            }
+            Ty::F => {
+                let sign = d.word(1 << 63);
+                d.xor(g, sign)
+            }
+        };
+    }
+    d.derive(false);
+    values::<D, I>(d, back, v)?;
+    for &lane in ad_mode.lanes() {
+        d.set_lane(lane, 0, new[lane]);
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn scales<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
+    let (num, den) = (d.operand(2)?, d.operand(3)?);
+    let mut new = [[num; 2]; LANES];
+    for &lane in ad_mode.lanes() {
+        let _ = (d.operand(0)?, d.operand(1)?);
+        let (x, buf) = (d.lane(lane, 0), d.lane(lane, 1));
+        // A gradient is scaled by the inverse ratio, the gradient of a gradient as the value is.
+        let as_value = match ad_mode {
+            AdMode::Tangent | AdMode::GradientTangent => lane == SECOND,
+            AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == MIXED,
+        };
+        let (num, den) = if as_value == back { (den, num) } else { (num, den) };
+        new[lane] = d.kernel_pair::<int::Scale>([x, buf, num, den])?;
+    }
+    values::<D, I>(d, back, v)?;
+    for &lane in ad_mode.lanes() {
+        d.set_lane(lane, 0, new[lane][0]);
+        d.set_lane(lane, 1, new[lane][1]);
+    }
+    Ok(())
 }

@@ -271,6 +271,11 @@ impl Shape {
         }
     }
 
+    /// Whether all operands are registers.
+    pub const fn is_of_registers(self) -> bool {
+        matches!(self, Shape::RR | Shape::RRR | Shape::RRRR)
+    }
+
     /// The locations of the operands.
     pub const fn layout(self) -> Layout {
         use Slot::{Imm, Mem, MemPlain, None, Reg, Target, TargetMem, TargetMemPlain};

@@ -1,5 +1,6 @@
 //! Selects the handler that runs an instruction. Every combination of a row of the table with an operand shape is compiled to its own
-//! handler, without derivatives and with gradient words. Slow functions and the other AD modes have one handler for all shapes.
+//! handler; with gradient words those of registers are. Slow functions, what is rare, and the other AD modes have one handler for all shapes:
+//! each handler costs a fiftieth of a second of every build.
 //! There is no list of instructions here: the table's visitors name the types.
 
 use std::marker::PhantomData;
@@ -8,7 +9,7 @@ use pendula_isa::adjoint::{self, AdMode};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Layout, Shape, Slot, layout};
 use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, InstructionVisitor};
-use pendula_isa::types::Acc;
+use pendula_isa::types::{Acc, Ty};
 use pendula_isa::{Fault, GateClass};
 
 use crate::context::{Ctx, Operands};
@@ -122,18 +123,24 @@ macro_rules! shapes {
             )+
         }
 
-        /// The handler for a shape with the function's arity.
-        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const GRADIENTS: bool>(shape: Shape) -> Handler {
-            match shape {
+        /// The handlers of a function for all shapes.
+        struct ByShape<F, const ACC: u8, const INVERSE: bool, const GRADIENTS: bool>(PhantomData<F>);
+
+        impl<F: Function, const ACC: u8, const INVERSE: bool, const GRADIENTS: bool>
+            ByShape<F, ACC, INVERSE, GRADIENTS>
+        {
+            const HANDLERS: [Handler; Shape::ALL.len()] = {
+                let mut handlers: [Handler; Shape::ALL.len()] = [mismatched; Shape::ALL.len()];
                 // Shapes of another arity never occur with F; do not compile handlers for them.
-                $( Shape::$S => {
-                    if const { Shape::$S.arity() == F::INFO.args.len() } {
-                        run_accumulate::<F, shape::$S, ACC, INVERSE, GRADIENTS>
+                $( if const { Shape::$S.arity() == F::INFO.args.len() } {
+                    handlers[Shape::$S as usize] = if const { GRADIENTS && !Shape::$S.is_of_registers() } {
+                        run_long::<F, ACC>
                     } else {
-                        mismatched
-                    }
+                        run_accumulate::<F, shape::$S, ACC, INVERSE, GRADIENTS>
+                    };
                 } )+
-            }
+                handlers
+            };
         }
     };
 }
@@ -174,13 +181,17 @@ impl PickAccumulate {
         if const { is_long(F::INFO.class) } {
             return run_long::<F, ACC>;
         }
+        // Few programs exclusive-or anything but integers.
+        if const { Acc::ALL[ACC as usize].self_inverse() && !matches!(F::INFO.ty, Ty::Int) } {
+            return run_long::<F, ACC>;
+        }
         // An instruction that does not change lanes has one handler for all AD modes.
         if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
-            return by_shape::<F, ACC, INVERSE, false>(self.shape);
+            return ByShape::<F, ACC, INVERSE, false>::HANDLERS[self.shape as usize];
         }
         match self.ad_mode {
-            AdMode::Plain => by_shape::<F, ACC, INVERSE, false>(self.shape),
-            AdMode::Gradient => by_shape::<F, ACC, INVERSE, true>(self.shape),
+            AdMode::Plain => ByShape::<F, ACC, INVERSE, false>::HANDLERS[self.shape as usize],
+            AdMode::Gradient => ByShape::<F, ACC, INVERSE, true>::HANDLERS[self.shape as usize],
             AdMode::SecondGradient | AdMode::Tangent | AdMode::GradientTangent => run_long::<F, ACC>,
         }
     }
