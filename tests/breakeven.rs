@@ -296,6 +296,7 @@ fn examples() -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
+#[ignore = "takes ten seconds: part of .ci/full"]
 fn auto_is_never_worse_over_examples() {
     let technologies = ["landauer", "cmos45", "acmos22-pipelined", "nsquid"];
     let all = examples();

@@ -40,6 +40,7 @@ fn a_link_at_room_temperature_is_not_cooled() {
 }
 
 #[test]
+#[ignore = "takes a quarter of a minute: part of .ci/full"]
 fn a_ratio_is_within_its_range() {
     for to in ["cmos7", "cmos45"] {
         let others = "cmos45,cmos22,cmos7,acmos22-fdsoi,acmos22-pipelined,aqfp,resonant22";

@@ -162,6 +162,7 @@ fn levels_are_those_in_the_book() {
 
 /// The papers' order, and their values but for what the book gives reasons for.
 #[test]
+#[ignore = "takes ten seconds: part of .ci/full"]
 fn levels_are_near_the_papers() {
     for w in WORKLOADS {
         let all = &w.json("level", &[])["all"];
@@ -223,6 +224,7 @@ fn what_erases_cannot_run_backward() {
 
 /// Nothing is erased where computing costs nothing, and all where erasing costs next to nothing.
 #[test]
+#[ignore = "takes a quarter of a minute: part of .ci/full"]
 fn auto_chooses_by_the_technology() {
     for w in WORKLOADS {
         let [always, never] = ["always", "never"].map(|u| w.run(&["--uncompute", u]));

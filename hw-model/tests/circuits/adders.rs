@@ -195,6 +195,7 @@ fn a_shared_control_is_a_load_and_not_a_step() {
 }
 
 #[test]
+#[ignore = "takes a quarter of a minute: part of .ci/full"]
 fn functions_of_every_type_have_the_same_values() {
     for adder in AHEAD {
         for func in [

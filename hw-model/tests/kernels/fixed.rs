@@ -112,6 +112,7 @@ fn pairs(frac: u32, step: usize) {
 }
 
 #[test]
+#[ignore = "takes a quarter of a minute: part of .ci/full"]
 fn words_of_sixteen_and_thirty_two_bits() {
     for (width, frac) in [(16, 8), (32, 16), (32, 29)] {
         let t = Fixed { width, frac };
