@@ -12,9 +12,12 @@ use crate::core::{GroupId, Program, Store, Transform, Var};
 use crate::errors::{Failure, INTERRUPTED, LEVEL, MEMORY, NOT_A_FUNCTION, STEPS, TANGENT};
 use crate::value::{self, Array, Env, Value, View, Word};
 
+mod arrays;
 mod code;
 mod counts;
+mod integers;
 mod ladder;
+mod loops;
 mod operate;
 mod step;
 
