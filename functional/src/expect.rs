@@ -7,7 +7,7 @@ use crate::core::Value;
 use crate::errors::{Failure, INTERRUPTED};
 use crate::eval::{Limits, Machine};
 use crate::fut;
-use crate::source::in_main;
+use crate::fut::blocks::{Case, Test};
 use crate::vlad::{Form, Reading, Sexp};
 
 /// The greatest difference of two numbers that agree, absolute and as a part of the expected one.
@@ -70,15 +70,26 @@ pub(crate) fn futhark(
     (budget, limits): (&Budget, &Limits),
     data: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Vec<Checked> {
-    let checked = |case: fut::blocks::Case| {
-        let verdict = match fut::check::run(module, &case, limits.clone(), *budget, data) {
-            fut::check::Verdict::Right => Verdict::Met,
-            fut::check::Verdict::Wrong(why) => Verdict::Wrong(why),
-            fut::check::Verdict::Skipped(why) => Verdict::Skipped(why),
-        };
-        Checked { place: Some(in_main(case.span.clone())), verdict }
+    let mut run = |case: &Case| match fut::check::run(module, case, limits.clone(), *budget, data) {
+        fut::check::Verdict::Right => Verdict::Met,
+        fut::check::Verdict::Wrong(why) => Verdict::Wrong(why),
+        fut::check::Verdict::Skipped(why) => Verdict::Skipped(why),
     };
-    fut::blocks::cases(text).into_iter().map(checked).collect()
+    let checked = |test: Test| {
+        let (span, verdict) = match test {
+            Test::Case(case) => (case.span.clone(), run(&case)),
+            Test::Refused(span) => (span, Verdict::Wrong("the program has no error".to_string())),
+            Test::Unread(span, why) => (span, Verdict::Wrong(why)),
+        };
+        Checked { place: Some(Place { file: module.main, span }), verdict }
+    };
+    fut::blocks::tests(text).into_iter().map(checked).collect()
+}
+
+/// What is expected of a program in Futhark that is refused: that it is, if one of its tests says so.
+pub(crate) fn refused(text: &str) -> Option<Checked> {
+    let expected = fut::blocks::tests(text).into_iter().any(|test| matches!(test, Test::Refused(_)));
+    expected.then_some(Checked { place: None, verdict: Verdict::Met })
 }
 
 /// The numbers that an expectation gives to read, and the rest of it.
@@ -141,7 +152,7 @@ fn text(form: &Sexp) -> String {
 pub fn agree(expected: f64, found: f64) -> bool {
     let (absolute, relative) = TOLERANCE;
     expected == found
-        || (expected - found).abs() <= absolute + relative * expected.abs()
+        || (expected.is_finite() && (expected - found).abs() <= absolute + relative * expected.abs())
         || (expected.is_nan() && found.is_nan())
 }
 

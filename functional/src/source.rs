@@ -1,12 +1,12 @@
 //! Functional programs of any notation: what a command line does with them.
 
 use pendula_isa::budget::Budget;
-use pendula_isa::diagnostic::{Diagnostic, Place, Sources};
+use pendula_isa::diagnostic::{Diagnostic, Sources};
 
 use crate::ad::ladder::{self, Gradient, Stage};
 use crate::arguments::{self, Literal};
 use crate::core::{Builder, GroupId, Item, Program, Rhs, Store, Value};
-use crate::errors::{ARGUMENT, Failure, INCLUDE, helped};
+use crate::errors::{ARGUMENT, Failure, INCLUDE, LADDER, helped};
 use crate::eval::{Counts, Limits, Machine, Outcome};
 use crate::expect::Checked;
 use crate::fut::{self, ValueType};
@@ -104,7 +104,10 @@ pub fn expectations(
     match notation {
         Notation::Vlad => Ok(crate::expect::vlad(&reading(file, sources, load, budget)?, limits)),
         Notation::Futhark => {
-            let module = futhark(file, sources, load, budget)?;
+            let module = match (futhark(file, sources, load, budget), crate::expect::refused(file.1)) {
+                (Err(_), Some(refused)) => return Ok(vec![refused]),
+                (read, _) => read?,
+            };
             let mut data = |name: &str| load(file.0, name).map(|(_, text)| text);
             Ok(crate::expect::futhark(&module, file.1, (budget, limits), &mut data))
         }
@@ -137,6 +140,14 @@ impl Source {
         match self {
             Source::Vlad(_) => Vec::new(),
             Source::Futhark(module) => module.warnings(),
+        }
+    }
+
+    /// Whether the program is a value of Futhark: an entry point without parameters, which [`Source::call`] gives without a name.
+    pub fn is_value(&self) -> bool {
+        match self {
+            Source::Vlad(_) => false,
+            Source::Futhark(module) => entry_point(module, None).is_ok_and(|entry| entry.params.is_empty()),
         }
     }
 
@@ -278,9 +289,11 @@ fn no_such<'n>(name: Option<&str>, names: impl DoubleEndedIterator<Item = &'n st
         Some(name) => format!("the program defines no `{name}`"),
         None => "the program defines no function, or several without a `main`".to_string(),
     };
-    let names: Vec<&str> = names.rev().take(MOST).collect();
+    let mut names: Vec<&str> = names.rev().take(MOST + 1).collect();
+    let more = if names.len() > MOST { " and others" } else { "" };
+    names.truncate(MOST);
     let failure = Failure::new(ARGUMENT, message);
-    if names.is_empty() { failure } else { failure.help(format!("`--entry` takes {}", names.join(", "))) }
+    if names.is_empty() { failure } else { failure.help(format!("`--entry` takes {}{more}", names.join(", "))) }
 }
 
 /// A machine that has evaluated a program's definitions, and the value of one of them.
@@ -338,7 +351,7 @@ fn tuple_type(params: &[&ValueType]) -> ValueType {
 
 /// A function that takes some of its arguments as a tuple and the others one by one, as a function of all in a tuple.
 fn of_one_argument(machine: &mut Machine, function: Value, (all, tupled): (usize, usize)) -> Value {
-    if all == tupled || all == 1 {
+    if all > 0 && (all == tupled || all == 1) {
         return function;
     }
     let store: &mut Store = machine.store_mut();
@@ -349,6 +362,7 @@ fn of_one_argument(machine: &mut Machine, function: Value, (all, tupled): (usize
         let parts: Vec<_> = (0..of).map(|n| b.part(whole, n, of)).collect();
         let (first, rest) = parts.split_at(tupled.min(parts.len()));
         let mut value = match first {
+            // A definition without parameters is its value.
             [] => f,
             [one] => b.apply(f, *one),
             several => {
@@ -409,16 +423,17 @@ fn transform(
     let value = value.through(Word::one(View::Unreverse))?;
     let middle = machine.counts();
     let seed = match seed {
-        Some(seed) => seed,
-        None => ladder::ones(&value)?,
+        Some(seed) => ladder::seeded(&value, &seed),
+        None => ladder::ones(&value),
     };
+    let seed = seed.map_err(|failure| match failure.code {
+        LADDER => Failure::new(LADDER, "the result holds a function, and a gradient is that of numbers")
+            .with(&value)
+            .help("apply it: let the function that is differentiated take its argument, too"),
+        _ => failure,
+    })?;
     let both = machine.apply(back, seed.through(Word::one(View::Sense))?)?.through(Word::one(View::Unsense))?;
     let gradient = both.part(1)?.unwrap_or_default();
     let passes: [Counts; 2] = [middle.since(&start), machine.counts().since(&middle)];
     Ok(Gradient { value, gradient, passes, counts: ladder::LadderCounts::default(), tape: None })
-}
-
-/// A place in the main file.
-pub(crate) fn in_main(span: std::ops::Range<usize>) -> Place {
-    Place { file: 0, span }
 }

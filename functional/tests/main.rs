@@ -1,5 +1,6 @@
 //! Tests of functional programs.
 
+mod expectations;
 mod futhark;
 mod ladder;
 mod partials;

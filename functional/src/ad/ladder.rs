@@ -182,6 +182,15 @@ fn lifted(machine: &mut Machine, ladder: &mut Ladder, function: &Value) -> Resul
     walk(function, &mut lift)
 }
 
+/// A sensitivity of a value's form, with the numbers of a seed.
+///
+/// # Errors
+/// If the value holds a function or layers of derivatives, or the seed has another number of numbers.
+pub fn seeded(value: &Value, seed: &Value) -> Result<Value, Failure> {
+    let numbers = seeds(value, Some(seed), walk::inputs(value)?)?;
+    walk(value, &mut Rebuild { numbers: numbers.iter() })
+}
+
 /// The numbers of a seed for a result with so many numbers.
 fn seeds(value: &Value, seed: Option<&Value>, count: usize) -> Result<Vec<f64>, Failure> {
     let Some(seed) = seed else { return Ok(vec![1.0; count]) };

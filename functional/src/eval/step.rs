@@ -407,7 +407,7 @@ pub(super) fn wrong(name: &str, value: &Value, level: Word) -> Failure {
     let failure = Failure::new(OPERAND, format!("`{name}` does not take {}", value.kind())).with(value);
     if matches!(name, "+" | "-" | "*" | "/") && matches!(value, Value::Pair(..)) {
         let help = format!("`{name}` takes two numbers, and in `({name} x y z)` the second is the pair of y and z");
-        return failure.help(format!("{help}: write `({name} x ({name} y z))`"));
+        return failure.help(format!("{help}: write `({name} ({name} x y) z)`"));
     }
     failure
 }

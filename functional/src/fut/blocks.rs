@@ -140,50 +140,105 @@ fn output(text: &str) -> (Expected, &str) {
     (Expected::Runs, text)
 }
 
+/// What a block holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    /// A case to run.
+    Case(Case),
+    /// The program is to be refused, with an error.
+    Refused(Range<usize>),
+    /// Something that is no test: where, and why.
+    Unread(Range<usize>, String),
+}
+
 /// The cases of a file.
 pub fn cases(text: &str) -> Vec<Case> {
+    let case = |test| match test {
+        Test::Case(case) => Some(case),
+        Test::Refused(_) | Test::Unread(..) => None,
+    };
+    tests(text).into_iter().filter_map(case).collect()
+}
+
+/// The tests of a file, and what stands in their place.
+pub fn tests(text: &str) -> Vec<Test> {
+    blocks(text).iter().flat_map(tests_of).collect()
+}
+
+fn tests_of(block: &Lines) -> Vec<Test> {
     let mut found = Vec::new();
-    for block in blocks(text) {
-        let mut entries = vec!["main".to_string()];
-        let mut rest = block.text.as_str();
-        let mut random = false;
-        while !rest.trim_start().is_empty() {
-            let start = block.text.len() - rest.trim_start().len();
-            let (first, after) = word(rest);
-            match first {
-                "" => rest = after.strip_prefix('{').unwrap_or_else(|| after.get(1..).unwrap_or("")),
-                "entry:" => {
-                    let end = after.find('\n').unwrap_or(after.len());
-                    entries = after[..end].split_whitespace().map(str::to_string).collect();
-                    rest = &after[end..];
-                }
-                "random" => {
-                    random = true;
-                    rest = after;
-                }
-                "input" => {
-                    let Some((given, after)) = input(after) else { break };
-                    let given = match given {
-                        Input::Values(types) if random => Input::Random(types),
-                        other => other,
-                    };
-                    random = false;
-                    let (expected, after) = output(after);
-                    let end = block.text.len() - after.len();
-                    let span = block.place(start)..block.place(end.saturating_sub(1)).max(block.place(start));
-                    found.extend(entries.iter().map(|entry| Case {
-                        entry: entry.clone(),
-                        input: given.clone(),
-                        expected: expected.clone(),
-                        span: span.clone(),
-                    }));
-                    rest = after;
-                }
-                "tags" | "structure" | "script" => rest = braces(after).map_or(after, |(_, after)| after),
-                // Words that choose compilers or machines.
-                _ => rest = after,
+    let mut entries = vec!["main".to_string()];
+    let mut rest = block.text.as_str();
+    let mut random = false;
+    // The first of the words before `input`, which choose compilers or machines.
+    let mut words: Option<(usize, &str)> = None;
+    while !rest.trim_start().is_empty() {
+        let start = block.text.len() - rest.trim_start().len();
+        let (first, after) = word(rest);
+        let span = |after: &str| {
+            let end = (block.text.len() - after.len()).saturating_sub(1);
+            block.place(start)..block.place(end).max(block.place(start))
+        };
+        let unread = |why: String| Test::Unread(span(after), why);
+        if let (Some((at, word)), "entry:" | "tags" | "structure" | "error:" | "") = (words, first) {
+            found.push(Test::Unread(block.place(at)..block.place(at), no_test(word)));
+            return found;
+        }
+        match first {
+            "" => {
+                found.push(unread("`{` without `input` or `output` before it".to_string()));
+                return found;
+            }
+            "entry:" => {
+                let end = after.find('\n').unwrap_or(after.len());
+                entries = after[..end].split_whitespace().map(str::to_string).collect();
+                rest = &after[end..];
+            }
+            "error:" => {
+                let end = after.find('\n').unwrap_or(after.len());
+                rest = &after[end..];
+                found.push(Test::Refused(span(rest)));
+            }
+            "warning:" => rest = &after[after.find('\n').unwrap_or(after.len())..],
+            "random" => {
+                random = true;
+                rest = after;
+            }
+            "input" => {
+                words = None;
+                let Some((given, after)) = input(after) else {
+                    found.push(unread(
+                        "`input` without values in `{ … }`, or with a brace that is not closed".to_string(),
+                    ));
+                    return found;
+                };
+                let given = match given {
+                    Input::Values(types) if random => Input::Random(types),
+                    other => other,
+                };
+                random = false;
+                let (expected, after) = output(after);
+                let span = span(after);
+                found.extend(entries.iter().map(|entry| {
+                    let (entry, input, expected) = (entry.clone(), given.clone(), expected.clone());
+                    Test::Case(Case { entry, input, expected, span: span.clone() })
+                }));
+                rest = after;
+            }
+            "tags" | "structure" => rest = braces(after).map_or(after, |(_, after)| after),
+            word => {
+                words = words.or(Some((start, word)));
+                rest = after;
             }
         }
     }
+    if let Some((at, word)) = words {
+        found.push(Test::Unread(block.place(at)..block.place(at), no_test(word)));
+    }
     found
+}
+
+fn no_test(word: &str) -> String {
+    let word: String = word.chars().take(40).collect();
+    format!("`{word}` begins no test: expected `input {{ … }} output {{ … }}`, `entry:`, `error:` or `tags {{ … }}`")
 }

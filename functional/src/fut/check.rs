@@ -139,6 +139,9 @@ fn near(x: f64, y: f64) -> bool {
     if x == y || (x.is_nan() && y.is_nan()) {
         return true;
     }
+    if !y.is_finite() {
+        return false;
+    }
     let written = format!("{y}");
     let digits = written.split_once('.').map_or(0, |(_, part)| part.len());
     let cut = if (4..=12).contains(&digits) { 10f64.powi(-(digits as i32)) } else { 0.0 };

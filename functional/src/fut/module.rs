@@ -80,6 +80,8 @@ pub struct Module {
     pub items: Vec<Item>,
     /// Its entry points, in order.
     pub entries: Vec<Entry>,
+    /// The main file.
+    pub main: u16,
     /// Where single precision is first spoken of.
     pub single: Option<Place>,
 }
@@ -201,5 +203,5 @@ pub(super) fn made(infer: &Infer, main: u16) -> Result<Module, Vec<Diagnostic>> 
         }
     });
     let entries = entries.collect();
-    Ok(Module { store: elaborator.store, items, entries, single: None })
+    Ok(Module { store: elaborator.store, items, entries, main, single: None })
 }

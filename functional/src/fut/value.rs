@@ -154,10 +154,13 @@ impl<'t> Reader<'t> {
             },
             Some(int) => {
                 let Some(value) = whole(body) else { return self.wrong(text, "expected a whole number") };
-                // Signed or not, all bits may be written.
-                let bits = int.bits();
                 let value = if negative { -value } else { value };
-                if value >= 1_i128 << bits || value < -(1_i128 << (bits - 1)) {
+                let signed = int.signed();
+                // Digits of bases that are powers of two write bits, those of the sign among them.
+                let (bits, decimal) = (int.bits(), body.bytes().all(|b| b.is_ascii_digit() || b == b'_'));
+                let most = if signed && decimal { 1_i128 << (bits - 1) } else { 1_i128 << bits };
+                let least = if signed { -(1_i128 << (bits - 1)) } else { 0 };
+                if !(least..most).contains(&value) {
                     return self.wrong(text, format!("the number does not fit into {}", prim.name()));
                 }
                 Ok((rest, Value::int(int, value as i64)))

@@ -9,6 +9,8 @@ const LONGEST: usize = 1 << 20;
 
 enum Task {
     Show(Value),
+    /// A value whose first number has no layers.
+    Plain(Value),
     Rest(Value),
     Text(&'static str),
 }
@@ -34,7 +36,11 @@ impl Value {
             }
             match task {
                 Task::Text(text) => out.push_str(text),
-                Task::Show(value) => show(value, &mut out, &mut tasks),
+                Task::Show(value) => {
+                    let layer = value.layer();
+                    show(value, layer, &mut out, &mut tasks);
+                }
+                Task::Plain(value) => show(value, None, &mut out, &mut tasks),
                 Task::Rest(value) => rest(value, &mut out, &mut tasks),
             }
         }
@@ -66,9 +72,10 @@ fn parts(value: &Value) -> Vec<Value> {
     (0..value.arity().unwrap_or(0)).map(|n| value.part(n).ok().flatten().unwrap_or_default()).collect()
 }
 
-fn show(value: Value, out: &mut String, tasks: &mut Vec<Task>) {
+/// Shows a value whose first number has a layer outside, or none. To look for it in each part again would take quadratic time.
+fn show(value: Value, layer: Option<View>, out: &mut String, tasks: &mut Vec<Task>) {
     if let Value::Pair(..) | Value::Tuple(..) | Value::Array(..) | Value::Sum(..) = &value {
-        let layer = value.common_layer().filter(|v| *v != View::Forward);
+        let layer = layer.and_then(|_| value.common_layer()).filter(|v| *v != View::Forward);
         let inside = layer.and_then(|v| value.clone().through(Word::one(v).inverse()?).ok());
         if let (Some(layer), Some(inside)) = (layer, inside) {
             let _ = write!(out, "({} ", layer.name());
@@ -89,15 +96,19 @@ fn show(value: Value, out: &mut String, tasks: &mut Vec<Task>) {
             let mut all = parts(&value).into_iter();
             let first = all.next().unwrap_or_default();
             tasks.push(Task::Rest(all.next().unwrap_or_default()));
-            tasks.push(Task::Show(first));
+            tasks.push(if layer.is_none() { Task::Plain(first) } else { Task::Show(first) });
         }
-        Value::Tuple(..) => several("#(", parts(&value), out, tasks),
+        Value::Tuple(..) => {
+            several("#(", parts(&value), out, tasks);
+            first_is_plain(layer, tasks);
+        }
         Value::Array(word, array) => {
             let all = array.iter().map(|v| v.through(*word).unwrap_or_default()).collect();
             several("[", all, out, tasks);
             if let Some(Task::Text(end)) = tasks.iter_mut().rev().find(|t| matches!(t, Task::Text(")"))) {
                 *end = "]";
             }
+            first_is_plain(layer, tasks);
         }
         Value::Sum(word, sum) => {
             let _ = write!(out, "(#{} ", sum.0);
@@ -117,6 +128,16 @@ fn show(value: Value, out: &mut String, tasks: &mut Vec<Task>) {
             tasks.push(Task::Show(parts.1.clone()));
             tasks.push(Task::Text(" (perturbation "));
             tasks.push(Task::Show(parts.0.clone()));
+        }
+    }
+}
+
+/// The part that is shown next is the first of a value with this layer.
+fn first_is_plain(layer: Option<View>, tasks: &mut [Task]) {
+    if let (None, Some(Task::Show(value))) = (layer, tasks.last_mut()) {
+        let value = value.take();
+        if let Some(task) = tasks.last_mut() {
+            *task = Task::Plain(value);
         }
     }
 }

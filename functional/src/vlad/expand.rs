@@ -66,6 +66,8 @@ struct Top<'a, 's> {
     waiting: Vec<Waits>,
     reading: Reading,
     bytes: u64,
+    /// The files whose forms are being read, each included by the one before it.
+    open: Vec<String>,
 }
 
 /// Reads a file and what it includes.
@@ -87,8 +89,15 @@ pub(super) fn program(
         depth: 0,
     };
     let mut include = |from: &str, name: &str| include(from, name);
-    let mut top =
-        Top { expander, sources, include: &mut include, waiting: Vec::new(), reading: Reading::default(), bytes: 0 };
+    let mut top = Top {
+        expander,
+        sources,
+        include: &mut include,
+        waiting: Vec::new(),
+        reading: Reading::default(),
+        bytes: 0,
+        open: Vec::new(),
+    };
     let forms = top.load(file, 0)?;
     top.all(forms, true)?;
     top.define();
@@ -107,7 +116,10 @@ impl Top<'_, '_> {
             return Err(Box::new(Diagnostic::error(INCLUDE, message)));
         }
         let forms = super::sexp::read(&text, file, budget)?;
-        self.included(forms, file, depth)
+        self.open.push(self.sources.name(file).to_owned());
+        let all = self.included(forms, file, depth);
+        self.open.pop();
+        all
     }
 
     fn included(&mut self, forms: Vec<Sexp>, file: u16, depth: u32) -> Result<Vec<Sexp>, Wrong> {
@@ -122,6 +134,10 @@ impl Top<'_, '_> {
                     let from = self.sources.name(file).to_owned();
                     let wrong = |message: String| Box::new(Diagnostic::error(INCLUDE, message).at(place.clone(), ""));
                     let (path, text) = (self.include)(&from, name).map_err(wrong)?;
+                    if self.open.contains(&path) {
+                        let cycle = wrong(format!("`{path}` includes itself, perhaps through another file"));
+                        return Err(Box::new(cycle.help("move what both need into a third file")));
+                    }
                     let new = self.sources.add(path, text).ok_or_else(|| wrong("too many files".into()))?;
                     all.append(&mut self.load(new, depth + 1)?);
                 }
@@ -149,6 +165,11 @@ impl Top<'_, '_> {
             }
             if forms.next_if(|f| f.symbol() == Some("===>")).is_some() {
                 let wanted = forms.next();
+                if wanted.is_none() {
+                    let message = "nothing is expected behind `===>`";
+                    let wrong = Diagnostic::error(FORM, message).at(form.place.clone(), "the value of this");
+                    self.reading.mistakes.push(wrong.help("write the value that the expression before it should have"));
+                }
                 if let Some(slot) = self.reading.expected.last_mut() {
                     *slot = wanted;
                 }

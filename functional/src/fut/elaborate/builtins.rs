@@ -196,8 +196,11 @@ impl Elaborator<'_> {
 
     fn copysign(&mut self, a: Var, b: Var) -> Made<Var> {
         let a = self.op(Op::Unary(Unary::Abs), &[a]);
-        let zero = self.constant(Value::real(0.0));
-        let negative = self.op(Op::Compare(Compare::Lt), &[b, zero]);
+        // The sign of a zero is a sign, too.
+        let bits = self.op(Op::ToBits(64), &[b]);
+        let (last, zero) = (self.constant(Value::int(IntType::U64, 63)), self.constant(Value::int(IntType::U64, 0)));
+        let sign = self.int_op(IntBinary::Shr, bits, last);
+        let negative = self.op(Op::Compare(Compare::Ne), &[sign, zero]);
         self.choose(negative, |this| Ok(this.op(Op::Unary(Unary::Neg), &[a])), |_| Ok(a))
     }
 

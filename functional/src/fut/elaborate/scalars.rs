@@ -44,7 +44,9 @@ impl Elaborator<'_> {
             Lit::Int(n, _) => match int_type(prim) {
                 None => Value::real(if negative { -(*n as f64) } else { *n as f64 }),
                 Some(int) => {
-                    let largest = u128::MAX >> (128 - int.bits());
+                    // The smallest of a signed type is written as the negative of a number that is one too large.
+                    let signed = int.signed();
+                    let largest = if signed { 1 << (int.bits() - 1) } else { u128::MAX >> (128 - int.bits()) };
                     if *n > largest {
                         let mut error =
                             Diagnostic::error(errors::FUT_TYPE, format!("{n} does not fit into {}", prim.name()))

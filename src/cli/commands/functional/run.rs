@@ -50,7 +50,7 @@ type Done = (Vec<Line>, Counts);
 
 fn evaluate(args: &Run, loaded: &Loaded, limits: Limits) -> Result<Done, Failure> {
     let nil = &args.source.options.nil;
-    if nil.entry.is_none() && nil.args.is_none() {
+    if nil.entry.is_none() && nil.args.is_none() && !loaded.program.is_value() {
         let outcome = loaded.program.run(limits)?;
         let line = |shown: Shown| {
             let text = shown.value.as_ref().map(Functional::show).unwrap_or_default();
