@@ -176,3 +176,20 @@ fn files_that_include_each_other_are_told() {
     let wrong = found.expect_err("a cycle");
     assert!(wrong[0].message.contains("includes itself"), "{wrong:#?}");
 }
+
+#[test]
+fn rows_of_an_array_have_one_length() {
+    let budget = Budget::default();
+    for text in [
+        "entry main (n: i64): [][]i32 = [[1,2],[3]]",
+        "entry main (n: i64): [][]i32 = map (\\i -> replicate i 1) [1,2,3]",
+        "entry main (n: i64): [][]i32 = concat [[1,2]] [[3]]",
+        "entry main (n: i64): [][][]i32 = [[[1],[2]],[[1,2],[3,4]]]",
+        "entry main (n: i64): [][]i32 = [[1,2],[3,4]] with [0] = [7]",
+    ] {
+        let program = program(Notation::Futhark, text);
+        let mut call = program.call(None, "3", Limits::default(), &budget).expect("a call");
+        let wrong = call.value().expect_err(text);
+        assert_eq!(wrong.code, "P0619", "{text}: {wrong:?}");
+    }
+}

@@ -49,7 +49,7 @@ impl Machine {
             Op::Concat => {
                 let (a, b) = (list(op, next())?, list(op, next())?);
                 self.room((a.len() + b.len()) as u64 * 16)?;
-                Ok(Value::array_of(a.into_iter().chain(b).collect()))
+                regular(a.into_iter().chain(b).collect())
             }
             Op::Slice => {
                 let xs = next();
@@ -171,12 +171,46 @@ impl Machine {
     }
 }
 
+/// The length of an array, that of its first element, and so on.
+fn sizes(value: &Value) -> Result<Vec<usize>, Failure> {
+    let mut sizes = Vec::new();
+    let mut inside = if matches!(value, Value::Array(..)) { Some(value.clone()) } else { None };
+    while let Some(array) = inside {
+        sizes.extend(array.length());
+        inside = array.element(0)?.filter(|element| matches!(element, Value::Array(..)));
+    }
+    Ok(sizes)
+}
+
+/// An array of these elements. Those that are arrays must have the same sizes.
+pub(super) fn regular(elements: Vec<Value>) -> Result<Value, Failure> {
+    if let Some(first @ Value::Array(..)) = elements.first() {
+        let wanted = sizes(first)?;
+        for (n, element) in elements.iter().enumerate().skip(1) {
+            let found = sizes(element)?;
+            if found != wanted {
+                let message =
+                    format!("the elements 0 and {n} of an array have different sizes, {wanted:?} and {found:?}");
+                return Err(Failure::new(SHAPE, message).with(first).with(element));
+            }
+        }
+    }
+    Ok(Value::array_of(elements))
+}
+
 fn outside(at: i64, n: usize) -> Failure {
     Failure::new(INDEX, format!("the index {at} is outside an array of {n} elements"))
 }
 
 fn replace(op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
     let (array, word) = elements(op, xs)?;
+    if let (Value::Array(..), Some(old)) = (&v, array.get(at)) {
+        let (old, new) = (sizes(&old)?, sizes(&v)?);
+        if old != new {
+            let message = format!("the new element {at} of an array has other sizes than the old, {new:?} and {old:?}");
+            return Err(Failure::new(SHAPE, message).with(&v));
+        }
+    }
     Value::with_element(array, word, at, v)
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::arrays::regular;
 use super::{Frame, Loop, LoopKind, Machine, Waiting};
 use crate::errors::{Failure, PATTERN};
 use crate::value::Value;
@@ -15,7 +16,7 @@ impl Machine {
             if loops.kind == LoopKind::ScanBack {
                 results.reverse();
             }
-            let array = Value::array_of(results);
+            let array = regular(results)?;
             return Ok(Err(match loops.state.take() {
                 None => array,
                 Some(state) => Value::pair(state, array),

@@ -1,6 +1,6 @@
 //! Operators that are not arithmetic on reals.
 
-use super::arrays::{elements, zip};
+use super::arrays::{elements, regular, zip};
 use super::code::Src;
 use super::integers::truncate;
 use super::step::{Flow, wrong};
@@ -123,7 +123,7 @@ impl Machine {
             }
             Op::Array | Op::Zip => {
                 let all: Vec<Value> = args.collect();
-                if *op == Op::Zip { zip(all) } else { Ok(Value::array_of(all)) }
+                if *op == Op::Zip { zip(all) } else { regular(all) }
             }
             Op::Iota(_) | Op::Replicate | Op::Length | Op::Index | Op::Update | Op::Concat | Op::Slice | Op::Flip => {
                 let all = args.collect();
