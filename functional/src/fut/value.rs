@@ -155,11 +155,12 @@ impl<'t> Reader<'t> {
             Some(int) => {
                 let Some(value) = whole(body) else { return self.wrong(text, "expected a whole number") };
                 let value = if negative { -value } else { value };
-                let signed = int.signed();
-                // Digits of bases that are powers of two write bits, those of the sign among them.
-                let (bits, decimal) = (int.bits(), body.bytes().all(|b| b.is_ascii_digit() || b == b'_'));
-                let most = if signed && decimal { 1_i128 << (bits - 1) } else { 1_i128 << bits };
-                let least = if signed { -(1_i128 << (bits - 1)) } else { 0 };
+                // Futhark's own data write all bits, signed or not, with the type behind them; a number without a type must fit.
+                let bits = int.bits();
+                let decimal = body.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+                let free = suffix.is_some() || !decimal;
+                let most = if int.signed() && !free { 1_i128 << (bits - 1) } else { 1_i128 << bits };
+                let least = if int.signed() || free { -(1_i128 << (bits - 1)) } else { 0 };
                 if !(least..most).contains(&value) {
                     return self.wrong(text, format!("the number does not fit into {}", prim.name()));
                 }
