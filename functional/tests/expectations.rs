@@ -148,12 +148,29 @@ fn integers_that_do_not_fit_are_refused() {
             assert!(program.call(None, &bits, Limits::default(), &budget).is_ok(), "{bits}");
         }
     }
-    for text in ["entry main (b: bool): i8 = 200i8", "entry main (b: bool): i32 = 4000000000"] {
+    for text in [
+        "entry main (b: bool): i8 = 128i8",
+        "entry main (b: bool): i8 = -129i8",
+        "entry main (b: bool): u8 = 256u8",
+        "entry main (b: bool): i32 = 4000000000",
+    ] {
         let found =
             read(Notation::Futhark, ("test", text), &mut Sources::default(), &mut |_, _| Err("no".into()), &budget);
         assert!(found.expect_err(text)[0].message.contains("does not fit into"));
     }
-    program(Notation::Futhark, "entry main (b: bool): i8 = -128i8");
+    for (text, wanted) in [
+        ("entry main (b: bool): i8 = -128i8", "-128i8"),
+        ("entry main (b: bool): i8 = - (-128)", "-128i8"),
+        ("entry main (b: bool): i64 = -9223372036854775808", "-9223372036854775808i64"),
+        ("entry main (b: bool): u64 = 18446744073709551615", "18446744073709551615u64"),
+        ("entry main (b: bool): u8 = -1", "255u8"),
+        ("entry main (b: bool): f64 = -3", "-3.0f64"),
+    ] {
+        let program = program(Notation::Futhark, text);
+        let mut call = program.call(None, "true", Limits::default(), &budget).expect("a call");
+        let value = call.value().expect("a value");
+        assert_eq!(call.show(&value), wanted, "{text}");
+    }
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub(super) enum Turn {
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Lit(Lit, Type),
+    /// A number with a sign before it: the smallest integers have no other notation.
+    NegativeLit(Lit, Type),
     Var(VarId),
     /// A definition with what its size parameters are here.
     Instance(VarId, Vec<Size>),
@@ -164,7 +166,7 @@ impl Code {
             }
         };
         match self.get(id) {
-            Node::Lit(..) | Node::Var(_) | Node::Instance(..) | Node::Builtin(..) => {}
+            Node::Lit(..) | Node::NegativeLit(..) | Node::Var(_) | Node::Instance(..) | Node::Builtin(..) => {}
             Node::Tuple(parts) | Node::Array(parts, _) | Node::Constr(_, _, parts) => found.extend(parts),
             Node::Range(a, b, _, c, _) => {
                 found.extend([a, c]);

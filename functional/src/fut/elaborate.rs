@@ -351,8 +351,8 @@ impl<'a> Elaborator<'a> {
     fn exp_inner(&mut self, id: Id) -> Made<Var> {
         let code = self.code;
         match code.get(id) {
-            Node::Lit(lit, ty) => {
-                let value = self.literal(lit, false, ty)?;
+            Node::Lit(lit, ty) | Node::NegativeLit(lit, ty) => {
+                let value = self.literal(lit, matches!(code.get(id), Node::NegativeLit(..)), ty)?;
                 Ok(self.constant(value))
             }
             Node::Var(var) => self.variable(*var),

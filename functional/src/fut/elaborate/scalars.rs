@@ -44,9 +44,8 @@ impl Elaborator<'_> {
             Lit::Int(n, _) => match int_type(prim) {
                 None => Value::real(if negative { -(*n as f64) } else { *n as f64 }),
                 Some(int) => {
-                    // The smallest of a signed type is written as the negative of a number that is one too large.
-                    let signed = int.signed();
-                    let largest = if signed { 1 << (int.bits() - 1) } else { u128::MAX >> (128 - int.bits()) };
+                    let bits = int.bits() - u32::from(int.signed());
+                    let largest = (1_u128 << bits) - u128::from(!(negative && int.signed()));
                     if *n > largest {
                         let mut error =
                             Diagnostic::error(errors::FUT_TYPE, format!("{n} does not fit into {}", prim.name()))

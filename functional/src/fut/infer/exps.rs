@@ -402,6 +402,10 @@ impl Infer {
         let class = if builtin == "neg" { crate::fut::types::NUMBERS } else { crate::fut::types::BITS };
         let wanted = self.unifier.of_class(class);
         self.unify_at(&wanted, &ty, ast.span(of))?;
+        if let (Node::Lit(lit @ Lit::Int(..), _), "neg") = (self.code.get(id), builtin) {
+            let negative = Node::NegativeLit(lit.clone(), ty.clone());
+            return Ok((self.node(negative, span), ty));
+        }
         let function = self.node(Node::Builtin(builtin.into(), Type::fun(ty.clone(), ty.clone())), span);
         Ok((self.node(Node::Apply(function, vec![id]), span), ty))
     }
