@@ -104,9 +104,9 @@ pub fn expectations(
     match notation {
         Notation::Vlad => Ok(crate::expect::vlad(&reading(file, sources, load, budget)?, limits)),
         Notation::Futhark => {
-            let module = match (futhark(file, sources, load, budget), crate::expect::refused(file.1)) {
-                (Err(_), Some(refused)) => return Ok(vec![refused]),
-                (read, _) => read?,
+            let module = match futhark(file, sources, load, budget) {
+                Ok(module) => module,
+                Err(mistakes) => return crate::expect::refused(file.1).map_or(Err(mistakes), |met| Ok(vec![met])),
             };
             let mut data = |name: &str| load(file.0, name).map(|(_, text)| text);
             Ok(crate::expect::futhark(&module, file.1, (budget, limits), &mut data))
@@ -422,11 +422,7 @@ fn transform(
     };
     let value = value.through(Word::one(View::Unreverse))?;
     let middle = machine.counts();
-    let seed = match seed {
-        Some(seed) => ladder::seeded(&value, &seed),
-        None => ladder::ones(&value),
-    };
-    let seed = seed.map_err(|failure| match failure.code {
+    let seed = ladder::seeded(&value, seed.as_ref()).map_err(|failure| match failure.code {
         LADDER => Failure::new(LADDER, "the result holds a function, and a gradient is that of numbers")
             .with(&value)
             .help("apply it: let the function that is differentiated take its argument, too"),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pendula_functional::core::{IntType, Value};
 use pendula_functional::eval::Limits;
-use pendula_functional::fut::blocks::{self, Input};
+use pendula_functional::fut::blocks::{self, Input, Test};
 use pendula_functional::fut::check::{self, Verdict};
 use pendula_functional::fut::{self, Module, value};
 use pendula_functional::source::Source;
@@ -88,7 +88,18 @@ fn run_file(path: &Path) -> Result<Tally, Vec<Diagnostic>> {
     let mut load = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.fut"))).map_err(|e| e.to_string());
     let module = read_with(&text, &mut load)?;
     let mut tally = Tally::default();
-    for case in blocks::cases(&text) {
+    for test in blocks::tests(&text) {
+        let case = match test {
+            Test::Case(case) => case,
+            Test::Refused(_) => {
+                tally.wrong.push("is read, and an error is expected".to_string());
+                continue;
+            }
+            Test::Unread(_, why) => {
+                tally.wrong.push(why);
+                continue;
+            }
+        };
         let mut file = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|e| e.to_string());
         match check::run(&module, &case, limits(), Budget::default(), &mut file) {
             Verdict::Right => tally.right += 1,

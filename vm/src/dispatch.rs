@@ -1,6 +1,6 @@
 //! Selects the handler that runs an instruction. Every combination of a row of the table with an operand shape is compiled to its own
-//! handler; with gradient words those of registers are. Slow functions, what is rare, and the other AD modes have one handler for all shapes:
-//! each handler costs a fiftieth of a second of every build.
+//! handler; with gradient words, those of registers are. Slow functions, what is rare, and the other AD modes have one handler for all shapes:
+//! handlers are most of what a build of this crate compiles.
 //! There is no list of instructions here: the table's visitors name the types.
 
 use std::marker::PhantomData;

@@ -101,13 +101,13 @@ pub fn gradient(
     Ok(Gradient { value, gradient, passes, counts, tape: (stage == Stage::D5).then_some(tape) })
 }
 
-/// A value with 1 in place of its numbers: the seed that is taken without one.
+/// A sensitivity of a value's form, with the numbers of a seed, or ones.
 ///
 /// # Errors
-/// If the value holds a function or layers of derivatives.
-pub fn ones(value: &Value) -> Result<Value, Failure> {
-    let count = walk::inputs(value)?;
-    walk(value, &mut Rebuild { numbers: vec![1.0; count].iter() })
+/// If the value holds a function or layers of derivatives, or the seed has another number of numbers.
+pub fn seeded(value: &Value, seed: Option<&Value>) -> Result<Value, Failure> {
+    let numbers = seeds(value, seed, walk::inputs(value)?)?;
+    walk(value, &mut Rebuild { numbers: numbers.iter() })
 }
 
 /// A function after the transformation of a stage, as the store's group of it.
@@ -180,15 +180,6 @@ fn lifted(machine: &mut Machine, ladder: &mut Ladder, function: &Value) -> Resul
     let mut lift =
         Lift { state, back, group: &mut group, known: FxHashMap::default(), environments: FxHashMap::default() };
     walk(function, &mut lift)
-}
-
-/// A sensitivity of a value's form, with the numbers of a seed.
-///
-/// # Errors
-/// If the value holds a function or layers of derivatives, or the seed has another number of numbers.
-pub fn seeded(value: &Value, seed: &Value) -> Result<Value, Failure> {
-    let numbers = seeds(value, Some(seed), walk::inputs(value)?)?;
-    walk(value, &mut Rebuild { numbers: numbers.iter() })
 }
 
 /// The numbers of a seed for a result with so many numbers.

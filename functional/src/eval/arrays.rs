@@ -182,13 +182,29 @@ fn sizes(value: &Value) -> Result<Vec<usize>, Failure> {
     Ok(sizes)
 }
 
+/// Whether two arrays have the same sizes; so do two values that are no arrays.
+fn alike(a: &Value, b: &Value) -> Result<bool, Failure> {
+    let (mut a, mut b) = (Some(a.clone()), Some(b.clone()));
+    loop {
+        match (&a, &b) {
+            (Some(x @ Value::Array(..)), Some(y @ Value::Array(..))) => {
+                if x.length() != y.length() {
+                    return Ok(false);
+                }
+                (a, b) = (x.element(0)?, y.element(0)?);
+            }
+            (Some(Value::Array(..)), _) | (_, Some(Value::Array(..))) => return Ok(false),
+            _ => return Ok(true),
+        }
+    }
+}
+
 /// An array of these elements. Those that are arrays must have the same sizes.
 pub(super) fn regular(elements: Vec<Value>) -> Result<Value, Failure> {
     if let Some(first @ Value::Array(..)) = elements.first() {
-        let wanted = sizes(first)?;
         for (n, element) in elements.iter().enumerate().skip(1) {
-            let found = sizes(element)?;
-            if found != wanted {
+            if !alike(first, element)? {
+                let (wanted, found) = (sizes(first)?, sizes(element)?);
                 let message =
                     format!("the elements 0 and {n} of an array have different sizes, {wanted:?} and {found:?}");
                 return Err(Failure::new(SHAPE, message).with(first).with(element));
@@ -205,8 +221,8 @@ fn outside(at: i64, n: usize) -> Failure {
 fn replace(op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
     let (array, word) = elements(op, xs)?;
     if let (Value::Array(..), Some(old)) = (&v, array.get(at)) {
-        let (old, new) = (sizes(&old)?, sizes(&v)?);
-        if old != new {
+        if !alike(&old, &v)? {
+            let (old, new) = (sizes(&old)?, sizes(&v)?);
             let message = format!("the new element {at} of an array has other sizes than the old, {new:?} and {old:?}");
             return Err(Failure::new(SHAPE, message).with(&v));
         }

@@ -104,6 +104,11 @@ fn word(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// The rest of a line, and what stands below it.
+fn line(text: &str) -> (&str, &str) {
+    text.split_at(text.find('\n').unwrap_or(text.len()))
+}
+
 /// The arguments behind `input`.
 fn input(text: &str) -> Option<(Input, &str)> {
     let start = text.trim_start();
@@ -134,8 +139,8 @@ fn output(text: &str) -> (Expected, &str) {
         return (Expected::Runs, rest);
     }
     if let Some(rest) = start.strip_prefix("error:") {
-        let end = rest.find('\n').unwrap_or(rest.len());
-        return (Expected::Error(rest[..end].trim().to_string()), &rest[end..]);
+        let (text, rest) = line(rest);
+        return (Expected::Error(text.trim().to_string()), rest);
     }
     (Expected::Runs, text)
 }
@@ -149,15 +154,6 @@ pub enum Test {
     Refused(Range<usize>),
     /// Something that is no test: where, and why.
     Unread(Range<usize>, String),
-}
-
-/// The cases of a file.
-pub fn cases(text: &str) -> Vec<Case> {
-    let case = |test| match test {
-        Test::Case(case) => Some(case),
-        Test::Refused(_) | Test::Unread(..) => None,
-    };
-    tests(text).into_iter().filter_map(case).collect()
 }
 
 /// The tests of a file, and what stands in their place.
@@ -190,16 +186,15 @@ fn tests_of(block: &Lines) -> Vec<Test> {
                 return found;
             }
             "entry:" => {
-                let end = after.find('\n').unwrap_or(after.len());
-                entries = after[..end].split_whitespace().map(str::to_string).collect();
-                rest = &after[end..];
+                let (names, below) = line(after);
+                entries = names.split_whitespace().map(str::to_string).collect();
+                rest = below;
             }
             "error:" => {
-                let end = after.find('\n').unwrap_or(after.len());
-                rest = &after[end..];
+                rest = line(after).1;
                 found.push(Test::Refused(span(rest)));
             }
-            "warning:" => rest = &after[after.find('\n').unwrap_or(after.len())..],
+            "warning:" => rest = line(after).1,
             "random" => {
                 random = true;
                 rest = after;

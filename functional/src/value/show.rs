@@ -94,21 +94,14 @@ fn show(value: Value, layer: Option<View>, out: &mut String, tasks: &mut Vec<Tas
         Value::Pair(..) => {
             out.push('(');
             let mut all = parts(&value).into_iter();
-            let first = all.next().unwrap_or_default();
+            let part = all.next().unwrap_or_default();
             tasks.push(Task::Rest(all.next().unwrap_or_default()));
-            tasks.push(if layer.is_none() { Task::Plain(first) } else { Task::Show(first) });
+            tasks.push(first(part, layer));
         }
-        Value::Tuple(..) => {
-            several("#(", parts(&value), out, tasks);
-            first_is_plain(layer, tasks);
-        }
+        Value::Tuple(..) => several(("#(", ")"), parts(&value), layer, (out, tasks)),
         Value::Array(word, array) => {
             let all = array.iter().map(|v| v.through(*word).unwrap_or_default()).collect();
-            several("[", all, out, tasks);
-            if let Some(Task::Text(end)) = tasks.iter_mut().rev().find(|t| matches!(t, Task::Text(")"))) {
-                *end = "]";
-            }
-            first_is_plain(layer, tasks);
+            several(("[", "]"), all, layer, (out, tasks));
         }
         Value::Sum(word, sum) => {
             let _ = write!(out, "(#{} ", sum.0);
@@ -132,22 +125,24 @@ fn show(value: Value, layer: Option<View>, out: &mut String, tasks: &mut Vec<Tas
     }
 }
 
-/// The part that is shown next is the first of a value with this layer.
-fn first_is_plain(layer: Option<View>, tasks: &mut [Task]) {
-    if let (None, Some(Task::Show(value))) = (layer, tasks.last_mut()) {
-        let value = value.take();
-        if let Some(task) = tasks.last_mut() {
-            *task = Task::Plain(value);
-        }
-    }
+/// The task that shows the first part of a value with this layer.
+fn first(part: Value, layer: Option<View>) -> Task {
+    if layer.is_none() { Task::Plain(part) } else { Task::Show(part) }
 }
 
-fn several(open: &'static str, all: Vec<Value>, out: &mut String, tasks: &mut Vec<Task>) {
+fn several(
+    (open, close): (&'static str, &'static str),
+    all: Vec<Value>,
+    layer: Option<View>,
+    (out, tasks): (&mut String, &mut Vec<Task>),
+) {
     out.push_str(open);
-    tasks.push(Task::Text(")"));
+    tasks.push(Task::Text(close));
     for (n, part) in all.into_iter().enumerate().rev() {
-        tasks.push(Task::Show(part));
-        if n > 0 {
+        if n == 0 {
+            tasks.push(first(part, layer));
+        } else {
+            tasks.push(Task::Show(part));
             tasks.push(Task::Text(" "));
         }
     }

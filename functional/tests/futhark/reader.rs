@@ -94,7 +94,7 @@ proptest! {
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
         let _ = read(&text);
-        let _ = blocks::cases(&text);
+        let _ = blocks::tests(&text);
         let ty = pendula_functional::fut::ValueType::Array(Box::new(pendula_functional::fut::ValueType::Prim(pendula_functional::fut::Prim::F64)));
         let _ = value::parse(&text, &ty, Budget::default());
     }
@@ -103,6 +103,6 @@ proptest! {
     fn random_pieces_never_panic(text in pieces()) {
         let _ = read(&text);
         let _ = read(&format!("entry f x y = {text}"));
-        let _ = blocks::cases(&format!("-- ==\n-- {text}"));
+        let _ = blocks::tests(&format!("-- ==\n-- {text}"));
     }
 }

@@ -120,7 +120,7 @@ fn a_saddle_by_adaptive_descent() {
 }
 
 #[test]
-#[ignore = "takes half a minute"]
+#[ignore = "takes half a minute: part of .ci/full"]
 fn a_saddle_by_adaptive_descent_in_the_other_mixtures() {
     saddle(&["gt of gt", "gt of gs", "gs of gt"]);
 }
@@ -153,7 +153,7 @@ fn a_particle_is_steered_by_a_derivative_of_derivatives() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute: part of .ci/full"]
 fn a_particle_is_steered_in_the_other_mixtures() {
     particle(&["gt of gt", "gs of gt", "gs of gs"]);
 }
