@@ -14,16 +14,19 @@ use crate::value::{self, Array, Env, Value, View, Word};
 
 mod arrays;
 mod code;
+mod compile;
 mod counts;
 mod integers;
 mod ladder;
 mod loops;
+mod numbers;
 mod operate;
 mod step;
 
 pub use counts::Counts;
 
 use code::Code;
+use compile::compile;
 
 /// Limits of an evaluation.
 #[derive(Clone, Debug)]
@@ -251,7 +254,7 @@ impl Machine {
             }
         }
         let name = item.name.clone().unwrap_or_else(|| "top".into());
-        let code = Rc::new(code::compile(&self.store, name, None, &item.body, &free)?);
+        let code = Rc::new(compile(&self.store, name, None, &item.body, &free)?);
         self.item_codes.push(Rc::clone(&code));
         let env = Env::new(GroupId(u32::MAX), values.into_boxed_slice());
         let frame = self.frame(code, env, Word::NONE, Value::UNIT);
@@ -372,8 +375,7 @@ impl Machine {
         let Some(function) = source.members.get(m) else {
             return Err(Failure::new(NOT_A_FUNCTION, "internal error: a group has no such member"));
         };
-        let code =
-            code::compile(&self.store, function.name.clone(), Some(function.param), &function.body, &source.free)?;
+        let code = compile(&self.store, function.name.clone(), Some(function.param), &function.body, &source.free)?;
         let code = Rc::new(code);
         if self.codes.len() <= g {
             self.codes.resize_with(self.store.len().max(g + 1), Vec::new);

@@ -220,12 +220,12 @@ fn outside(at: i64, n: usize) -> Failure {
 
 fn replace(op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
     let (array, word) = elements(op, xs)?;
-    if let (Value::Array(..), Some(old)) = (&v, array.get(at)) {
-        if !alike(&old, &v)? {
-            let (old, new) = (sizes(&old)?, sizes(&v)?);
-            let message = format!("the new element {at} of an array has other sizes than the old, {new:?} and {old:?}");
-            return Err(Failure::new(SHAPE, message).with(&v));
-        }
+    if let (Value::Array(..), Some(old)) = (&v, array.get(at))
+        && !alike(&old, &v)?
+    {
+        let (old, new) = (sizes(&old)?, sizes(&v)?);
+        let message = format!("the new element {at} of an array has other sizes than the old, {new:?} and {old:?}");
+        return Err(Failure::new(SHAPE, message).with(&v));
     }
     Value::with_element(array, word, at, v)
 }
