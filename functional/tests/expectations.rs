@@ -182,6 +182,18 @@ fn a_zero_has_a_sign_to_copy() {
         let value = call.value().expect("a value");
         assert_eq!(call.show(&value), wanted, "{arguments}");
     }
+    let slope = |text: &str, arguments: &str| {
+        let program = self::program(Notation::Futhark, text);
+        let mut call = program.call(None, arguments, Limits::default(), &budget).expect("a call");
+        let value = call.value().expect("a value");
+        call.show(&value)
+    };
+    for (arguments, wanted) in [("3, -0.0", "-1.0f64"), ("-3, 2.0", "-1.0f64"), ("-3, -2", "1.0f64")] {
+        for derivative in ["vjp", "jvp"] {
+            let text = format!("entry main (x: f64) (y: f64): f64 = {derivative} (\\x -> f64.copysign x y) x 1");
+            assert_eq!(slope(&text, arguments), wanted, "{derivative} {arguments}");
+        }
+    }
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl Forward<'_> {
                 Ok(())
             }
             // The primal decides; there is no tangent.
-            Op::Compare(_) | Op::Test(_) | Op::Read => {
+            Op::Compare(_) | Op::Test(_) | Op::Read | Op::ToBits(_) | Op::FromBits(_) => {
                 let args: Vec<Var> = args.iter().map(|v| self.primal(*v)).collect();
                 self.builder.level = level;
                 let primal = self.builder.op(op.clone(), &args);
@@ -198,13 +198,6 @@ impl Forward<'_> {
                 Ok(())
             }
             Op::Ladder(_) => Err(super::staged(op)),
-            Op::ToBits(_) | Op::FromBits(_) => {
-                let args: Vec<Var> = args.iter().map(|v| self.primal(*v)).collect();
-                self.builder.level = level;
-                let primal = self.builder.op(op.clone(), &args);
-                self.bundle(var, primal, None);
-                Ok(())
-            }
             // The tangent is that of the function itself.
             Op::Custom => {
                 let (f, x) = (self.twin(args[0]), self.twin(args[2]));
