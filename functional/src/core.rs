@@ -135,6 +135,8 @@ pub struct Store {
     vars: Vec<VarInfo>,
     groups: Vec<Rc<Group>>,
     twins: FxHashMap<(Var, Transform), Var>,
+    /// Whether elements of arrays are replaced, which is done in place where nobody else has the array.
+    pub(crate) updates: bool,
 }
 
 impl Store {

@@ -270,6 +270,12 @@ impl Word {
         }
     }
 
+    /// The word without one of its views.
+    pub(crate) fn without(self, view: View) -> Word {
+        let rest = self.views().filter(|v| *v != view);
+        rest.fold(Word::NONE, |word, view| word.push(view).unwrap_or(word))
+    }
+
     /// This word, then another.
     pub fn then(self, other: Word) -> Option<Word> {
         if self.is_none() {

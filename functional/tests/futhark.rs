@@ -15,6 +15,7 @@ use pendula_isa::diagnostic::{Diagnostic, Sources};
 mod gradbench;
 mod outside;
 mod reader;
+mod updates;
 
 fn limits() -> Limits {
     Limits { steps: 2_000_000_000, ..Limits::default() }

@@ -233,7 +233,7 @@ fn naive(machine: &mut Machine, outputs: &[Dual], seeds: &[f64]) -> Result<Vec<f
     match &sum {
         Value::Array(_, array) => match &**array {
             Array::Real(numbers) => Ok(numbers.clone()),
-            Array::Int(..) | Array::Bool(_) | Array::Boxed(_) | Array::Sparse(..) => Ok(Vec::new()),
+            Array::Int(..) | Array::Bool(_) | Array::Boxed(_) | Array::Zeros(..) | Array::Sparse(..) => Ok(Vec::new()),
         },
         _ => Ok(Vec::new()),
     }

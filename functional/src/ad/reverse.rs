@@ -33,7 +33,8 @@ pub(super) fn members(store: &mut Store, id: GroupId) -> Result<Vec<Member>, Fai
         let back = forward.back;
         let result = store.twin(member.body.result, Transform::Reverse);
         let wanted = Wanted::Function { param: member.param };
-        let bp = backpropagator(store, &notes, &back, &inactive, &member.body, &member.name, wanted)?;
+        let forward = Written { binds: &mut binds, back: &back, inactive: &inactive };
+        let bp = backpropagator(store, &notes, forward, &member.body, &member.name, wanted)?;
         let mut builder = Builder { store, binds: Vec::new(), level: Word::NONE, place: member.place.clone() };
         let closure = builder.bind("b", Rhs::Closure(bp, 0));
         let pair = builder.tuple(&[result, closure]);
@@ -72,20 +73,33 @@ enum Wanted<'a> {
     Branch { of: &'a [Var], payload: Option<(u32, Var)> },
 }
 
-/// The group of the backpropagator of a body.
+/// A forward phase that is written.
+struct Written<'a> {
+    binds: &'a mut Vec<Bind>,
+    back: &'a Backs,
+    inactive: &'a FxHashSet<Var>,
+}
+
+/// The group of the backpropagator of a body, whose forward phase gets what only that can give.
 fn backpropagator(
     store: &mut Store,
     notes: &Notes<'_>,
-    back: &Backs,
-    inactive: &FxHashSet<Var>,
+    forward: Written<'_>,
     body: &Body,
     name: &str,
     wanted: Wanted<'_>,
 ) -> Result<GroupId, Failure> {
     let sensitivity = store.var("s", None);
     let builder = Builder::new(store);
-    let mut reverse =
-        Reverse { builder, notes: *notes, back, inactive, sums: FxHashMap::default(), plain: FxHashMap::default() };
+    let mut reverse = Reverse {
+        builder,
+        notes: *notes,
+        back: forward.back,
+        inactive: forward.inactive,
+        sums: FxHashMap::default(),
+        plain: FxHashMap::default(),
+        zeros: Vec::new(),
+    };
     reverse.add(body.result, sensitivity);
     for bind in body.binds.iter().rev() {
         reverse.builder.place.clone_from(&bind.place);
@@ -112,8 +126,10 @@ fn backpropagator(
         }
     };
     let mut binds = reverse.builder.binds;
+    let zeros = reverse.zeros;
     super::sweep(store, &mut binds, result);
     let body = Body { binds, result };
+    forward::insert(store, forward.binds, zeros);
     let level = raised(notes.level, View::Sense)?;
     Ok(store.group_at(level, vec![Member { name: format!("{name}~").into(), param: sensitivity, body, place: None }]))
 }
@@ -123,6 +139,22 @@ fn backpropagator(
 struct Sum {
     whole: Option<Var>,
     parts: Vec<Option<Var>>,
+    /// Whether they are what a function captured.
+    captured: bool,
+}
+
+/// One of so many parts of a tuple, or of what a function captured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Part {
+    index: u32,
+    of: u32,
+    captured: bool,
+}
+
+impl Part {
+    fn rhs(self, var: Var) -> Rhs {
+        if self.captured { Rhs::Captured(var, self.index, self.of) } else { Rhs::Part(var, self.index, self.of) }
+    }
 }
 
 /// The way back.
@@ -134,6 +166,15 @@ struct Reverse<'a> {
     sums: FxHashMap<Var, Sum>,
     /// Values of variables of the source, where they are bound.
     plain: FxHashMap<Var, Var>,
+    /// The zeros that the forward phase is to make, so that no array is kept for its length alone.
+    zeros: Vec<Zero>,
+}
+
+/// The zero of a variable's value, or of a part of it.
+struct Zero {
+    of: Var,
+    part: Option<Part>,
+    var: Var,
 }
 
 impl Reverse<'_> {
@@ -153,7 +194,7 @@ impl Reverse<'_> {
         self.sums.entry(var).or_default().whole = Some(whole);
     }
 
-    fn add_part(&mut self, var: Var, index: u32, of: u32, more: Var) {
+    fn add_part(&mut self, var: Var, Part { index, of, captured }: Part, more: Var) {
         if self.inactive.contains(&var) {
             return;
         }
@@ -161,6 +202,7 @@ impl Reverse<'_> {
         let part = self.plus(before, more);
         let sum = self.sums.entry(var).or_default();
         sum.parts.resize(of as usize, None);
+        sum.captured |= captured;
         sum.parts[index as usize] = Some(part);
     }
 
@@ -177,10 +219,29 @@ impl Reverse<'_> {
         value
     }
 
-    /// The zero sensitivity of a value.
-    fn zero_of(&mut self, value: Var) -> Var {
+    /// The zero sensitivity of the value that a variable of the source had, or of a part of it.
+    fn zero(&mut self, of: Var, part: Option<Part>) -> Var {
+        let zero = if self.builder.store.updates {
+            // What is updated in place must not be kept for the way back.
+            match self.zeros.iter().find(|z| z.of == of && z.part == part) {
+                Some(known) => known.var,
+                None => {
+                    let var = self.builder.store.var("z", None);
+                    self.zeros.push(Zero { of, part, var });
+                    var
+                }
+            }
+        } else {
+            let mut value = self.value(of);
+            if let Some(part) = part {
+                value = self.builder.bind("q", part.rhs(value));
+            }
+            let level = std::mem::replace(&mut self.builder.level, Word::NONE);
+            let zero = self.builder.view(View::Zero, value);
+            self.builder.level = level;
+            zero
+        };
         let level = std::mem::replace(&mut self.builder.level, Word::NONE);
-        let zero = self.builder.view(View::Zero, value);
         let zero = self.builder.view(View::Sense, zero);
         self.builder.level = level;
         zero
@@ -194,14 +255,10 @@ impl Reverse<'_> {
         }
         let of = sum.parts.len() as u32;
         let mut parts = Vec::with_capacity(sum.parts.len());
-        for (n, part) in (0..of).zip(sum.parts) {
+        for (index, part) in (0..of).zip(sum.parts) {
             parts.push(match part {
                 Some(part) => part,
-                None => {
-                    let value = self.value(var);
-                    let value = self.builder.part(value, n, of);
-                    self.zero_of(value)
-                }
+                None => self.zero(var, Some(Part { index, of, captured: sum.captured })),
             });
         }
         let tuple = self.builder.tuple(&parts);
@@ -213,13 +270,10 @@ impl Reverse<'_> {
         match self.sum(var) {
             Some(sum) => {
                 // It may be wanted again.
-                self.sums.insert(var, Sum { whole: Some(sum), parts: Vec::new() });
+                self.sums.insert(var, Sum { whole: Some(sum), ..Sum::default() });
                 sum
             }
-            None => {
-                let value = self.value(var);
-                self.zero_of(value)
-            }
+            None => self.zero(var, None),
         }
     }
 
@@ -265,7 +319,8 @@ impl Reverse<'_> {
                     }
                 }
             }
-            Rhs::Part(a, index, of) | Rhs::Captured(a, index, of) => self.add_part(*a, *index, *of, z),
+            Rhs::Part(a, index, of) => self.add_part(*a, Part { index: *index, of: *of, captured: false }, z),
+            Rhs::Captured(a, index, of) => self.add_part(*a, Part { index: *index, of: *of, captured: true }, z),
             Rhs::Inject(number, a) => {
                 let payload = self.builder.store.var("s", bind.place.clone());
                 let body = Body { binds: Vec::new(), result: payload };

@@ -9,6 +9,9 @@ use crate::core::{Binary, Op};
 use crate::errors::{Failure, INDEX, OPERAND, PATTERN, SHAPE};
 use crate::value::{Array, IntType, Value, Word};
 
+/// Which part of an array may be changed element by element; where it is more, all elements are taken out and put back.
+const FEW: usize = 8;
+
 impl Machine {
     /// Operators on arrays.
     pub(super) fn array(&mut self, op: &Op, level: Word, args: Vec<Value>) -> Result<Value, Failure> {
@@ -137,22 +140,24 @@ impl Machine {
                 let (_, at) = int(op, &i, level)?;
                 let n = xs.length().ok_or_else(|| wrong(op.name(), &xs, level))?;
                 let at = usize::try_from(at).ok().filter(|at| *at < n).ok_or_else(|| outside(at, n))?;
-                let old = xs.element(at)?.unwrap_or_default();
-                let sum = self.plus(old, v)?;
-                if xs.is_zero()
-                    && matches!(xs, Value::Array(..))
-                    && let Some(few) = Array::sparse(xs.clone(), at, sum.clone())
-                {
-                    return Ok(Value::array(few));
-                }
-                replace(op, xs, at, sum)
+                self.bump(op, xs, at, v)
             }
             Op::Scatter | Op::ScatterAdd => {
-                let mut xs = list(op, next())?;
+                let mut xs = next();
                 let (is, vs) = (list(op, next())?, list(op, next())?);
                 if is.len() != vs.len() {
                     return Err(Failure::new(SHAPE, format!("{} indices and {} values", is.len(), vs.len())));
                 }
+                let n = xs.length().ok_or_else(|| wrong(op.name(), &xs, level))?;
+                if is.len() < n / FEW {
+                    for (i, v) in is.into_iter().zip(vs) {
+                        let (_, at) = int(op, &i, level)?;
+                        let Some(at) = usize::try_from(at).ok().filter(|at| *at < n) else { continue };
+                        xs = if *op == Op::Scatter { replace(op, xs, at, v)? } else { self.bump(op, xs, at, v)? };
+                    }
+                    return Ok(xs);
+                }
+                let mut xs = list(op, xs)?;
                 for (i, v) in is.into_iter().zip(vs) {
                     let (_, at) = int(op, &i, level)?;
                     let Some(place) = usize::try_from(at).ok().and_then(|at| xs.get_mut(at)) else { continue };
@@ -162,6 +167,19 @@ impl Machine {
             }
             _ => Err(Failure::new(OPERAND, format!("internal error: `{}` changes nothing", op.name()))),
         }
+    }
+
+    /// Adds to an element that is there.
+    fn bump(&mut self, op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
+        let old = xs.element(at)?.unwrap_or_default();
+        let sum = self.plus(old, v)?;
+        if xs.is_zero()
+            && matches!(xs, Value::Array(..))
+            && let Some(few) = Array::sparse(xs.clone(), at, sum.clone())
+        {
+            return Ok(Value::array(few));
+        }
+        replace(op, xs, at, sum)
     }
 
     fn size(&self, n: i64) -> Result<usize, Failure> {
@@ -254,7 +272,7 @@ fn picked(xs: &Value, count: usize, at: impl Fn(usize) -> usize) -> Option<Value
         Array::Real(v) => Array::reals((0..count).map(|k| v[at(k)]).collect()),
         Array::Int(ty, v) => Array::ints(*ty, (0..count).map(|k| v[at(k)]).collect()),
         Array::Bool(v) => Array::bools((0..count).map(|k| v[at(k)]).collect()),
-        Array::Boxed(_) | Array::Sparse(..) => return None,
+        Array::Boxed(_) | Array::Zeros(..) | Array::Sparse(..) => return None,
     };
     Some(Value::Array(*word, Rc::new(some)))
 }
@@ -282,7 +300,7 @@ fn total(xs: &Value) -> Option<(Value, u64)> {
             let sum = v.iter().fold(0_i64, |s, x| s.wrapping_add(*x));
             Some((Value::Int(*ty, *word, ty.wrap(sum)), v.len() as u64 - 1))
         }
-        Array::Int(..) | Array::Bool(_) | Array::Boxed(_) | Array::Sparse(..) => None,
+        Array::Int(..) | Array::Bool(_) | Array::Boxed(_) | Array::Zeros(..) | Array::Sparse(..) => None,
     }
 }
 

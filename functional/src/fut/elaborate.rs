@@ -61,6 +61,9 @@ pub(super) struct Elaborator<'a> {
     scope: Vec<VarId>,
     /// Variables that may be left out, if nothing uses them.
     spare: FxHashSet<Var>,
+    /// The parts of tuples, by tuple, and the tuples in the order in which they were taken apart.
+    parts: FxHashMap<Var, Vec<Var>>,
+    taken: Vec<Var>,
     place: Option<Place>,
     /// The number of the user's first file; the prelude comes before.
     own_files: u16,
@@ -78,6 +81,8 @@ impl<'a> Elaborator<'a> {
             bound: FxHashMap::default(),
             scope: Vec::new(),
             spare: FxHashSet::default(),
+            parts: FxHashMap::default(),
+            taken: Vec::new(),
             place: None,
             own_files,
             implicit: FxHashMap::default(),
@@ -103,6 +108,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn op(&mut self, op: Op, args: &[Var]) -> Var {
+        self.store.updates |= matches!(op, Op::Update | Op::Scatter);
         self.bind("t", Rhs::Op(op, args.to_vec()))
     }
 
@@ -122,8 +128,18 @@ impl<'a> Elaborator<'a> {
         self.bind("p", Rhs::Tuple(parts.to_vec()))
     }
 
+    /// A part of a tuple. All parts are bound when the first is wanted: a tuple that is looked into later would keep the array among them
+    /// that is updated meanwhile.
     fn part(&mut self, tuple: Var, index: usize, of: usize) -> Var {
-        self.bind("q", Rhs::Part(tuple, index as u32, of as u32))
+        if let Some(known) = self.parts.get(&tuple).and_then(|parts| parts.get(index)) {
+            return *known;
+        }
+        let parts: Vec<Var> = (0..of as u32).map(|n| self.bind("q", Rhs::Part(tuple, n, of as u32))).collect();
+        self.spare.extend(&parts);
+        let part = parts[index];
+        self.parts.insert(tuple, parts);
+        self.taken.push(tuple);
+        part
     }
 
     fn length(&mut self, array: Var) -> Var {
@@ -133,9 +149,12 @@ impl<'a> Elaborator<'a> {
     /// A body of its own.
     fn block(&mut self, write: impl FnOnce(&mut Self) -> Made<Var>) -> Made<core::Body> {
         self.blocks.push(Vec::new());
-        let scope = self.scope.len();
+        let (scope, taken) = (self.scope.len(), self.taken.len());
         let result = write(self);
         self.scope.truncate(scope);
+        for tuple in self.taken.split_off(taken) {
+            self.parts.remove(&tuple);
+        }
         let binds = self.blocks.pop().unwrap_or_default();
         let mut body = core::Body { binds, result: result? };
         self.prune(&mut body);
@@ -210,13 +229,7 @@ impl<'a> Elaborator<'a> {
         if n == 1 {
             return vec![param];
         }
-        (0..n)
-            .map(|k| {
-                let part = self.part(param, k, n);
-                self.spare.insert(part);
-                part
-            })
-            .collect()
+        (0..n).map(|k| self.part(param, k, n)).collect()
     }
 
     fn pack(&mut self, args: &[Var]) -> Var {

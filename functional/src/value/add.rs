@@ -22,9 +22,12 @@ type Key = (usize, u32, usize, u32);
 const SHARED: usize = 32;
 
 impl Value {
-    /// Whether all numbers in it are zero because of how it is seen.
+    /// Whether all numbers in it are zero because of how it is seen or kept.
     pub(crate) fn is_zero(&self) -> bool {
-        !self.is_flat() && self.word().has(View::Zero)
+        match self {
+            Value::Array(word, array) => word.has(View::Zero) || matches!(**array, Array::Zeros(..)),
+            _ => !self.is_flat() && self.word().has(View::Zero),
+        }
     }
 
     /// Whether something else has it, too.

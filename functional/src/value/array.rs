@@ -16,6 +16,8 @@ pub enum Array {
     Bool(Vec<bool>),
     /// Other elements.
     Boxed(Vec<Value>),
+    /// Zeros of one shape, so many.
+    Zeros(usize, Value),
     /// An array of zeros in which few elements differ. The way back makes one for each element that a program takes out of an array.
     Sparse(Value, Vec<(usize, Value)>),
 }
@@ -30,6 +32,7 @@ impl Array {
             Array::Int(_, v) => v.capacity() * 8 + 56,
             Array::Bool(v) => v.capacity() + 56,
             Array::Boxed(v) => v.capacity() * size_of::<Value>() + 56,
+            Array::Zeros(..) => 56,
             Array::Sparse(_, v) => v.capacity() * size_of::<(usize, Value)>() + 72,
         }
     }
@@ -93,11 +96,28 @@ impl Array {
         Some(Array::Sparse(zeros, vec![(index, value)]).counted())
     }
 
+    /// The zeros of an array's numbers, which hold nothing of it; `None` where elements may differ in shape.
+    pub(crate) fn zeros(&self) -> Option<Array> {
+        let zero = match self {
+            Array::Real(_) => Value::real(0.0),
+            Array::Int(ty, _) => Value::int(*ty, 0),
+            Array::Bool(_) => Value::bool(false),
+            Array::Zeros(_, zero) => zero.clone(),
+            // The arrays in an array have the same sizes.
+            Array::Boxed(v) => match v.first()? {
+                Value::Array(word, inside) => Value::Array(*word, Rc::new(inside.zeros()?)),
+                _ => return None,
+            },
+            Array::Sparse(..) => return None,
+        };
+        Some(Array::Zeros(self.len(), zero).counted())
+    }
+
     /// Whether it is sparse, and has no room for an element of its own at an index.
     fn is_full_at(&self, index: usize) -> bool {
         match self {
             Array::Sparse(_, few) => few.len() >= FEW && few.iter().all(|(at, _)| *at != index),
-            Array::Real(_) | Array::Int(..) | Array::Bool(_) | Array::Boxed(_) => false,
+            Array::Real(_) | Array::Int(..) | Array::Bool(_) | Array::Boxed(_) | Array::Zeros(..) => false,
         }
     }
 
@@ -119,10 +139,10 @@ impl Array {
                     }
                 }
             },
-            (Array::Real(_) | Array::Int(..) | Array::Bool(_), _) => {
+            (Array::Real(_) | Array::Int(..) | Array::Bool(_) | Array::Zeros(..), _) => {
                 let mut all: Vec<Value> = self.iter().collect();
                 all[index] = value;
-                *self = Array::boxed(all);
+                *self = Array::of(all);
             }
         }
     }
@@ -134,6 +154,7 @@ impl Array {
             Array::Int(_, v) => v.len(),
             Array::Bool(v) => v.len(),
             Array::Boxed(v) => v.len(),
+            Array::Zeros(n, _) => *n,
             Array::Sparse(zeros, _) => zeros.length().unwrap_or(0),
         }
     }
@@ -150,6 +171,7 @@ impl Array {
             Array::Int(ty, v) => v.get(index).map(|x| Value::int(*ty, *x)),
             Array::Bool(v) => v.get(index).map(|x| Value::bool(*x)),
             Array::Boxed(v) => v.get(index).cloned(),
+            Array::Zeros(n, zero) => (index < *n).then(|| zero.clone()),
             Array::Sparse(zeros, few) => match few.iter().find(|(at, _)| *at == index) {
                 Some((_, value)) => Some(value.clone()),
                 None => zeros.element(index).ok().flatten(),
@@ -167,6 +189,9 @@ impl Array {
     /// # Errors
     /// If an element does not have the layers that a view takes off.
     pub fn through(&self, word: Word) -> Result<Array, Failure> {
+        if let Array::Zeros(n, zero) = self {
+            return Ok(Array::Zeros(*n, zero.clone().through(word)?).counted());
+        }
         Ok(Array::of(self.iter().map(|v| v.through(word)).collect::<Result<_, _>>()?))
     }
 }
@@ -178,6 +203,7 @@ impl Clone for Array {
             Array::Int(ty, v) => Array::Int(*ty, v.clone()),
             Array::Bool(v) => Array::Bool(v.clone()),
             Array::Boxed(v) => Array::Boxed(v.clone()),
+            Array::Zeros(n, zero) => Array::Zeros(*n, zero.clone()),
             Array::Sparse(zeros, few) => Array::Sparse(zeros.clone(), few.clone()),
         }
         .counted()
@@ -189,6 +215,7 @@ impl Drop for Array {
         let_go(self.bytes());
         match self {
             Array::Boxed(values) => release(values),
+            Array::Zeros(_, zero) => release(std::slice::from_mut(zero)),
             Array::Sparse(zeros, few) => {
                 release(std::slice::from_mut(zeros));
                 release(&mut few.iter_mut().map(|(_, value)| value.take()).collect::<Vec<_>>());

@@ -1,7 +1,12 @@
 //! Values seen through views.
 
+use std::rc::Rc;
+
 use super::{Value, View, Word, nesting, word_of};
 use crate::errors::{Failure, LEVEL};
+
+/// How deep in each other tuples may be whose arrays are looked for.
+const DEEPEST: u32 = 4;
 
 impl Value {
     /// The value through some views.
@@ -16,6 +21,11 @@ impl Value {
     fn see(self, word: Word) -> Result<Value, Failure> {
         match self {
             Value::Pair(..) | Value::Tuple(..) | Value::Sum(..) | Value::Array(..) | Value::Closure(..) => {
+                if word.has(View::Zero)
+                    && let Some(zero) = self.zeros(word)?
+                {
+                    return Ok(zero);
+                }
                 match self.word().then(word) {
                     Some(whole) => Ok(self.with_word(whole)),
                     None => Ok(self.settle()?.with_word(word)),
@@ -31,6 +41,36 @@ impl Value {
                 Some(part) => Ok(part),
                 None => self.see_bundle(word),
             },
+        }
+    }
+
+    /// Through views of which one is zero, what holds none of the arrays in it; `None` if there is nothing of that kind.
+    fn zeros(&self, word: Word) -> Result<Option<Value>, Failure> {
+        match self {
+            // The other views change layers only, in whatever order.
+            Value::Array(own, array) => Ok(own.then(word.without(View::Zero)).and_then(|whole| {
+                let zeros = array.zeros()?;
+                Some(Value::Array(whole, Rc::new(zeros)))
+            })),
+            Value::Pair(..) | Value::Tuple(..) if self.has_array(DEEPEST) => match self.word().then(word) {
+                Some(whole) => Ok(Some(self.clone().with_word(whole).settle()?)),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether an array is among the parts of a tuple, or of a tuple in it.
+    fn has_array(&self, depth: u32) -> bool {
+        let inside = |part: &Value| match part {
+            Value::Array(..) => true,
+            Value::Pair(..) | Value::Tuple(..) => depth > 0 && part.has_array(depth - 1),
+            _ => false,
+        };
+        match self {
+            Value::Pair(_, parts) => inside(&parts.0) || inside(&parts.1),
+            Value::Tuple(_, parts) => parts.0.iter().any(inside),
+            _ => false,
         }
     }
 

@@ -122,7 +122,9 @@ fn elements(array: &Array, with: &mut dyn Walk) -> Result<Value, Failure> {
         Array::Boxed(values) => {
             Value::array(Array::of(values.iter().map(|v| walk(v, with)).collect::<Result<_, _>>()?))
         }
-        Array::Sparse(..) => Value::array(Array::of(array.iter().map(|v| walk(&v, with)).collect::<Result<_, _>>()?)),
+        Array::Zeros(..) | Array::Sparse(..) => {
+            Value::array(Array::of(array.iter().map(|v| walk(&v, with)).collect::<Result<_, _>>()?))
+        }
     })
 }
 

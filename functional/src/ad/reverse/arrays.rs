@@ -17,11 +17,6 @@ impl Reverse<'_> {
         self.builder.constant(Value::int(IntType::I64, value))
     }
 
-    fn zero(&mut self, var: Var) -> Var {
-        let value = self.value(var);
-        self.zero_of(value)
-    }
-
     fn length(&mut self, array: Var) -> Var {
         self.builder.op(Op::Length, &[array])
     }
@@ -33,7 +28,7 @@ impl Reverse<'_> {
         }
         let sum = match self.sum(xs) {
             Some(sum) => sum,
-            None => self.zero(xs),
+            None => self.zero(xs, None),
         };
         let mut args = vec![sum];
         args.extend(more);
@@ -43,7 +38,7 @@ impl Reverse<'_> {
 
     pub(super) fn loops(&mut self, op: &Op, args: &[Var], bind: &Bind, z: Var) {
         let Some(bps) = self.back.get(&bind.var).map(|b| b.bp) else { return };
-        let function_zero = self.zero(args[0]);
+        let function_zero = self.zero(args[0], None);
         if *op == Op::Map {
             let pairs = self.builder.op(Op::Zip, &[bps, z]);
             let call = self.builder.lambda("back", |b, x| {
@@ -94,7 +89,7 @@ impl Reverse<'_> {
                 }
             }
             Op::Replicate => {
-                let zero = self.zero(args[1]);
+                let zero = self.zero(args[1], None);
                 let sum = self.builder.op(Op::Sum, &[zero, z]);
                 self.add(args[1], sum);
             }
@@ -106,13 +101,13 @@ impl Reverse<'_> {
                 let i = self.index(args[1]);
                 let element = self.builder.op(Op::Index, &[z, i]);
                 self.add(args[2], element);
-                let zero = self.zero(args[2]);
+                let zero = self.zero(args[2], None);
                 let rest = self.builder.op(Op::Update, &[z, i, zero]);
                 self.add(args[0], rest);
             }
             Op::Concat => self.concat(args, bind, z),
             Op::Slice => {
-                let zero = self.zero(args[0]);
+                let zero = self.zero(args[0], None);
                 let n = self.length(zero);
                 let all = self.builder.op(Op::Iota(IntType::I64), &[n]);
                 let (from, to, step) = (self.index(args[1]), self.index(args[2]), self.index(args[3]));
@@ -130,7 +125,7 @@ impl Reverse<'_> {
                 }
             }
             Op::Unzip(index, of) => {
-                let zero = self.zero(args[0]);
+                let zero = self.zero(args[0], None);
                 let columns: Vec<Var> = (0..*of)
                     .map(|n| if n == *index { z } else { self.builder.op(Op::Unzip(n, *of), &[zero]) })
                     .collect();
@@ -143,7 +138,7 @@ impl Reverse<'_> {
                 self.add(args[2], flat);
             }
             Op::Transpose => {
-                let zero = self.zero(args[0]);
+                let zero = self.zero(args[0], None);
                 let n = self.length(zero);
                 let back = self.builder.op(Op::Transpose, &[z, n]);
                 self.add(args[0], back);
@@ -154,7 +149,7 @@ impl Reverse<'_> {
             }
             Op::Scatter | Op::ScatterAdd => self.scatter(op, args, z),
             Op::Sum => {
-                let zero = self.zero(args[1]);
+                let zero = self.zero(args[1], None);
                 let n = self.length(zero);
                 let same = self.builder.op(Op::Replicate, &[n, z]);
                 self.add(args[1], same);
@@ -190,7 +185,7 @@ impl Reverse<'_> {
 
     /// The sensitivity of an array of arrays from that of all its elements in one.
     fn flatten(&mut self, rows: Var, z: Var) {
-        let zero = self.zero(rows);
+        let zero = self.zero(rows, None);
         let start = self.int(0);
         let cut = self.builder.lambda("cut", |b, x| {
             let (from, row) = (b.part(x, 0, 2), b.part(x, 1, 2));
@@ -207,7 +202,7 @@ impl Reverse<'_> {
 
     fn scatter(&mut self, op: &Op, args: &[Var], z: Var) {
         let is = self.index(args[1]);
-        let zeros = self.zero(args[2]);
+        let zeros = self.zero(args[2], None);
         // Of several values for one element, the last stays.
         let last = if *op == Op::Scatter { self.last_writers(z, is) } else { is };
         let replaced = self.safe_gather(z, last, zeros);

@@ -1,8 +1,8 @@
 //! The forward phase, which computes what the source computes, and makes the backpropagators of what it calls.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Back, Backs, Notes, Wanted, backpropagator};
+use super::{Back, Backs, Notes, Wanted, Written, Zero, backpropagator};
 use crate::ad::raised;
 use crate::core::{Bind, Body, Builder, Op, Rhs, Store, Transform, Var, View, Word, deep};
 use crate::errors::Failure;
@@ -171,7 +171,8 @@ impl Forward<'_> {
         let mut binds = self.binds(body)?;
         let back = std::mem::replace(&mut self.back, outer);
         let wanted = Wanted::Branch { of, payload };
-        let group = backpropagator(self.store, &self.notes, &back, self.inactive, body, "branch", wanted)?;
+        let forward = Written { binds: &mut binds, back: &back, inactive: self.inactive };
+        let group = backpropagator(self.store, &self.notes, forward, body, "branch", wanted)?;
         let result = self.twin(body.result);
         let mut builder = Builder::new(self.store);
         let closure = builder.bind("b", Rhs::Closure(group, 0));
@@ -216,4 +217,31 @@ impl Forward<'_> {
         self.back.insert(bind.var, Back { bp, of: Vec::new() });
         Ok(())
     }
+}
+
+/// Makes zeros right behind what they are zeros of, where that is not updated yet.
+pub(super) fn insert(store: &mut Store, binds: &mut Vec<Bind>, zeros: Vec<Zero>) {
+    if zeros.is_empty() {
+        return;
+    }
+    let bound: FxHashSet<Var> = binds.iter().map(|bind| bind.var).collect();
+    let mut behind: FxHashMap<Option<Var>, Vec<Bind>> = FxHashMap::default();
+    for Zero { of, part, var } in zeros {
+        let twin = store.twin(of, Transform::Reverse);
+        let bound = bound.contains(&twin).then_some(twin);
+        let mut b = Builder::new(store);
+        let mut value = b.view(View::Unreverse, twin);
+        if let Some(part) = part {
+            value = b.bind("q", part.rhs(value));
+        }
+        b.bind_to(var, Rhs::View(View::Zero, value));
+        behind.entry(bound).or_default().append(&mut b.binds);
+    }
+    let mut all = behind.remove(&None).unwrap_or_default();
+    for bind in std::mem::take(binds) {
+        let var = bind.var;
+        all.push(bind);
+        all.extend(behind.remove(&Some(var)).unwrap_or_default());
+    }
+    *binds = all;
 }

@@ -61,7 +61,6 @@ impl Elaborator<'_> {
                         continue;
                     }
                     let part = self.part(value, n, parts.len());
-                    self.spare.insert(part);
                     self.known_pattern(inner, types.get(n).unwrap_or(ty), part)?;
                 }
                 Ok(())

@@ -42,7 +42,6 @@ impl Elaborator<'_> {
         match first {
             Into::Field(index, of) => {
                 let part = self.part(value, *index, *of);
-                self.spare.insert(part);
                 self.measured(part, rest)
             }
             Into::Element => {
