@@ -1,10 +1,10 @@
 //! The tests of the whole program as one test program: `cargo test --test suite batch::` runs the tests of a file.
 
+use pendula_testing as machine;
+
 mod common;
 #[path = "../benches/workloads/inputs.rs"]
 mod inputs;
-#[path = "../vm/tests/common/mod.rs"]
-mod machine;
 
 mod batch;
 mod bench;

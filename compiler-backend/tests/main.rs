@@ -1,4 +1,4 @@
-//! The tests of the compilers, one binary: `cargo test -p pendula-compiler --test suite c` runs those of a file.
+//! The tests of the compilers, one binary: `cargo test -p pendula-testing --test compiler c` runs those of a file.
 
 mod common;
 

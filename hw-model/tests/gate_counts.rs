@@ -76,7 +76,7 @@ fn no_circuit_of_any_width_has_more_gates_than_before() {
 
 /// Compares the gates of all circuits of these shapes with those that are kept, which `PENDULA_BLESS` writes again.
 fn compare(shapes: &[Shape]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/gate_counts.csv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hw-model/tests/data/gate_counts.csv");
     let mut table = String::from("width,circuit,not,cnot,toffoli,cswap\n");
     for &shape in shapes {
         for unit in all() {

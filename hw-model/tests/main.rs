@@ -1,4 +1,4 @@
-//! The tests of the hardware model, in one binary: `cargo test -p pendula-hw-model --test suite circuits` runs those of
+//! The tests of the hardware model, in one binary: `cargo test -p pendula-testing --test hw-model circuits` runs those of
 //! one file.
 
 mod aqfp;

@@ -1,7 +1,7 @@
 //! The choice of x86-64 instructions by conditions and operations, and distances to labels. Bytes are those of GNU as. The assembler is not
 //! part of the crate's interface; its file is compiled again here, because unit tests would compile the whole crate twice.
 
-#![cfg(all(feature = "jit", target_arch = "x86_64", unix))]
+#![cfg(all(target_arch = "x86_64", unix))]
 
 #[allow(dead_code)]
 #[path = "../src/engine/x64/asm.rs"]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::nil_parser::shape::stmts;
 
 fn corpus() -> Vec<String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../compiler-backend/tests/corpus");
     let mut files: Vec<_> = std::fs::read_dir(folder).expect("the corpus").map(|f| f.expect("a file").path()).collect();
     files.sort();
     files.iter().map(|f| std::fs::read_to_string(f).expect("a text")).collect()

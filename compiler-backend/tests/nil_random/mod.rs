@@ -5,7 +5,7 @@
 //! same failure, run many seeds: every failure is listed, and the shortest program is shown.
 //!
 //! ```text
-//! NIL_ALL=1 NIL_SEED=0..20000 cargo test -p pendula-compiler --test suite nil_random -- --nocapture
+//! NIL_ALL=1 NIL_SEED=0..20000 cargo test -p pendula-testing --test compiler nil_random -- --nocapture
 //! ```
 
 /// Writes a line of the program.

@@ -10,7 +10,7 @@ use pendula_vm::{AdMode, Config, Engine, Event, Machine, Outcome, Program};
 use super::{State, r};
 
 /// One machine on each engine, doing the same.
-pub(crate) struct Pair<'p> {
+pub struct Pair<'p> {
     machines: [Machine<'p>; 2],
     events: [Arc<Mutex<Vec<Event>>>; 2],
     what: String,
@@ -18,12 +18,12 @@ pub(crate) struct Pair<'p> {
 
 impl<'p> Pair<'p> {
     /// The interpreter and Cranelift's code.
-    pub(crate) fn new(program: &'p Program, config: Config, what: String) -> Pair<'p> {
+    pub fn new(program: &'p Program, config: Config, what: String) -> Pair<'p> {
         Pair::with(Engine::Jit, program, config, what)
     }
 
     /// The interpreter and another.
-    pub(crate) fn with(other: Engine, program: &'p Program, config: Config, what: String) -> Pair<'p> {
+    pub fn with(other: Engine, program: &'p Program, config: Config, what: String) -> Pair<'p> {
         let events: [Arc<Mutex<Vec<Event>>>; 2] = Default::default();
         let mut machines = [Engine::Interpreter, other].map(|engine| {
             Machine::new(program, &Config { engine, ..config }).unwrap_or_else(|e| panic!("{what}: {e}"))
@@ -35,11 +35,16 @@ impl<'p> Pair<'p> {
         Pair { machines, events, what }
     }
 
-    pub(crate) fn each(&mut self, f: impl Fn(&mut Machine<'p>)) {
+    /// Does the same with both.
+    pub fn each(&mut self, f: impl Fn(&mut Machine<'p>)) {
         self.machines.iter_mut().for_each(f);
     }
 
-    pub(crate) fn compare(&self) {
+    /// Compares everything that can be seen of them.
+    ///
+    /// # Panics
+    /// If they differ.
+    pub fn compare(&self) {
         let [a, b] = &self.machines;
         let what = &self.what;
         assert_eq!(State::of(a).differences(&State::of(b)), Vec::<String>::new(), "{what}");
@@ -62,7 +67,7 @@ impl<'p> Pair<'p> {
     }
 
     /// Runs both to the end, in legs of `limit` instructions with a comparison after each. Returns the outcome.
-    pub(crate) fn run(&mut self, limit: Option<u64>) -> Outcome {
+    pub fn run(&mut self, limit: Option<u64>) -> Outcome {
         // An endless program has been tested enough by then.
         for _ in 0..400 {
             let outcome = self.run_once(limit);
@@ -74,7 +79,7 @@ impl<'p> Pair<'p> {
     }
 
     /// Runs both and compares them. Returns the outcome.
-    pub(crate) fn run_once(&mut self, limit: Option<u64>) -> Outcome {
+    pub fn run_once(&mut self, limit: Option<u64>) -> Outcome {
         let [a, b] = [0, 1].map(|n| self.machines[n].run(limit));
         assert_eq!(a, b, "{}", self.what);
         self.compare();
@@ -83,7 +88,7 @@ impl<'p> Pair<'p> {
 
     /// Runs forward, and if that ends, backward, with a limit that is not reached and without one; then forward and backward with a limit.
     /// Whether it ended.
-    pub(crate) fn run_forward_and_back(&mut self, limit: u64, ad_mode: AdMode) -> bool {
+    pub fn run_forward_and_back(&mut self, limit: u64, ad_mode: AdMode) -> bool {
         self.each(|m| m.set_ad_mode(ad_mode));
         self.each(|m| m.begin(Direction::Forward));
         let finished = self.run(Some(1_000_000)) == Outcome::Finished;
