@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::code::{Body, Code, Def, Fun, Id, Node};
 use super::lex::Name;
 use super::syntax::{Ast, Dec, Exp, Function, Ident, ModExp, Path, Span, TypeExp, TypeParam};
-use super::types::{Mismatch, Scheme, Size, Type, Unifier, VarId, text};
+use super::types::{Mismatch, Scheme, Size, Type, Unifier, VarId, advice, text, texts};
 use crate::errors;
 
 mod exps;
@@ -396,25 +396,27 @@ impl Infer {
 
     /// Makes two types one; the place is of what has the second.
     fn unify_at(&mut self, wanted: &Type, found: &Type, span: Span) -> Inferred<()> {
-        let (inner, outer) = match self.unifier.unify(wanted, found) {
-            Ok(()) => return Ok(()),
-            Err(mismatch) => (mismatch, (text(&self.unifier, wanted), text(&self.unifier, found))),
-        };
-        Err(self.mismatch(&inner, &outer.0, &outer.1, span))
+        match self.unifier.unify(wanted, found) {
+            Ok(()) => Ok(()),
+            Err(inner) => Err(self.mismatch(&inner, wanted, found, span)),
+        }
     }
 
-    fn mismatch(&self, inner: &Mismatch, wanted: &str, found: &str, span: Span) -> Box<Diagnostic> {
+    fn mismatch(&self, inner: &Mismatch, wanted: &Type, found: &Type, span: Span) -> Box<Diagnostic> {
         let show = |ty: &Type| text(&self.unifier, ty);
         let error = |message: String| Diagnostic::error(errors::FUT_TYPE, message);
         Box::new(match inner {
             Mismatch::Types(a, b) => {
-                let error = error(format!("the types `{wanted}` and `{found}` differ"))
-                    .at(span.place(), format!("this has the type `{found}`"));
-                let (a, b) = (show(a), show(b));
-                if a == wanted && b == found { error } else { error.help(format!("`{a}` and `{b}` differ in them")) }
+                let [outer, given, a_text, b_text] = texts(&self.unifier, [wanted, found, a, b]);
+                let error = error(format!("the types `{outer}` and `{given}` differ"))
+                    .at(span.place(), format!("this has the type `{given}`"));
+                let inside =
+                    (a_text != outer || b_text != given).then(|| format!("`{a_text}` and `{b_text}` differ in them"));
+                let help: Vec<String> = inside.into_iter().chain(advice(&self.unifier, a, b)).collect();
+                if help.is_empty() { error } else { error.help(help.join("; ")) }
             }
             Mismatch::Class(ty, class) => error(format!("`{}` is not among {}", show(ty), typing::class_text(*class)))
-                .at(span.place(), format!("this has the type `{found}`")),
+                .at(span.place(), format!("this has the type `{}`", show(found))),
             Mismatch::Field(ty, name) => {
                 error(format!("`{}` has no field `{name}`", show(ty))).at(span.place(), "this field")
             }
@@ -422,8 +424,12 @@ impl Infer {
                 error(format!("`{}` has no constructor `#{name}` with so many values", show(ty)))
                     .at(span.place(), "this constructor")
             }
-            Mismatch::Endless => error(format!("a type of infinite size: `{wanted}` holds `{found}`"))
-                .at(span.place(), "this would contain itself"),
+            Mismatch::Endless => {
+                let [wanted, found] = texts(&self.unifier, [wanted, found]);
+                error(format!("a type of infinite size: `{wanted}` and `{found}` hold each other"))
+                    .at(span.place(), "this would contain itself")
+                    .help("a function may have too few parameters or too many, or be its own argument")
+            }
         })
     }
 

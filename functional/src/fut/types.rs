@@ -381,38 +381,95 @@ fn size_mentions(size: &Size, var: VarId) -> bool {
 
 /// A type as text, for messages.
 pub(super) fn text(unifier: &Unifier, ty: &Type) -> String {
-    match unifier.head(ty) {
-        Type::Prim(p) => p.name().to_string(),
-        Type::Var(v) => match unifier.types[v as usize].class {
-            Some(FLOATS) => "a float type".to_string(),
-            Some(INTS) => "an integer type".to_string(),
-            Some(_) => "a number type".to_string(),
-            None => format!("t{v}"),
-        },
-        Type::Rigid(_, name) => name.to_string(),
-        Type::Gen(n) => format!("t{n}"),
-        Type::Array(size, of) => format!("[{}]{}", size_text(&unifier.size(&size)), text(unifier, &of)),
-        Type::Record(fields) => {
-            let tuple = fields.len() != 1 && fields.iter().enumerate().all(|(n, (name, _))| **name == n.to_string());
-            let parts: Vec<String> = fields
-                .iter()
-                .map(|(name, t)| if tuple { text(unifier, t) } else { format!("{name}: {}", text(unifier, t)) })
-                .collect();
-            if tuple { format!("({})", parts.join(", ")) } else { format!("{{{}}}", parts.join(", ")) }
-        }
-        Type::Sum(constrs) => {
-            let parts: Vec<String> = constrs
-                .iter()
-                .map(|(name, args)| args.iter().fold(format!("#{name}"), |s, t| format!("{s} {}", text(unifier, t))))
-                .collect();
-            parts.join(" | ")
-        }
-        Type::Fun(_, parts) => {
-            let from = text(unifier, &parts.0);
-            let from = if matches!(unifier.head(&parts.0), Type::Fun(..)) { format!("({from})") } else { from };
-            format!("{from} -> {}", text(unifier, &parts.1))
+    Names { unifier, seen: Vec::new() }.text(ty)
+}
+
+/// Several types as text, where the same letter stands for the same unknown type.
+pub(super) fn texts<const N: usize>(unifier: &Unifier, types: [&Type; N]) -> [String; N] {
+    let mut names = Names { unifier, seen: Vec::new() };
+    types.map(|ty| names.text(ty))
+}
+
+/// Names for types that are not known, in the order in which they are met.
+struct Names<'u> {
+    unifier: &'u Unifier,
+    seen: Vec<u32>,
+}
+
+impl Names<'_> {
+    fn unknown(&mut self, var: u32) -> String {
+        let place = self.seen.iter().position(|v| *v == var).unwrap_or_else(|| {
+            self.seen.push(var);
+            self.seen.len() - 1
+        });
+        match (b'a'..=b'z').nth(place) {
+            Some(letter) => format!("'{}", char::from(letter)),
+            None => format!("'t{place}"),
         }
     }
+
+    fn text(&mut self, ty: &Type) -> String {
+        match self.unifier.head(ty) {
+            Type::Prim(p) => p.name().to_string(),
+            Type::Var(v) => match self.unifier.types[v as usize].class {
+                Some(FLOATS) => "a float type".to_string(),
+                Some(INTS) => "an integer type".to_string(),
+                Some(_) => "a number type".to_string(),
+                None => self.unknown(v),
+            },
+            Type::Rigid(_, name) => name.to_string(),
+            Type::Gen(n) => format!("'t{n}"),
+            Type::Array(size, of) => format!("[{}]{}", size_text(&self.unifier.size(&size)), self.text(&of)),
+            Type::Record(fields) => {
+                let tuple = is_tuple(&fields);
+                let part = |(name, t): &(Name, Type)| {
+                    let t = self.text(t);
+                    if tuple { t } else { format!("{name}: {t}") }
+                };
+                let parts: Vec<String> = fields.iter().map(part).collect();
+                if tuple { format!("({})", parts.join(", ")) } else { format!("{{{}}}", parts.join(", ")) }
+            }
+            Type::Sum(constrs) => {
+                let part = |(name, args): &(Name, Vec<Type>)| {
+                    args.iter().fold(format!("#{name}"), |s, t| format!("{s} {}", self.text(t)))
+                };
+                constrs.iter().map(part).collect::<Vec<String>>().join(" | ")
+            }
+            Type::Fun(_, parts) => {
+                let from = self.text(&parts.0);
+                let from =
+                    if matches!(self.unifier.head(&parts.0), Type::Fun(..)) { format!("({from})") } else { from };
+                format!("{from} -> {}", self.text(&parts.1))
+            }
+        }
+    }
+}
+
+fn is_tuple(fields: &[(Name, Type)]) -> bool {
+    fields.len() != 1 && fields.iter().enumerate().all(|(n, (name, _))| **name == n.to_string())
+}
+
+/// What to do about two types that differ; the second is what was found.
+pub(super) fn advice(unifier: &Unifier, wanted: &Type, found: &Type) -> Option<String> {
+    let tuple = |ty: &Type| match ty {
+        Type::Record(fields) if is_tuple(fields) => Some(fields.len()),
+        _ => None,
+    };
+    let (wanted, found) = (unifier.head(wanted), unifier.head(found));
+    Some(match (&wanted, &found) {
+        (Type::Fun(..), Type::Fun(..)) => return None,
+        (Type::Fun(..), _) => "it is no function: leave out the arguments, or give a function of as many".to_string(),
+        (_, Type::Fun(..)) => "it is a function: give it the arguments that it lacks".to_string(),
+        (Type::Array(..), Type::Array(..)) => return None,
+        (Type::Array(..), _) => "an array is wanted: `[x]` is one of one element, `replicate n x` of n".to_string(),
+        (_, Type::Array(..)) => "it is an array: choose an element, or compute with each by `map`".to_string(),
+        _ => match (tuple(&wanted), tuple(&found)) {
+            (Some(n), Some(m)) if n != m => format!("a tuple of {n} is wanted, not of {m}"),
+            (Some(n), None) => format!("a tuple of {n} is wanted"),
+            (None, Some(_)) => "it is a tuple: choose a part, as in `p.0`".to_string(),
+            _ => return None,
+        },
+    })
 }
 
 fn size_text(size: &Size) -> String {

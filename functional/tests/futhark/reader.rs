@@ -40,6 +40,27 @@ fn errors_name_what_is_wrong_and_where() {
 }
 
 #[test]
+fn types_that_differ_come_with_what_to_do() {
+    for (text, message, help) in [
+        ("entry h (x: f64) = x 3", "`'a -> 'b` and `f64`", "it is no function"),
+        ("entry h (x: f64) : f64 = f64.max x", "`f64` and `f64 -> f64`", "give it the arguments that it lacks"),
+        ("entry k (x: f64) = let (a, b) = x in a", "`('a, 'b)` and `f64`", "a tuple of 2 is wanted"),
+        ("entry k (x: (f64, f64)) = let (a, b, c) = x in a", "`('a, 'b, 'c)`", "a tuple of 3 is wanted, not of 2"),
+        ("entry k (x: (f64, f64)) : f64 = x", "`f64` and `(f64, f64)`", "choose a part"),
+        ("entry k (x: f64) = f64.sum x", "`[]f64` and `f64`", "an array is wanted"),
+        ("entry k (x: []f64) : f64 = x", "`f64` and `[]f64`", "compute with each by `map`"),
+        ("entry k (x: []f64) = reduce (\\y -> y) 0 x", "`'a -> 'a -> 'a`", "too few parameters"),
+        ("entry k (x: f64) : i64 = x", "`i64` and `f64`", "`f64.i64` and the like convert numbers"),
+        ("entry k (x: (f64, i64)) : (f64, f64) = x", "`(f64, f64)` and `(f64, i64)`", "`f64` and `i64` differ in them"),
+    ] {
+        let errors = read(text).expect_err(text);
+        assert!(errors[0].message.contains(message), "{text}: {}", errors[0].message);
+        let given = pendula_functional::errors::helped(errors[0].clone()).help.expect("a help");
+        assert!(given.contains(help), "{text}: {given}");
+    }
+}
+
+#[test]
 fn depth_is_limited_by_the_budget() {
     let deep = format!("entry f (x: f64) = {}x{}", "(".repeat(5000), ")".repeat(5000));
     assert_eq!(read(&deep).expect_err("too deep")[0].code, "P0090");

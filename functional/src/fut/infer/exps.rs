@@ -89,7 +89,7 @@ impl Infer {
                 let (ids, types): (Vec<_>, Vec<_>) = found.into_iter().unzip();
                 let ty = self.unifier.fresh();
                 let demanded = self.unifier.has_constr(&ty, &name.name, &types);
-                demanded.map_err(|m| self.mismatch(&m, "", "", name.span))?;
+                demanded.map_err(|m| self.mismatch(&m, &ty, &ty, name.span))?;
                 Ok((self.node(Node::Constr(ty.clone(), name.name.clone(), ids), span), ty))
             }
             Exp::Assert(condition, of) => {
@@ -215,7 +215,7 @@ impl Infer {
     pub(super) fn field(&mut self, of: Id, ty: Type, name: &Ident, span: Span) -> Inferred<(Id, Type)> {
         let field = self.unifier.fresh();
         let demanded = self.unifier.has_field(&ty, &name.name, &field);
-        demanded.map_err(|m| self.mismatch(&m, "", "", name.span))?;
+        demanded.map_err(|m| self.mismatch(&m, &ty, &ty, name.span))?;
         let step = FieldStep { record: ty, name: name.name.clone() };
         Ok((self.node(Node::Field(of, step), span), field))
     }
@@ -310,7 +310,7 @@ impl Infer {
         for name in names {
             let field = self.unifier.fresh();
             let demanded = self.unifier.has_field(&part, &name.name, &field);
-            demanded.map_err(|m| self.mismatch(&m, "", "", name.span))?;
+            demanded.map_err(|m| self.mismatch(&m, &ty, &ty, name.span))?;
             steps.push(FieldStep { record: part, name: name.name.clone() });
             part = field;
         }

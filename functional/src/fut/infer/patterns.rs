@@ -52,7 +52,7 @@ impl Infer {
                 let (patterns, types): (Vec<_>, Vec<_>) = found.into_iter().unzip();
                 let ty = self.unifier.fresh();
                 let demanded = self.unifier.has_constr(&ty, &name.name, &types);
-                demanded.map_err(|m| self.mismatch(&m, "", "", name.span))?;
+                demanded.map_err(|m| self.mismatch(&m, &ty, &ty, name.span))?;
                 Ok((Pattern::Constr(ty.clone(), name.name.clone(), patterns), ty))
             }
             Pat::Ascribe(inner, is) => {
