@@ -37,9 +37,8 @@ pub enum Type {
         element: Box<Type>,
         /// The number of dimensions.
         dims: u8,
-        /// Whether the elements may have gaps: the strides of the view are then known at run time only. Otherwise they
-        /// are column-major without gaps.
-        strided: bool,
+        /// How the elements lie in memory.
+        layout: Layout,
     },
     /// Named fields, one after the other.
     Struct(Rc<StructType>),
@@ -47,6 +46,17 @@ pub enum Type {
     Tuple(Vec<Type>),
     /// A function, by its name.
     Function(String),
+}
+
+/// How the elements of an array lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Column by column, without gaps.
+    Columns,
+    /// A matrix whose transposed one lies column by column, without gaps.
+    Rows,
+    /// Possibly with gaps: the strides are known at run time only.
+    Strided,
 }
 
 /// A struct's fields, for one set of type arguments.
@@ -247,10 +257,15 @@ fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
 fn array_dims(name: &str) -> Option<Option<u8>> {
     Some(match name {
         "Vector" | "AbstractVector" | "StridedVector" | "Dict" => Some(1),
-        "Matrix" | "AbstractMatrix" | "StridedMatrix" => Some(2),
+        "Matrix" | "AbstractMatrix" | "StridedMatrix" | "Adjoint" | "Transpose" => Some(2),
         "Array" | "AbstractArray" | "StridedArray" | "StridedVecOrMat" | "AbstractVecOrMat" => None,
         _ => return None,
     })
+}
+
+/// Whether a name is that of the type of transposed matrices.
+fn is_transposed(name: &str) -> bool {
+    matches!(name, "Adjoint" | "Transpose")
 }
 
 /// How specific the name of an array type is. In the host language, `Abstract` types include `Strided` ones, and these
@@ -259,6 +274,7 @@ fn array_fit(name: &str, dims: Option<u8>) -> Fit {
     let kind = match name {
         _ if name.starts_with("Abstract") => 0,
         _ if name.starts_with("Strided") => 1,
+        _ if is_transposed(name) => 3,
         _ => 2,
     };
     Fit(Fit::KIND.0 + Fit::level(kind + u32::from(dims.is_some())).0)
@@ -334,7 +350,8 @@ impl Names<'_> {
                 _ => return Err(TypeProblem::Abstract(name.to_string())),
             };
             let dims = dims.or(type_args).ok_or_else(|| TypeProblem::Abstract(name.to_string()))?;
-            return Ok(Type::Array { element: Box::new(element), dims, strided: false });
+            let layout = if is_transposed(name) { Layout::Rows } else { Layout::Columns };
+            return Ok(Type::Array { element: Box::new(element), dims, layout });
         }
         if let Some(s) = self.structs.get(name) {
             return self.instance(s, &e.args);
@@ -389,8 +406,8 @@ impl Names<'_> {
             };
         }
         // A single type, without type variables.
-        if !free.iter().any(|p| mentions(e, &p.name.text)) && self.resolve(e).is_ok_and(|wanted| same_shape(&wanted, t))
-        {
+        let single = !is_transposed(name) && !free.iter().any(|p| mentions(e, &p.name.text));
+        if single && self.resolve(e).is_ok_and(|wanted| same_shape(&wanted, t)) {
             return Some(Fit::EXACT);
         }
         match (name, t) {
@@ -419,8 +436,8 @@ impl Names<'_> {
             }
             _ => {}
         }
-        if let (Some(wanted), Type::Array { element, dims, .. }) = (array_dims(name), t) {
-            if wanted.is_some_and(|n| n != *dims) {
+        if let (Some(wanted), Type::Array { element, dims, layout }) = (array_dims(name), t) {
+            if wanted.is_some_and(|n| n != *dims) || is_transposed(name) && *layout != Layout::Rows {
                 return None;
             }
             let args = if name == "Dict" { e.args.get(1..).unwrap_or(&[]) } else { &e.args };

@@ -11,7 +11,7 @@ use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
 use crate::ir::{self, FunctionId, Operand, Place, Stmt};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
-use crate::nil::types::Type;
+use crate::nil::types::{Layout, Type};
 
 /// An argument of a call, ready to be passed.
 pub(super) struct CallArg {
@@ -315,11 +315,12 @@ impl<'a> Body<'_, 'a> {
                 let base = self.address_value(&view)?;
                 r.words.push(base);
                 r.record.vars.push(None);
-                let contiguous = view.is_contiguous();
                 let lens = view.dims.iter().map(|d| d.len);
-                let strides: Vec<Product> = view.dims.iter().map(|d| d.stride.clone()).collect();
-                let strides: Vec<Operand> =
-                    if contiguous { Vec::new() } else { strides.iter().map(|p| self.product_value(p)).collect() };
+                let strides: Vec<Product> = match view.layout() {
+                    Layout::Columns | Layout::Rows => Vec::new(),
+                    Layout::Strided => view.dims.iter().map(|d| d.stride.clone()).collect(),
+                };
+                let strides: Vec<Operand> = strides.iter().map(|p| self.product_value(p)).collect();
                 for o in lens.chain(strides) {
                     r.words.push(o);
                     r.record.vars.push(None);

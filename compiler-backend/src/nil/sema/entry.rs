@@ -11,7 +11,7 @@ use super::{Done, Sema, Stop};
 use crate::lower::Argument as Data;
 use crate::nil::ast::{self};
 use crate::nil::codes;
-use crate::nil::types::{Type, TypeProblem, same_shape};
+use crate::nil::types::{Layout, Type, TypeProblem, same_shape};
 
 /// A definition that accepts the arguments.
 struct EntryCandidate {
@@ -281,7 +281,11 @@ impl Sema<'_> {
                 let resolved = parsed.and_then(|e| super::names(&self.structs, bound).resolve(&e).ok());
                 match (resolved, &value) {
                     (Some(t), Some(Argument::Array(lens, _))) if t.words().is_some() && param_is_array(param) => {
-                        candidates.push(Type::Array { element: Box::new(t), dims: lens.len() as u8, strided: false });
+                        candidates.push(Type::Array {
+                            element: Box::new(t),
+                            dims: lens.len() as u8,
+                            layout: Layout::Columns,
+                        });
                     }
                     (Some(t), _) => candidates.push(t),
                     (None, _) => {

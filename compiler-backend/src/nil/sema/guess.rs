@@ -7,7 +7,7 @@ use pendula_isa::Ty;
 use super::Sema;
 use super::argument::{Argument, Number};
 use crate::nil::ast::{self};
-use crate::nil::types::Type;
+use crate::nil::types::{Layout, Type};
 
 impl Sema<'_> {
     /// The possible types of a value, the most likely first.
@@ -29,16 +29,20 @@ impl Sema<'_> {
                 let dims = lens.len() as u8;
                 let truth = |n: &Number| matches!(n, Number::Text(t) if t == "true" || t == "false");
                 if !items.is_empty() && items.iter().all(truth) {
-                    out.push(Type::Array { element: Box::new(Type::Bool), dims, strided: false });
+                    out.push(Type::Array { element: Box::new(Type::Bool), dims, layout: Layout::Columns });
                 }
                 // Pairs of numbers are complex numbers.
                 let pairs = items.len() == 2 * lens.iter().product::<usize>() && !items.is_empty();
                 if pairs {
-                    out.push(Type::Array { element: Box::new(Type::Complex(Ty::F)), dims, strided: false });
+                    out.push(Type::Array { element: Box::new(Type::Complex(Ty::F)), dims, layout: Layout::Columns });
                 }
                 let mut elements: Vec<Type> = numbers(whole).into_iter().map(Type::Num).collect();
                 elements.extend([Type::Bool, Type::Complex(Ty::F), Type::Tropical(Ty::F), Type::Log { signed: false }]);
-                out.extend(elements.into_iter().map(|t| Type::Array { element: Box::new(t), dims, strided: false }));
+                out.extend(elements.into_iter().map(|t| Type::Array {
+                    element: Box::new(t),
+                    dims,
+                    layout: Layout::Columns,
+                }));
             }
             Argument::Tuple(parts) => {
                 if parts.len() == 2 {
@@ -64,7 +68,11 @@ impl Sema<'_> {
             let mut elements = Vec::new();
             self.guess_struct(inner, &Argument::Tuple(Vec::new()), &mut elements);
             let dims = lens.len() as u8;
-            out.extend(elements.into_iter().map(|t| Type::Array { element: Box::new(t), dims, strided: false }));
+            out.extend(elements.into_iter().map(|t| Type::Array {
+                element: Box::new(t),
+                dims,
+                layout: Layout::Columns,
+            }));
             return;
         }
         let (Some(s), Argument::Tuple(_)) = (self.structs.get(&e.name.text), v) else { return };

@@ -12,7 +12,7 @@ use super::{ArgKey, CallRecord, Done, Facts, ParamFacts, Written};
 use crate::ir::{self, FunctionId, Operand, Param, Place, Var};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
-use crate::nil::types::Type;
+use crate::nil::types::{Layout, Type};
 
 /// The maximum nesting of calls that compile new instances.
 const DEPTH: usize = 200;
@@ -156,7 +156,7 @@ impl Body<'_, '_> {
 
     fn parameter_part(&mut self, name: &str, ty: &Type, regions: &mut Vec<ir::Region>) -> Value {
         match ty {
-            Type::Array { element, dims, strided } => {
+            Type::Array { element, dims, layout } => {
                 let base = self.parameter_word(name, Ty::Int);
                 self.fixed.insert(base);
                 let ty = element.word_types().first().copied().unwrap_or(Ty::Int);
@@ -176,24 +176,26 @@ impl Body<'_, '_> {
                 let lens: Vec<Var> =
                     (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
                 let strides: Vec<Var> = (1..=*dims)
-                    .filter(|_| *strided)
+                    .filter(|_| *layout == Layout::Strided)
                     .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
                     .collect();
                 self.fixed.extend(lens.iter().chain(&strides));
-                let mut contiguous_stride = Product::number(element.words().unwrap_or(1));
-                let dims = lens
-                    .iter()
-                    .enumerate()
-                    .map(|(k, len)| {
-                        let len = Operand::Var(*len);
-                        let stride = match strides.get(k) {
-                            Some(s) => Product::operand(Operand::Var(*s)),
-                            None => contiguous_stride.clone(),
-                        };
-                        contiguous_stride = contiguous_stride.times(&Product::operand(len));
-                        Dim { len, stride }
-                    })
-                    .collect();
+                let mut without_gaps = Product::number(element.words().unwrap_or(1));
+                let mut dim = |(k, len): (usize, &Var)| {
+                    let len = Operand::Var(*len);
+                    let next = without_gaps.times(&Product::operand(len));
+                    let stride = std::mem::replace(&mut without_gaps, next);
+                    let stride = strides.get(k).map_or(stride, |s| Product::operand(Operand::Var(*s)));
+                    Dim { len, stride }
+                };
+                let mut in_order: Vec<(usize, &Var)> = lens.iter().enumerate().collect();
+                if *layout == Layout::Rows {
+                    in_order.reverse();
+                }
+                let mut dims: Vec<Dim> = in_order.into_iter().map(&mut dim).collect();
+                if *layout == Layout::Rows {
+                    dims.reverse();
+                }
                 Value::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
             }
             Type::Struct(s) => {

@@ -9,7 +9,7 @@ use pendula_isa::{Cond, Ty};
 
 use super::views::Lens;
 use crate::ir::{Block, Mem, Operand, Place, Region, Var};
-use crate::nil::types::{StructType, Type};
+use crate::nil::types::{Layout, StructType, Type};
 
 /// A number literal, whose type depends on its use.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,22 +171,31 @@ pub(super) struct View {
 impl View {
     /// Whether the elements are stored without gaps, column by column.
     pub(super) fn is_contiguous(&self) -> bool {
+        self.is_without_gaps(self.dims.iter())
+    }
+
+    /// Whether the elements are stored without gaps, if the first of these dimensions is that of memory.
+    fn is_without_gaps<'d>(&self, mut dims: impl Iterator<Item = &'d Dim>) -> bool {
         let mut stride = Product::number(self.element.words().unwrap_or(0));
-        for dim in &self.dims {
-            if dim.stride != stride {
-                return false;
-            }
-            stride = stride.times(&Product::operand(dim.len));
+        dims.all(|dim| {
+            let next = stride.times(&Product::operand(dim.len));
+            dim.stride == std::mem::replace(&mut stride, next)
+        })
+    }
+
+    /// How the elements lie in memory.
+    pub(super) fn layout(&self) -> Layout {
+        if self.is_contiguous() {
+            Layout::Columns
+        } else if self.dims.len() == 2 && self.is_without_gaps(self.dims.iter().rev()) {
+            Layout::Rows
+        } else {
+            Layout::Strided
         }
-        true
     }
 
     pub(super) fn type_of(&self) -> Type {
-        Type::Array {
-            element: Box::new(self.element.clone()),
-            dims: self.dims.len() as u8,
-            strided: !self.is_contiguous(),
-        }
+        Type::Array { element: Box::new(self.element.clone()), dims: self.dims.len() as u8, layout: self.layout() }
     }
 }
 
@@ -234,7 +243,7 @@ impl Value {
             Value::Tuple(parts) => Type::Tuple(parts.iter().map(Value::type_of).collect::<Option<_>>()?),
             Value::Function(name) => Type::Function(name.clone()),
             Value::Elements(parts) => {
-                Type::Array { element: Box::new(parts.first()?.type_of()?), dims: 1, strided: false }
+                Type::Array { element: Box::new(parts.first()?.type_of()?), dims: 1, layout: Layout::Columns }
             }
             Value::Type(_) | Value::Range(..) => return None,
         })
