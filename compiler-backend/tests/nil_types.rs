@@ -4,7 +4,7 @@ use std::rc::Rc;
 use pendula_isa::Ty;
 use pendula_isa::budget::{Budget, Resource};
 
-use pendula_compiler::nil::types::{Fit, Names, StructType, Structs, Type, TypeProblem, same_shape};
+use pendula_compiler::nil::types::{Fit, Layout, Names, StructType, Structs, Type, TypeProblem, same_shape};
 use pendula_compiler::nil::{ast, parser};
 
 /// The structs that a text declares.
@@ -39,8 +39,21 @@ fn fit(text: &str, ty: &Type) -> Option<Fit> {
     Names { structs: &Structs::default(), bound: HashMap::new() }.accepts(&annotation(text), ty, &free)
 }
 
-fn vector(element: Type, strided: bool) -> Type {
-    Type::Array { element: Box::new(element), dims: 1, strided }
+fn vector(element: Type, layout: Layout) -> Type {
+    Type::Array { element: Box::new(element), dims: 1, layout }
+}
+
+#[test]
+fn transposed_matrices_have_a_type_that_fits_best() {
+    let matrix = |layout| Type::Array { element: Box::new(Type::Num(Ty::F)), dims: 2, layout };
+    let (plain, turned, gaps) = (matrix(Layout::Columns), matrix(Layout::Rows), matrix(Layout::Strided));
+    for name in ["Adjoint", "Transpose", "Adjoint{T}", "Adjoint{Float64}"] {
+        assert!(fit(name, &turned) > fit("AbstractMatrix", &turned), "{name}");
+        assert!(fit(name, &turned) > fit("Matrix", &turned), "{name}");
+        assert_eq!([fit(name, &plain), fit(name, &gaps)], [None, None], "{name}");
+    }
+    assert_eq!(fit("Adjoint{Int}", &turned), None);
+    assert_eq!(resolve("Adjoint{Float64}").ok(), Some(turned));
 }
 
 #[test]
@@ -50,7 +63,7 @@ fn words_are_those_of_all_parts() {
     let ty = Type::Tuple(vec![Type::Struct(Rc::new(s)), Type::Bool, Type::Log { signed: true }]);
     assert_eq!(ty.words(), Some(6));
     assert_eq!(ty.word_types(), [Ty::Int, Ty::F, Ty::F, Ty::Int, Ty::F, Ty::Int]);
-    assert_eq!(Type::Tuple(vec![Type::Bool, vector(Type::Bool, false)]).words(), None);
+    assert_eq!(Type::Tuple(vec![Type::Bool, vector(Type::Bool, Layout::Columns)]).words(), None);
 }
 
 #[test]
@@ -93,7 +106,7 @@ fn annotations_that_say_more_fit_better() {
     let orders: [(Type, &[&str]); 3] = [
         (Type::Num(Ty::Int), &["Any", "T", "Number", "Real", "Integer", "Signed", "Int"]),
         (
-            vector(Type::Num(Ty::F), false),
+            vector(Type::Num(Ty::F), Layout::Columns),
             &[
                 "Any",
                 "T",
@@ -120,7 +133,7 @@ fn annotations_for_other_types_do_not_fit() {
     for text in ["Int", "Integer", "Complex", "Vector", "Bool"] {
         assert_eq!(fit(text, &real), None, "{text}");
     }
-    let floats = vector(real, false);
+    let floats = vector(real, Layout::Columns);
     for text in ["Matrix", "Vector{Int}", "Array{Float64,2}", "Real", "AbstractMatrix"] {
         assert_eq!(fit(text, &floats), None, "{text}");
     }
@@ -134,7 +147,7 @@ fn a_type_variable_stands_for_one_type() {
     let mut names = Names { structs: &structs, bound: HashMap::new() };
     let variable = annotation("T");
     assert_eq!(names.accepts(&variable, &Type::Complex(Ty::F), &free), None);
-    assert!(names.accepts(&annotation("Vector{T}"), &vector(Type::Num(Ty::Q), false), &free).is_some());
+    assert!(names.accepts(&annotation("Vector{T}"), &vector(Type::Num(Ty::Q), Layout::Columns), &free).is_some());
     assert_eq!(names.bound.get("T"), Some(&Type::Num(Ty::Q)));
     assert!(names.accepts(&variable, &Type::Num(Ty::Q), &free).is_some());
     assert_eq!(names.accepts(&variable, &Type::Num(Ty::F), &free), None);
@@ -142,9 +155,9 @@ fn a_type_variable_stands_for_one_type() {
 
 #[test]
 fn strides_make_no_other_type() {
-    let (plain, strided) = (vector(Type::Bool, false), vector(Type::Bool, true));
+    let (plain, strided) = (vector(Type::Bool, Layout::Columns), vector(Type::Bool, Layout::Strided));
     assert!(same_shape(&plain, &strided) && plain != strided);
-    assert!(!same_shape(&plain, &vector(Type::Num(Ty::Int), false)));
+    assert!(!same_shape(&plain, &vector(Type::Num(Ty::Int), Layout::Columns)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::code::{AMBIGUOUS, ENTRY};
 use super::{Analysis, Argument, Budget, Number, Settings, Sources, Ty, analyse, read};
 use pendula_compiler::lower::{Argument as Data, ArgumentKind};
 use pendula_compiler::nil::sema::argument_data;
-use pendula_compiler::nil::types::Type;
+use pendula_compiler::nil::types::{Layout, Type};
 
 fn number(text: &str) -> Argument {
     Argument::Number(Number::Text(text.into()))
@@ -119,7 +119,7 @@ fn logarithms_are_those_of_magnitudes() {
 
 #[test]
 fn arrays_lie_element_by_element() {
-    let complex = |dims| Type::Array { element: Box::new(Type::Complex(Ty::Int)), dims, strided: false };
+    let complex = |dims| Type::Array { element: Box::new(Type::Complex(Ty::Int)), dims, layout: Layout::Columns };
     let words =
         |ty: &Type, lens: &[usize], items: &[i64]| match data(ty, &Argument::Array(lens.to_vec(), numbers(items))) {
             Ok(list) => match &list[0].kind {

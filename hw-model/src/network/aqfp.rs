@@ -6,7 +6,7 @@
 //! a gate come from the level below it: what is older waits in buffers, and what several gates read is split. Inputs are split, too, and
 //! all outputs come at the same level.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
@@ -35,8 +35,37 @@ pub struct Aqfp {
 /// The three bits of which a gate is the majority; an input has none.
 struct Cell(Option<[Bit; 3]>);
 
-/// The number of the cell that a bit comes from, and whether it is the complement; without a cell the constant 0.
-type Bit = (Option<u32>, bool);
+/// What a cell reads: the output of another, a constant, or the complement of either.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Bit(u32);
+
+impl Bit {
+    const ZERO: Bit = Bit(0);
+    const ONE: Bit = Bit(1);
+
+    /// The output of a cell, by its number.
+    const fn of(cell: u32) -> Bit {
+        Bit((cell + 1) << 1)
+    }
+
+    /// The number of the cell that it comes from; a constant comes from none.
+    const fn source(self) -> Option<usize> {
+        ((self.0 >> 1) as usize).checked_sub(1)
+    }
+
+    const fn is_complement(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The complement if `c`.
+    const fn complement_if(self, c: bool) -> Bit {
+        Bit(self.0 ^ c as u32)
+    }
+
+    const fn complement(self) -> Bit {
+        self.complement_if(true)
+    }
+}
 
 impl Cell {
     /// The three bits.
@@ -46,7 +75,7 @@ impl Cell {
 
     /// The sources of those that are not constants.
     fn operands(&self) -> impl Iterator<Item = usize> + '_ {
-        self.inputs().iter().filter_map(|(source, _)| source.map(|s| s as usize))
+        self.inputs().iter().filter_map(|bit| bit.source())
     }
 }
 
@@ -76,61 +105,51 @@ impl Aqfp {
 
 /// The sources of the outputs' bits.
 fn used_sources(outputs: &[Bit]) -> Vec<usize> {
-    outputs.iter().filter_map(|(source, _)| source.map(|s| s as usize)).collect()
+    outputs.iter().filter_map(|bit| bit.source()).collect()
 }
 
 /// The gates of a network with majorities, without buffers and splitters, and the sources of its outputs' bits.
 fn mapped(network: &Network) -> (Cells, Vec<Bit>) {
-    const ZERO: Bit = (None, false);
-    const ONE: Bit = (None, true);
     let mut cells = Cells::default();
     let sums = full_sums(network);
     // For each node its cell, and whether it is the complement.
-    let mut sources: Vec<Bit> = vec![ZERO; network.nodes().len()];
+    let mut sources: Vec<Bit> = vec![Bit::ZERO; network.nodes().len()];
     for (at, node) in network.nodes().iter().enumerate() {
-        let of = |s: Signal| {
-            let (source, complement) = sources[s.node()];
-            (source, complement != s.is_complement())
-        };
-        let not = |(source, complement): Bit| (source, !complement);
+        let of = |s: Signal| sources[s.node()].complement_if(s.is_complement());
         sources[at] = match *node {
-            Node::Zero => ZERO,
-            Node::Input(_) => (Some(cells.add(None)), false),
-            Node::And(a, b) => (Some(cells.add(Some([of(a), of(b), ZERO]))), false),
-            Node::Majority(a, b, c) => (Some(cells.add(Some([of(a), of(b), of(c)]))), false),
+            Node::Zero => Bit::ZERO,
+            Node::Input(_) => cells.add(None),
+            Node::And(a, b) => cells.add(Some([of(a), of(b), Bit::ZERO])),
+            Node::Majority(a, b, c) => cells.add(Some([of(a), of(b), of(c)])),
             Node::Xor(a, b) => match sums.get(&at) {
                 // The sum of three bits, with their majority m: the majority of ¬m, z and the majority of x, y and ¬z. The majority may be that of
                 // their complements, of which an odd number makes the complement of the sum.
                 Some([x, y, z, m]) => {
-                    let inner = cells.add(Some([of(*x), of(*y), not(of(*z))]));
-                    let sum = cells.add(Some([not(of(*m)), of(*z), (Some(inner), false)]));
-                    (Some(sum), [x, y, z].iter().filter(|s| s.is_complement()).count() % 2 == 1)
+                    let inner = cells.add(Some([of(*x), of(*y), of(*z).complement()]));
+                    let sum = cells.add(Some([of(*m).complement(), of(*z), inner]));
+                    sum.complement_if([x, y, z].iter().filter(|s| s.is_complement()).count() % 2 == 1)
                 }
                 // One of them, but not both, which an adder has anyway.
                 None => {
-                    let [one, both] = [ONE, ZERO].map(|k| (Some(cells.add(Some([of(a), of(b), k]))), false));
-                    (Some(cells.add(Some([one, not(both), ZERO]))), false)
+                    let [one, both] = [Bit::ONE, Bit::ZERO].map(|k| cells.add(Some([of(a), of(b), k])));
+                    cells.add(Some([one, both.complement(), Bit::ZERO]))
                 }
             },
         };
     }
     let outputs = network.outputs().iter().flat_map(|port| &port.signals);
-    let outputs = outputs.map(|s| {
-        let (source, complement) = sources[s.node()];
-        (source, complement != s.is_complement())
-    });
-    let outputs = outputs.collect();
+    let outputs = outputs.map(|s| sources[s.node()].complement_if(s.is_complement())).collect();
     (cells, outputs)
 }
 
 /// Exclusive ors of three signals whose majority is there, too: the signals, as the majority has them, and it.
-fn full_sums(network: &Network) -> HashMap<usize, [Signal; 4]> {
+fn full_sums(network: &Network) -> FxHashMap<usize, [Signal; 4]> {
     let key = |mut signals: [Signal; 3]| {
         signals.sort_unstable();
         signals.map(Signal::node)
     };
     let nodes = network.nodes();
-    let majorities: HashMap<[usize; 3], usize> = nodes
+    let majorities: FxHashMap<[usize; 3], usize> = nodes
         .iter()
         .enumerate()
         .filter_map(|(at, node)| match *node {
@@ -160,29 +179,47 @@ struct Cells {
 
 impl Cells {
     /// A gate, or an input. Constants are part of it. Equal gates are one.
-    fn add(&mut self, inputs: Option<[Bit; 3]>) -> u32 {
+    fn add(&mut self, inputs: Option<[Bit; 3]>) -> Bit {
         let new = self.cells.len() as u32;
         if let Some(mut key) = inputs {
             key.sort_unstable();
-            if let Some(at) = self.known.get(&key) {
-                return *at;
-            }
-            self.known.insert(key, new);
+            match self.known.entry(key) {
+                Entry::Occupied(known) => return Bit::of(*known.get()),
+                Entry::Vacant(place) => place.insert(new),
+            };
         }
         self.cells.push(Cell(inputs));
-        new
+        Bit::of(new)
     }
 
     /// Puts every cell on the first level that its operands and their splitters allow, and counts what makes the ways equally long.
     fn balanced(&self, outputs: &[usize]) -> Aqfp {
         let used = self.used(outputs);
         let (levels, last) = self.levels(&used, outputs);
-        let mut readers: Vec<Vec<u64>> = vec![Vec::new(); self.cells.len()];
-        for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
-            cell.operands().for_each(|s| readers[s].push(levels[at]));
+        // The levels of each cell's readers, those of all cells behind each other; `ends` is where those of a cell end.
+        let mut ends = vec![0usize; self.cells.len()];
+        for source in self.reads(&used).chain(outputs.iter().copied()) {
+            ends[source] += 1;
         }
-        outputs.iter().for_each(|s| readers[*s].push(last));
-        let buffers = readers.into_iter().enumerate().map(|(at, readers)| chain(levels[at], readers)).sum();
+        let mut all = 0;
+        for end in &mut ends {
+            all += std::mem::replace(end, all);
+        }
+        let mut readers = vec![0u64; all];
+        let mut put = |source: usize, level: u64| {
+            readers[ends[source]] = level;
+            ends[source] += 1;
+        };
+        for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
+            cell.operands().for_each(|s| put(s, levels[at]));
+        }
+        outputs.iter().for_each(|s| put(*s, last));
+        let mut start = 0;
+        let mut buffers = 0;
+        for (end, level) in ends.into_iter().zip(&levels) {
+            buffers += chain(*level, &mut readers[start..end]);
+            start = end;
+        }
         let gates = self.cells.iter().enumerate().filter(|(at, cell)| used[*at] && cell.0.is_some());
         Aqfp { majorities: gates.count() as u64, buffers, levels: last.saturating_sub(1) }
     }
@@ -226,7 +263,7 @@ impl Cells {
                 bits += 1;
                 number[at] = bits;
             } else if used[at] {
-                let fanins = cell.inputs().iter().map(|(_, complement)| Source { number: 0, complement: *complement });
+                let fanins = cell.inputs().iter().map(|bit| Source { number: 0, complement: bit.is_complement() });
                 let placed = PlacedCell { cell: mapping::Cell::Majority, fanins: fanins.collect(), level: levels[at] };
                 number[at] = made.add(placed);
             }
@@ -234,15 +271,15 @@ impl Cells {
         // Who reads each cell: on its level, an operand of a cell, or without one a bit of the outputs.
         let mut readers: Vec<Vec<(u64, Reader)>> = vec![Vec::new(); self.cells.len()];
         for (at, cell) in self.cells.iter().enumerate().filter(|(at, _)| used[*at]) {
-            for (operand, (source, _)) in cell.inputs().iter().enumerate() {
-                if let Some(source) = source {
-                    readers[*source as usize].push((levels[at], Reader::Cell(number[at], operand)));
+            for (operand, bit) in cell.inputs().iter().enumerate() {
+                if let Some(source) = bit.source() {
+                    readers[source].push((levels[at], Reader::Cell(number[at], operand)));
                 }
             }
         }
-        for (bit, (source, _)) in outputs.iter().enumerate() {
-            if let Some(source) = source {
-                readers[*source as usize].push((last, Reader::Output(bit)));
+        for (bit, output) in outputs.iter().enumerate() {
+            if let Some(source) = output.source() {
+                readers[source].push((last, Reader::Output(bit)));
             }
         }
         let mut ends = vec![0; outputs.len()];
@@ -250,7 +287,7 @@ impl Cells {
             tree(&mut made, (number[at], levels[at]), readers, &mut ends);
         }
         let mut bits =
-            ends.iter().zip(outputs).map(|(end, (_, complement))| Source { number: *end, complement: *complement });
+            ends.iter().zip(outputs).map(|(end, bit)| Source { number: *end, complement: bit.is_complement() });
         let outputs = cells::outputs(network, |_| Source::plain(0)).into_iter().map(|mut output| {
             output.bits.iter_mut().zip(&mut bits).for_each(|(bit, source)| *bit = source);
             output
@@ -277,22 +314,25 @@ impl Cells {
 }
 
 /// The fewest buffers and splitters between a source and its readers: from the last reader's level down, each splits into as many as it can.
-fn chain(source: u64, mut readers: Vec<u64>) -> u64 {
+fn chain(source: u64, readers: &mut [u64]) -> u64 {
     readers.sort_unstable_by(|a, b| b.cmp(a));
     let (mut total, mut above) = (0, 0u64);
-    let mut readers = readers.into_iter().peekable();
+    let mut readers = readers.iter().copied().peekable();
     let Some(mut level) = readers.peek().copied() else { return 0 };
-    while level > source + 1 || readers.peek().is_some() {
+    while level > source + 1 {
         let mut wires = above;
         while readers.next_if_eq(&level).is_some() {
             wires += 1;
         }
-        if level == source + 1 {
-            break;
-        }
         above = wires.div_ceil(SPLITS as u64);
         total += above;
         level -= 1;
+        // A bit waits in one buffer on each level until the next reader.
+        if above == 1 {
+            let next = readers.peek().copied().unwrap_or(source + 1).max(source + 1);
+            total += level - next;
+            level = next;
+        }
     }
     total
 }

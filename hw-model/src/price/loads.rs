@@ -3,6 +3,7 @@
 use pendula_isa::GateClass;
 use pendula_isa::table::{Row, TableFn, f_fn, int_fn};
 use pendula_isa::types::{Acc, Cond, Ty};
+use rayon::prelude::*;
 
 use super::{Device, Joules, Load, WORD};
 use crate::gate_counts::Shape;
@@ -156,8 +157,10 @@ impl Device<'_> {
         if datapath.idle == 0.0 {
             return 0.0;
         }
-        let unrolled: f64 = datapath.unrolled.iter().map(|func| size(*func)).sum();
-        let iterative: f64 = datapath.iterative.iter().map(|func| size(*func)).sum();
+        // Each function's circuit is built apart; the sums are in one order.
+        let all =
+            |funcs: &[TableFn]| funcs.par_iter().map(|func| size(*func)).collect::<Vec<f64>>().iter().sum::<f64>();
+        let (unrolled, iterative) = rayon::join(|| all(&datapath.unrolled), || all(&datapath.iterative));
         unrolled + iterative / f64::from(self.shape.width)
     }
 
