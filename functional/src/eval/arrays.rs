@@ -174,7 +174,6 @@ impl Machine {
         let old = xs.element(at)?.unwrap_or_default();
         let sum = self.plus(old, v)?;
         if xs.is_zero()
-            && matches!(xs, Value::Array(..))
             && let Some(few) = Array::sparse(xs.clone(), at, sum.clone())
         {
             return Ok(Value::array(few));

@@ -26,6 +26,7 @@ impl Value {
     pub(crate) fn is_zero(&self) -> bool {
         match self {
             Value::Array(word, array) => word.has(View::Zero) || matches!(**array, Array::Zeros(..)),
+            Value::Bundle(word, parts) => word.has(View::Zero) || parts.0.is_zero() && parts.1.is_zero(),
             _ => !self.is_flat() && self.word().has(View::Zero),
         }
     }

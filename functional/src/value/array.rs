@@ -103,9 +103,10 @@ impl Array {
             Array::Int(ty, _) => Value::int(*ty, 0),
             Array::Bool(_) => Value::bool(false),
             Array::Zeros(_, zero) => zero.clone(),
-            // The arrays in an array have the same sizes.
+            // The arrays in an array have the same sizes, and its numbers the same layers.
             Array::Boxed(v) => match v.first()? {
                 Value::Array(word, inside) => Value::Array(*word, Rc::new(inside.zeros()?)),
+                number if number.is_number() => number.clone().through(Word::one(View::Zero)).ok()?,
                 _ => return None,
             },
             Array::Sparse(..) => return None,

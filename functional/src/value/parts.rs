@@ -62,6 +62,16 @@ impl Value {
         }
     }
 
+    /// Whether it is a number, maybe with a tangent.
+    pub(crate) fn is_number(&self) -> bool {
+        match self {
+            Value::Int(..) | Value::Real(..) => true,
+            Value::Bundle(_, parts) => parts.0.is_number(),
+            Value::Unit(_) | Value::Bool(..) | Value::Symbol(..) | Value::Closure(..) => false,
+            Value::Pair(..) | Value::Tuple(..) | Value::Array(..) | Value::Sum(..) => false,
+        }
+    }
+
     fn stands_for_function(&self) -> bool {
         match self {
             Value::Closure(..) => true,

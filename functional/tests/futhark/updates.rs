@@ -95,3 +95,32 @@ fn loops_that_update_take_memory_in_proportion() {
         assert!((vjp - jvp).abs() <= 1e-9 * jvp.abs(), "{name}: {vjp} {jvp}");
     }
 }
+
+#[test]
+fn second_derivatives_of_loops_that_update_agree() {
+    let module = module(&text(&[
+        ("rr", r"f64.sum (vjp (\x -> f64.sum (vjp $ x 1.0)) (points n) 1.0)"),
+        ("fr", r"f64.sum (jvp (\x -> vjp $ x 1.0) (points n) (replicate n 1.0))"),
+        ("rf", r"f64.sum (vjp (\x -> jvp $ x (replicate n 1.0)) (points n) 1.0)"),
+        ("ff", r"jvp (\x -> jvp $ x (replicate n 1.0)) (points n) (replicate n 1.0)"),
+    ]));
+    // A copy of one array a turn would take 130 MB and more. Of these, the way back through a way back keeps one.
+    let few = Limits { memory: 40 << 20, ..limits() };
+    let kept = ["two", "scattered", "record", "both"];
+    for name in NAMES {
+        for n in [3, 10, 4000] {
+            let all = ["rr", "fr", "rf", "ff"].map(|prefix| {
+                let entry = module.entry(&format!("{prefix}_{name}")).expect("an entry point");
+                let limits = if prefix == "rr" && kept.contains(&name) { limits() } else { few.clone() };
+                let n = if prefix == "rr" && kept.contains(&name) { n.min(10) } else { n };
+                match module.call(entry, vec![int(n)], limits) {
+                    Ok((value, _)) => value.plain_real().expect("a number"),
+                    Err(failure) => panic!("{prefix} {name} {n}: {:?}", failure.diagnostic()),
+                }
+            });
+            let wanted = all[3];
+            let all = if kept.contains(&name) && n > 10 { &all[1..] } else { &all[..] };
+            assert!(all.iter().all(|x| (x - wanted).abs() <= 1e-9 * wanted.abs().max(1.0)), "{name} {n}: {all:?}");
+        }
+    }
+}
