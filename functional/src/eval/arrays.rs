@@ -191,27 +191,26 @@ impl Machine {
 /// The length of an array, that of its first element, and so on.
 fn sizes(value: &Value) -> Result<Vec<usize>, Failure> {
     let mut sizes = Vec::new();
-    let mut inside = if matches!(value, Value::Array(..)) { Some(value.clone()) } else { None };
-    while let Some(array) = inside {
-        sizes.extend(array.length());
-        inside = array.element(0)?.filter(|element| matches!(element, Value::Array(..)));
+    let mut inside = Some(value.clone());
+    while let Some(length) = inside.as_ref().and_then(Value::length) {
+        sizes.push(length);
+        inside = inside.map(|array| array.element(0)).transpose()?.flatten();
     }
     Ok(sizes)
 }
 
-/// Whether two arrays have the same sizes; so do two values that are no arrays.
+/// Whether two arrays have the same sizes; so do two values that are no arrays. An array may be one of bundles, or a bundle of two.
 fn alike(a: &Value, b: &Value) -> Result<bool, Failure> {
     let (mut a, mut b) = (Some(a.clone()), Some(b.clone()));
     loop {
-        match (&a, &b) {
-            (Some(x @ Value::Array(..)), Some(y @ Value::Array(..))) => {
-                if x.length() != y.length() {
-                    return Ok(false);
-                }
-                (a, b) = (x.element(0)?, y.element(0)?);
+        let length = |x: &Option<Value>| x.as_ref().and_then(Value::length);
+        match (length(&a), length(&b)) {
+            (None, None) => return Ok(true),
+            (n, m) if n != m => return Ok(false),
+            _ => {
+                a = a.map(|x| x.element(0)).transpose()?.flatten();
+                b = b.map(|x| x.element(0)).transpose()?.flatten();
             }
-            (Some(Value::Array(..)), _) | (_, Some(Value::Array(..))) => return Ok(false),
-            _ => return Ok(true),
         }
     }
 }
@@ -237,7 +236,8 @@ fn outside(at: i64, n: usize) -> Failure {
 
 fn replace(op: &Op, xs: Value, at: usize, v: Value) -> Result<Value, Failure> {
     let (array, word) = elements(op, xs)?;
-    if let (Value::Array(..), Some(old)) = (&v, array.get(at))
+    if v.length().is_some()
+        && let Some(old) = array.get(at)
         && !alike(&old, &v)?
     {
         let (old, new) = (sizes(&old)?, sizes(&v)?);
