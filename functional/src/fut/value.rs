@@ -328,15 +328,27 @@ pub fn parse_all(text: &str, types: &[&ValueType], budget: Budget) -> Result<Vec
     if let Err(error) = budget.large(text.len() as u64, || "the value".to_string()) {
         return reader.exceeded(text, &error);
     }
+    let wanted = || {
+        let types: Vec<String> = types.iter().map(|ty| format!("`{}`", shape(ty).replace("[0]", "[]"))).collect();
+        match types.as_slice() {
+            [] => "no value is wanted".to_string(),
+            [only] => format!("one value is wanted, of the type {only}"),
+            all => format!("{} values are wanted, of the types {}", all.len(), all.join(", ")),
+        }
+    };
     let (mut rest, mut values) = (text, Vec::new());
     for (n, ty) in types.iter().enumerate() {
         let next = if n > 0 { blank(rest).strip_prefix(',').unwrap_or(rest) } else { rest };
+        if blank(next).is_empty() {
+            let given = if n == 1 { "one is".to_string() } else { format!("{n} are") };
+            return reader.wrong("", format!("{}, and {given} given: another is missing", wanted()));
+        }
         let (after, value) = reader.value(next, ty)?;
         values.push(value);
         rest = after;
     }
     let rest = blank(rest);
-    if rest.is_empty() { Ok(values) } else { reader.wrong(rest, "expected nothing more") }
+    if rest.is_empty() { Ok(values) } else { reader.wrong(rest, format!("{}: there is one too many", wanted())) }
 }
 
 /// A value in Futhark's notation.

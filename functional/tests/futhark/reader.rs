@@ -127,3 +127,24 @@ proptest! {
         let _ = blocks::tests(&format!("-- ==\n-- {text}"));
     }
 }
+
+#[test]
+fn missing_arguments_and_those_too_many_are_told_with_all_types() {
+    let module = super::module("entry g (x: f64) (n: i64) (v: []f64) (p: (f64, bool)) = x\nentry h (x: f64) = x");
+    let read = |entry: &str, text: &str| {
+        let types: Vec<_> = module.entry(entry).expect("an entry point").params.iter().map(|(_, ty)| ty).collect();
+        value::parse_all(text, &types, Budget::default())
+            .map(|all| all.len())
+            .map_err(|wrong| wrong.diagnostic(text).message)
+    };
+    let all = "4 values are wanted, of the types `f64`, `i64`, `[]f64`, `(f64, bool)`";
+    assert_eq!(read("g", ""), Err(format!("{all}, and 0 are given: another is missing at the end of the value")));
+    assert_eq!(read("g", "1.5,"), Err(format!("{all}, and one is given: another is missing at the end of the value")));
+    let given = "1.5, 2, [1.0], (1.0, true)";
+    assert_eq!(read("g", &format!("{given}, 7")), Err(format!("{all}: there is one too many at `, 7`")));
+    assert_eq!(
+        read("h", "1.0 2.0"),
+        Err("one value is wanted, of the type `f64`: there is one too many at `2.0`".into())
+    );
+    assert_eq!(read("g", given), Ok(4));
+}
