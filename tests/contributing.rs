@@ -170,14 +170,14 @@ fn the_edits_that_add_instructions_suffice() {
         let main = root.join(part).join("tests/main.rs");
         let tests = fs::read_to_string(original.join(part).join("tests/main.rs")).expect("main.rs");
         put(&main, format!("{tests}mod {name};\n").as_bytes());
-        cargo(&root, &["test", "--offline", "-p", &format!("pendula-{part}"), "--test", "suite", &format!("{name}::")]);
+        cargo(&root, &["test", "--offline", "-p", "pendula-testing", "--test", part, &format!("{name}::")]);
     }
     // Every row, of which two are new.
     cargo(
         &root,
         &["test", "--offline", "-p", "pendula-isa", "--test", "suite", "partial_derivatives_agree_with_differences"],
     );
-    cargo(&root, &["test", "--offline", "-p", "pendula-vm", "--test", "suite", "rows::"]);
+    cargo(&root, &["test", "--offline", "-p", "pendula-testing", "--test", "vm", "rows::"]);
 
     cargo(&root, &["build", "--offline", "-p", "pendula"]);
     put(&root.join("gray.rasm"), GRAY.as_bytes());
