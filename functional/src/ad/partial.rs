@@ -20,7 +20,7 @@ pub(super) enum Partial {
 
 /// The derivative of z = op(x), in terms of x and z.
 pub(super) fn of_unary(b: &mut Builder<'_>, op: Unary, x: Var, z: Var) -> Result<Partial, Failure> {
-    match (row(Code::Unary(op)), op) {
+    match (row(op.name()), op) {
         (Some(row), _) => of_row(b, row, 0, [x; ARITY], z),
         (None, Unary::Neg) => Ok(Partial::Minus),
         (None, Unary::Ceil | Unary::Round | Unary::Trunc) => Ok(Partial::Zero),
@@ -35,7 +35,7 @@ pub(super) fn of_binary(
     (x, y, z): (Var, Var, Var),
     wanted: [bool; 2],
 ) -> Result<[Partial; 2], Failure> {
-    let row = row(Code::Binary(op));
+    let row = row(table_name(op));
     let mut partials = [Partial::Zero; 2];
     for n in (0..2).filter(|n| wanted[*n]) {
         partials[n] = match (row, op, n) {
@@ -64,60 +64,35 @@ enum Code {
     Same,
     Reciprocal,
     MultiplyAdd,
-    /// No partial derivative of the functions above needs it.
-    Nothing,
 }
 
-const fn code(row: Name) -> Code {
-    match row {
-        Name::Id => Code::Same,
-        Name::Mul => Code::Binary(Binary::Mul),
-        Name::Div => Code::Binary(Binary::Div),
-        Name::Muladd => Code::MultiplyAdd,
-        Name::Inv => Code::Reciprocal,
-        Name::Pow => Code::Binary(Binary::Pow),
-        Name::Exp => Code::Unary(Unary::Exp),
-        Name::Log => Code::Unary(Unary::Log),
-        Name::Log2 => Code::Unary(Unary::Log2),
-        Name::Sqrt => Code::Unary(Unary::Sqrt),
-        Name::Sin => Code::Unary(Unary::Sin),
-        Name::Cos => Code::Unary(Unary::Cos),
-        Name::Tan => Code::Unary(Unary::Tan),
-        Name::Asin => Code::Unary(Unary::Asin),
-        Name::Acos => Code::Unary(Unary::Acos),
-        Name::Atan => Code::Unary(Unary::Atan),
-        Name::Atan2 => Code::Binary(Binary::Atan2),
-        Name::Sinh => Code::Unary(Unary::Sinh),
-        Name::Cosh => Code::Unary(Unary::Cosh),
-        Name::Tanh => Code::Unary(Unary::Tanh),
-        Name::Abs => Code::Unary(Unary::Abs),
-        Name::Sign => Code::Unary(Unary::Sign),
-        Name::Min => Code::Binary(Binary::Min),
-        Name::Max => Code::Binary(Binary::Max),
-        Name::Floor => Code::Unary(Unary::Floor),
-        Name::Hypot => Code::Binary(Binary::Hypot),
-        Name::Plus => Code::Binary(Binary::Add),
-        Name::Minus => Code::Binary(Binary::Sub),
-        Name::Expm1 => Code::Unary(Unary::Expm1),
-        Name::Log1p => Code::Unary(Unary::Log1p),
-        Name::Exp2 => Code::Unary(Unary::Exp2),
-        Name::Asinh => Code::Unary(Unary::Asinh),
-        Name::Acosh => Code::Unary(Unary::Acosh),
-        Name::Atanh => Code::Unary(Unary::Atanh),
-        Name::Cbrt => Code::Unary(Unary::Cbrt),
-        Name::Erf => Code::Unary(Unary::Erf),
-        Name::Erfc => Code::Unary(Unary::Erfc),
-        Name::Lgamma => Code::Unary(Unary::Lgamma),
-        Name::Digamma => Code::Unary(Unary::Digamma),
-        Name::Polygamma => Code::Binary(Binary::Polygamma),
-        // Conversions and others, and rows to come: an operator of the core needs an arm above.
-        _ => Code::Nothing,
+/// The name that the table has for a function of two numbers; the core writes arithmetic with signs.
+const fn table_name(op: Binary) -> &'static str {
+    match op {
+        Binary::Add => "plus",
+        Binary::Sub => "minus",
+        Binary::Mul => "mul",
+        Binary::Div => "div",
+        other => other.name(),
     }
 }
 
-/// The row of the table that is computed so.
-fn row(by: Code) -> Option<TableFn> {
-    TableFn::ALL.iter().copied().find(|f| matches!(f, TableFn::F(name) if code(*name) == by))
+/// How the core computes a row: as its function of the same name, or, for what it has none of, by others. `None` if it cannot.
+fn code(row: Name) -> Option<Code> {
+    let name = TableFn::F(row).info().name;
+    let unary = || Unary::ALL.iter().find(|op| op.name() == name).map(|op| Code::Unary(*op));
+    let binary = || Binary::ALL.iter().find(|op| table_name(**op) == name).map(|op| Code::Binary(*op));
+    match row {
+        Name::Id => Some(Code::Same),
+        Name::Inv => Some(Code::Reciprocal),
+        Name::Muladd => Some(Code::MultiplyAdd),
+        _ => unary().or_else(binary),
+    }
+}
+
+/// The row of the table with a name.
+fn row(name: &str) -> Option<TableFn> {
+    TableFn::ALL.iter().copied().find(|f| matches!(f, TableFn::F(_)) && f.info().name == name)
 }
 
 /// The partial derivative of a row with respect to argument `n`.
@@ -201,13 +176,12 @@ impl Writer<'_, '_> {
             TableFn::F(name) => name,
             TableFn::Int(_) | TableFn::Q(_) | TableFn::L(_) => return Err(unwritten(row)),
         };
-        Ok(match code(name) {
+        Ok(match code(name).ok_or_else(|| unwritten(row))? {
             Code::Unary(op) => self.unary(op, x[0]),
             Code::Binary(op) => self.binary(op, x[0], x[1]),
             Code::Same => x[0],
             Code::Reciprocal => self.binary(Binary::Div, Number::Known(1.0), x[0]),
             Code::MultiplyAdd => self.multiply_add(x),
-            Code::Nothing => return Err(unwritten(row)),
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::errors::{Failure, INDEX, OPERAND, PATTERN, SHAPE};
 use crate::value::{Array, IntType, Value, Word};
 
 /// Which part of an array may be changed element by element; where it is more, all elements are taken out and put back.
-const FEW: usize = 8;
+const SHARE: usize = 8;
 
 impl Machine {
     /// Operators on arrays.
@@ -149,7 +149,7 @@ impl Machine {
                     return Err(Failure::new(SHAPE, format!("{} indices and {} values", is.len(), vs.len())));
                 }
                 let n = xs.length().ok_or_else(|| wrong(op.name(), &xs, level))?;
-                if is.len() < n / FEW {
+                if is.len() < n / SHARE {
                     for (i, v) in is.into_iter().zip(vs) {
                         let (_, at) = int(op, &i, level)?;
                         let Some(at) = usize::try_from(at).ok().filter(|at| *at < n) else { continue };
