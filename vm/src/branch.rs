@@ -18,9 +18,9 @@ use pendula_isa::module::Module;
 use pendula_isa::table::{By, Flow};
 use pendula_isa::types::Cond;
 
-use crate::core::Core;
 use crate::decode::{Code, Decoded, Exit, partner};
 use crate::run::ExitFault;
+use crate::state::Core;
 
 /// Stands for no block.
 const NOWHERE: u32 = u32::MAX;

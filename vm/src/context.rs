@@ -11,11 +11,11 @@ use pendula_isa::table::{ARITY, Instruction, TableFn, Variant};
 use pendula_isa::types::{Reg, Ty};
 use pendula_isa::{Env, Fault};
 
-use crate::core::Core;
 use crate::decode::Op;
 use crate::event::Event;
 use crate::lanes::Dropped;
 use crate::orders::{Change, Place, Work};
+use crate::state::Core;
 
 /// The location of a handler's operands.
 pub(crate) trait Operands: 'static {

@@ -18,9 +18,9 @@ use pendula_isa::{Env, Fault};
 use blocks::{Builder, divide};
 
 use crate::branch::{self, PisaBranch};
-use crate::core::Core;
 use crate::dispatch::{Handler, handler, undo};
 use crate::extension::{Extensions, Shared};
+use crate::state::Core;
 
 /// A straight-line instruction, ready to run.
 #[derive(Clone, Copy)]

@@ -13,8 +13,8 @@ use pendula_isa::types::{Acc, Ty};
 use pendula_isa::{Fault, GateClass};
 
 use crate::context::{Ctx, Operands};
-use crate::core::Core;
 use crate::decode::Op;
+use crate::state::Core;
 
 /// Runs the first instruction of a slice, then calls the handler of the second one, and so on to the end of the slice. Optimised builds
 /// turn these calls into jumps. The stack stays bounded in any case, because a slice has at most [`CHAIN`] instructions.

@@ -11,11 +11,11 @@ use pendula_isa::operand::{Layout, OPERANDS, Slot};
 use pendula_isa::types::Reg;
 use pendula_isa::{Extension, Fault};
 
-use crate::core::Core;
 use crate::decode::{Op, operation};
 use crate::dispatch::{handler, proceed};
 use crate::event::RoundingResidues;
 use crate::orders::Place;
+use crate::state::Core;
 
 /// One use of an extension, in one direction.
 struct Use {

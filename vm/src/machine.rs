@@ -10,11 +10,11 @@ use pendula_isa::types::{Profile, Reg};
 
 use crate::cells::Cells;
 use crate::config::{Config, ConfigError, Engine};
-use crate::core::Core;
 use crate::decode::Exit;
 use crate::event::{Event, Flags, RoundingResidues};
 use crate::lanes::{Dropped, Lane};
 use crate::program::Program;
+use crate::state::Core;
 use crate::trap::Trap;
 
 /// The default number of words of memory beyond the data segment, without `.mem` and [`Config::mem`].

@@ -22,12 +22,12 @@ use pendula_isa::table::{ARITY, Adjoint, TableFn, accumulate};
 use pendula_isa::types::{Acc, Reg, Ty};
 
 use crate::context::{Ctx, Operands};
-use crate::core::Core;
 use crate::curvature::{Curvature, RowId};
 use crate::decode::Op;
 use crate::gradient::Cell;
 use crate::lanes::Lane;
 use crate::machine::Machine;
+use crate::state::Core;
 
 /// What words carry.
 pub(crate) enum Orders {

@@ -5,10 +5,10 @@ use pendula_isa::adjoint::{AdMode, GRADIENT, SECOND};
 use pendula_isa::types::Reg;
 
 use crate::branch::{take_branch, take_paired_branch};
-use crate::core::Core;
 use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
 use crate::dispatch::CHAIN;
 use crate::program::Program;
+use crate::state::Core;
 
 /// Why the interpreter's loop returned.
 pub(crate) enum Stop {

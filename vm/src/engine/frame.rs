@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicUsize;
 
 use pendula_codegen::stack::room;
 
-use crate::core::Core;
 use crate::decode::Op;
+use crate::state::Core;
 
 /// The view of a machine for compiled code, with the layout of C.
 #[repr(C)]

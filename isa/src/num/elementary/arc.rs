@@ -1,8 +1,8 @@
 //! Inverse trigonometric functions: all are angles of a pair of numbers.
 
 use super::Fixed;
-use super::core::{fit, high_signed, nearest_signed};
 use super::root::root;
+use super::rounding::{fit, high_signed, nearest_signed};
 use crate::fault::Fault;
 
 /// π in units of 2^-64.

@@ -1,7 +1,7 @@
 //! e^x: two tables and a short series.
 
 use super::Fixed;
-use super::core::{encode, high};
+use super::rounding::{encode, high};
 use crate::fault::Fault;
 use crate::num::wide::{LN_2, LOG2_E, exp_series, exp2_by_series, mul_high};
 

@@ -2,8 +2,8 @@
 //! a difference keeps more than a word's fraction despite cancellation.
 
 use super::Fixed;
-use super::core::{encode, with_sign};
 use super::exp::{Beyond, argument, power_of_e};
+use super::rounding::{encode, with_sign};
 use crate::fault::Fault;
 use crate::num::wide::shift_nearest;
 

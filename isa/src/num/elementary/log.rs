@@ -1,7 +1,7 @@
 //! Logarithms: a table of reciprocals and a short series.
 
 use super::Fixed;
-use super::core::{fit, high_signed, nearest_signed};
+use super::rounding::{fit, high_signed, nearest_signed};
 use crate::fault::Fault;
 use crate::num::wide::{LN_2, LOG2_E, mul_high_nearest};
 

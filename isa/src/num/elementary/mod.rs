@@ -20,13 +20,13 @@
 //! that runs on 64 bits.
 
 mod arc;
-mod core;
 mod exp;
 mod hyperbolic;
 mod log;
 mod power;
 mod root;
 mod rotate;
+mod rounding;
 mod trig;
 
 pub use self::arc::{acos, asin, atan, atan2};
@@ -38,7 +38,7 @@ pub use self::root::{hypot, sqrt};
 pub use self::rotate::{irot, rot};
 pub use self::trig::{cos, sin, tan};
 
-use self::core::fit;
+use self::rounding::fit;
 use crate::fault::Fault;
 
 /// A fixed-point type: words of `width` bits (8 to 64), two's complement and

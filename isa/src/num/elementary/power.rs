@@ -2,7 +2,7 @@
 //! even for a large exponent, which matters more here than speed.
 
 use super::Fixed;
-use super::core::encode;
+use super::rounding::encode;
 use crate::fault::Fault;
 use crate::num::wide;
 

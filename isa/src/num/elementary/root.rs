@@ -2,7 +2,7 @@
 //! decides the last bit.
 
 use super::Fixed;
-use super::core::{fit_magnitude, high};
+use super::rounding::{fit_magnitude, high};
 use crate::fault::Fault;
 
 /// 1/sqrt(x) at the middle of an interval, x = (i + 256.5)/1024, in units of 2^-31.

@@ -2,7 +2,7 @@
 //! whole range of a word; then a table and short series follow.
 
 use super::Fixed;
-use super::core::{alternating, encode, high, nearest, quotient, with_sign};
+use super::rounding::{alternating, encode, high, nearest, quotient, with_sign};
 use crate::fault::Fault;
 use crate::num::wide::{mul_high, mul_high_nearest};
 
