@@ -70,13 +70,33 @@ fn without_bounds_each_turn_checks_its_addresses() {
 
 /// A loop within a loop, of which turns may be made at once or not.
 fn nest(turn: &str) -> Count {
-    let source = format!(
-        "@i function f!(y!::Vector{{Float64}}, A!::Matrix{{Float64}}, x::Vector{{Float64}})
-    for k = 2:length(x)
+    outermost(&format!(
+        "    for k = 2:length(x)
         for i = 1:size(A!, 1)
             {turn}
         end
-    end
+    end"
+    ))
+}
+
+/// Three loops, one in the other.
+fn deep_nest(turn: &str) -> Count {
+    outermost(&format!(
+        "    for j = 1:size(B, 2)
+        for k = 1:size(A!, 2)
+            for i = 1:size(A!, 1)
+                {turn}
+            end
+        end
+    end"
+    ))
+}
+
+/// The outermost of loops over vectors of 40 and 20 numbers and two matrices of 20×20.
+fn outermost(loops: &str) -> Count {
+    let source = format!(
+        "@i function f!(y!::Vector{{Float64}}, A!::Matrix{{Float64}}, x::Vector{{Float64}}, B::Matrix{{Float64}})
+{loops}
 end
 "
     );
@@ -84,6 +104,7 @@ end
         Argument::Array(vec![40], vec![Number::Float(0.0); 40]),
         Argument::Array(vec![20, 20], vec![Number::Float(0.0); 400]),
         Argument::Array(vec![20], vec![Number::Float(1.0); 20]),
+        Argument::Array(vec![20, 20], vec![Number::Float(1.0); 400]),
     ];
     let options = Options { arguments, ..Options::default() };
     let compiled = compile("f.nil", source, &options);
@@ -109,4 +130,36 @@ fn turns_are_made_at_once_where_none_depends_on_another() {
     assert_eq!(at_once("A![i, k] += x[k]"), None);
     // Through memory with large steps.
     assert_eq!(at_once("y![i] += A![k, i] * x[k]"), None);
+}
+
+#[test]
+fn turns_of_the_outermost_of_three_loops_are_made_at_once_where_they_make_sums_of_words_that_all_go_through() {
+    let at_once = |turn: &str| deep_nest(turn).jammed.map(|jammed| jammed.vars.len() + 1);
+    let sums = "A![i, k] += B[i, j] * x[j]; y![j] += B[i, j] * x[k]";
+    assert_eq!(at_once(sums), Some(8));
+    let jammed = deep_nest(sums).jammed.expect("turns at once");
+    let innermost = first_loop(&first_loop(&jammed.body).expect("a loop").body).expect("a loop");
+    let strips = innermost.strips.as_ref().expect("strips");
+    assert_eq!((strips.added.len(), strips.scattered.len()), (8, 0), "a sum for each turn");
+    // Every turn comes to a word for each turn of a loop within, or to one that another turn comes to.
+    assert_eq!(at_once("A![i, k] += B[i, j] * x[j]; y![1] += B[i, j]"), None);
+    assert_eq!(at_once("A![i, k] += B[i, j] * x[j]; y![k] += B[i, j]"), None);
+    assert_eq!(at_once("A![i, k] += B[i, j] * x[j]; y![j + k] += B[i, j]").map(|_| ()), Some(()), "tested before");
+    assert_eq!(at_once("A![i, j] += A![i, k] * x[j]; y![j] += B[i, j]"), None);
+}
+
+#[test]
+fn turns_that_add_to_each_others_words_are_made_in_strips() {
+    let strips = |turn: &str| outermost(&format!("    @inbounds for i = 2:length(x) - 1\n{turn}\nend")).strips;
+    let neighbours = strips("y![i - 1] += x[i] * 2.0; y![i + 1] += x[i]; y![i] -= x[i] / 3").expect("strips");
+    // Words that go ahead come first.
+    let offsets: Vec<i64> = neighbours.scattered.iter().map(|s| s.at.first.split().0).collect();
+    assert!(offsets.is_sorted_by(|a, b| a > b), "{offsets:?}");
+    assert_eq!((neighbours.added.len(), neighbours.scattered.len()), (0, 3));
+    // Turns read what others write, or it is not known which words they come to.
+    assert!(strips("y![i + 1] += y![i] * x[i]").is_none());
+    assert!(strips("y![i + 1] += x[i]; y![1] += x[i]").is_none());
+    assert!(strips("y![i + 1] += x[i]; y![2 * i - 2] += x[i]").is_none());
+    // Where turns have words of their own, C compilers make vectors.
+    assert!(strips("y![i] += x[i]").is_none());
 }

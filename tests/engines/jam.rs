@@ -68,6 +68,61 @@ const RECURRENCES: &str = "
 end
 ";
 
+/// Loops of three, of which turns of the outermost are made at once or not: matrices made of rows and of columns, words that several turns come
+/// to, windows that overlap, and turns that depend on those before.
+const NESTS: &str = "
+@i function f!(out!::T, A!::AbstractMatrix{T}, B::AbstractMatrix{T}, C!::AbstractMatrix{T}, y!::AbstractVector{T}) where T
+    for j = 1:size(B, 2)
+        for k = 1:size(A!, 2)
+            for i = 1:size(A!, 1)
+                A![i, k] += C![i, j] * B[k, j]
+                y![j] -= B[k, j] * C![i, j]
+            end
+        end
+    end
+    for j = size(B, 2):-1:1
+        for k = size(A!, 2):-1:1
+            for i = 1:size(A!, 1)
+                C![i, j] += A![i, k] * B[k, j]
+            end
+            y![j] += B[k, j]
+        end
+    end
+    for j = 1:size(B, 2)
+        for k = 1:size(A!, 2)
+            for i = 1:size(A!, 1)
+                y![i + k] += A![i, k] * B[k, j]
+            end
+        end
+    end
+    for j = 1:size(B, 2)
+        for k = 1:size(A!, 2)
+            for i = 1:size(A!, 1)
+                y![k] -= A![i, k] * B[k, j]
+            end
+        end
+    end
+    for j = 1:size(B, 2)
+        for k = 1:size(A!, 2)
+            for i = 1:size(A!, 1)
+                y![2 * j + i] += A![i, k] * B[k, j]
+            end
+        end
+    end
+    for j = 2:size(B, 2)
+        for k = 1:size(A!, 2)
+            for i = 1:size(A!, 1)
+                C![i, j] += C![i, j - 1] * B[k, j] / 64
+                A![i, k] += C![i, j] / 64
+            end
+        end
+    end
+    for j = 1:size(C!, 2), i = 1:size(C!, 1)
+        out! += C![i, j] * y![i]
+    end
+end
+";
+
 /// A matrix of numbers that are small, and none of which is another's multiple.
 fn matrix(rows: usize, columns: usize, seed: usize) -> String {
     let row = |i: usize| (0..columns).map(|j| number(seed + i * columns + j)).collect::<Vec<_>>().join(" ");
@@ -85,7 +140,7 @@ fn number(n: usize) -> String {
 #[test]
 fn turns_side_by_side_give_the_same_bits() {
     // Around the numbers of turns that are made at once, and of those within.
-    for (rows, columns, more) in [(9, 17, 2), (8, 7, 9), (1, 12, 1)] {
+    for (rows, columns, more) in [(9, 17, 2), (8, 7, 9), (1, 12, 1), (19, 5, 17)] {
         let args = format!("0.5,{},{},{}", matrix(rows, columns, 3), matrix(columns, more, 70), vector(columns, 9));
         let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
         let ran = compare(&format!("products of {rows}×{columns}"), PRODUCTS, &call);
@@ -95,6 +150,13 @@ fn turns_side_by_side_give_the_same_bits() {
         let args = format!("0.5,{},{},{}", matrix(rows, columns, 3), vector(rows + columns, 20), vector(columns, 9));
         let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
         let ran = compare(&format!("recurrences of {rows}×{columns}"), RECURRENCES, &call);
+        assert!(ran.whole && ran.finished);
+    }
+    for (rows, columns, more) in [(19, 5, 17), (8, 9, 8), (1, 3, 9)] {
+        let (a, b, c) = (matrix(rows, columns, 3), matrix(columns, more, 70), matrix(rows, more, 41));
+        let args = format!("0.5,{a},{b},{c},{}", vector(rows + columns + 2 * more, 20));
+        let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
+        let ran = compare(&format!("nests of {rows}×{columns}×{more}"), NESTS, &call);
         assert!(ran.whole && ran.finished);
     }
 }

@@ -7,7 +7,8 @@ use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
 use crate::loops::{
-    Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Scope, Step, Sum, TURNS, Turns, Value, Word, is_short,
+    Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Scope, Step, Stmt, Sum, TURNS, Turns, Value, Word,
+    is_short,
 };
 
 /// Steps that are small enough for [`TURNS`] of them.
@@ -44,16 +45,37 @@ impl FunctionPrinter<'_> {
             read.iter().for_each(|line| self.text.line(line));
             self.text.close("}");
         }
-        let flows: Vec<String> = count.flows_from.iter().map(|w| format!("{} != 0", self.word(*w).text)).collect();
-        if !flows.is_empty() {
-            self.text.open(&format!("if ({}) {{", flows.join(" || ")));
+        let flows = self.flows(&count.flows_from);
+        if let Some(flows) = &flows {
+            self.text.open(&format!("if ({flows}) {{"));
+        }
+        let mut alone = Vec::new();
+        for (flows, body) in &count.one_by_one {
+            alone.extend(self.flows(flows).map(|flows| (flows, body)));
+        }
+        if !alone.is_empty() {
+            let all: Vec<String> = alone.iter().map(|(flows, _)| format!("({flows})")).collect();
+            self.text.open(&format!("if ({}) {{", all.join(" && ")));
         }
         match (&count.blocks, &count.jammed) {
             (Some(blocks), _) => self.blocks(count, blocks, (&from, &to, &turns)),
             (None, Some(jammed)) => self.jammed(count, jammed, &from, &to),
-            (None, None) => self.turns(count, &from, &to, &head),
+            (None, None) => match &count.strips {
+                Some(strips) => self.strips(count, strips, &from, &to),
+                None => self.turns(count, &from, &to, &head),
+            },
         }
-        if !flows.is_empty() {
+        if !alone.is_empty() {
+            self.text.close("} else {");
+            self.text.indent += 1;
+            for (flows, body) in alone {
+                self.text.open(&format!("if ({flows}) {{"));
+                self.independent_turns(count, body, &head, None);
+                self.text.close("}");
+            }
+            self.text.close("}");
+        }
+        if flows.is_some() {
             self.text.close("}");
         }
         for (local, limit) in &count.limits_after {
@@ -99,7 +121,7 @@ impl FunctionPrinter<'_> {
                 self.text
                     .line(&format!("{until} = (word)({way}) > {} ? {begin} + {span} : {last};", span.unsigned_abs()));
                 let head = format!("for ({declared}{name} = {begin}; {name} {sign} {until}; {name} += {step}) {{");
-                self.independent_turns(count, &head, None);
+                self.independent_turns(count, &count.body, &head, None);
                 self.text.close("}");
             }
             (Some(mark), step) => {
@@ -107,9 +129,14 @@ impl FunctionPrinter<'_> {
                     Step::Const(step) => step.to_string(),
                     Step::Kept { by, .. } => self.name(VALUE, by),
                 };
-                self.independent_turns(count, head, Some(format!("WATCH({mark}, {from}, {name}, {last}, {step});")));
+                self.independent_turns(
+                    count,
+                    &count.body,
+                    head,
+                    Some(format!("WATCH({mark}, {from}, {name}, {last}, {step});")),
+                );
             }
-            (None, _) => self.independent_turns(count, head, None),
+            (None, _) => self.independent_turns(count, &count.body, head, None),
         }
     }
 
@@ -156,13 +183,19 @@ impl FunctionPrinter<'_> {
         format!("apart({turns}, {}, {step})", apart.by)
     }
 
-    fn independent_turns(&mut self, count: &Count, head: &str, first: Option<String>) {
+    /// Whether one of these words is not zero; `None` if there are none.
+    fn flows(&mut self, from: &[Word]) -> Option<String> {
+        let flows: Vec<String> = from.iter().map(|w| format!("{} != 0", self.word(*w).text)).collect();
+        (!flows.is_empty()).then(|| flows.join(" || "))
+    }
+
+    fn independent_turns(&mut self, count: &Count, body: &[Stmt], head: &str, first: Option<String>) {
         if count.independent {
             self.text.line("IVDEP");
         }
         self.text.open(head);
         first.iter().for_each(|line| self.text.line(line));
-        self.statements(&count.body);
+        self.statements(body);
         self.text.close("}");
     }
 
@@ -327,7 +360,7 @@ impl FunctionPrinter<'_> {
     }
 
     /// A sum, with its products in the order of their names.
-    fn sum(&mut self, sum: &Sum) -> String {
+    pub(super) fn sum(&mut self, sum: &Sum) -> String {
         let mut products: Vec<(Vec<String>, i64)> = Vec::new();
         for (factors, n) in sum.products() {
             let mut factors: Vec<String> = factors.iter().map(|f| self.integer(*f).text).collect();

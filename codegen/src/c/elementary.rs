@@ -28,6 +28,12 @@ const PRELUDE: &str = r#"/* Elementary functions, the same as the machine's to t
 #define SUB(a, b) ((a) - (b))
 #define MUL(a, b) ((a) * (b))
 #endif
+/* Compilers that take both zeros for one put 0 where a number equals it, also where its sign is looked at later. */
+#if defined(LOOSE) && !defined(__clang__)
+#define IS_ZERO(a) (((word)bits(a) << 1) == 0)
+#else
+#define IS_ZERO(a) ((a) == 0.0)
+#endif
 #define INLINED static inline __attribute__((always_inline))
 "#;
 
@@ -300,7 +306,8 @@ impl Double for Real {
         Condition::record(format!("{} <= {}", self.text(), other.text()))
     }
     fn equals(self, other: Real) -> Condition {
-        Condition::record(format!("{} == {}", self.text(), other.text()))
+        let (a, b) = (self.text(), other.text());
+        Condition::record(if b == "0.0" { format!("IS_ZERO({a})") } else { format!("{a} == {b}") })
     }
     fn select(c: Condition, a: Real, b: Real) -> Real {
         Real::record(format!("{} ? {} : {}", c.text(), a.text(), b.text()))

@@ -19,7 +19,8 @@ use crate::ops::Kernel;
 pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
 
 /// The macros for memory words in each lane: as integers, as doubles, and as vectors.
-const MEMORY: [[&str; 3]; LANES] = [["I", "F", ""], ["G_I", "G_F", ""], ["S_I", "S_F", "S_V"], ["X_I", "X_F", "X_V"]];
+pub(super) const MEMORY: [[&str; 3]; LANES] =
+    [["I", "F", ""], ["G_I", "G_F", ""], ["S_I", "S_F", "S_V"], ["X_I", "X_F", "X_V"]];
 
 /// Prints one function.
 pub(super) struct FunctionPrinter<'p> {

@@ -19,6 +19,7 @@ pub mod expr;
 mod function;
 mod names;
 mod statement;
+mod strips;
 mod text;
 
 use std::fmt::Write as _;

@@ -101,17 +101,28 @@ const RESERVED: &[&str] = &[
     "pure_2",
     "pure_3",
     "turned",
+    "ADD",
+    "ALWAYS",
     "CHECK_IF",
     "CHECK_PARTS",
     "CHECK_PARTS_IF",
     "DEEP",
     "DIVIDED",
+    "EXACT",
     "G_F",
     "G_I",
+    "INLINED",
     "INSIDE",
+    "IS_ZERO",
     "IVDEP",
     "LOGGED",
+    "LOOSE",
+    "MUL",
+    "LOOK_FINITE",
+    "LOOK_WITHIN",
     "NEAR_ZERO",
+    "NO_LOOK",
+    "SUB",
     "S_F",
     "S_I",
     "UNLIKELY",
@@ -121,6 +132,8 @@ const RESERVED: &[&str] = &[
     "WRAPS",
     "X_F",
     "X_I",
+    "add_turn",
+    "add_turns",
     "apart",
     "asks",
     "asked",
@@ -129,6 +142,7 @@ const RESERVED: &[&str] = &[
     "end_doubles",
     "end_words",
     "four",
+    "four_words",
     "inline_int_div",
     "inline_int_mod",
     "inline_int_quot",
@@ -198,10 +212,10 @@ fn plain(name: &str) -> String {
             None => out.push_str(&format!("u{:x}", u32::from(c))),
         }
     }
-    // Names of this kind are given to values and to turns of loops.
+    // Names of this kind are given to values, to turns of loops and to sums.
     let numbered =
         |begin: &str| out.strip_prefix(begin).is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
-    let given = ["t", "begin_", "until_", "turn_"].into_iter().any(numbered);
+    let given = ["t", "begin_", "until_", "turn_", "at_", "strip_", "sums_", "noted_"].into_iter().any(numbered);
     // So are names that begin so to what words carry, and to what is handed over.
     let ahead = |p: &&str| out.strip_prefix(*p).is_some_and(|rest| !rest.is_empty());
     if ["g_", "second_", "mixed_", "p_", "turned_"].iter().any(ahead) || out.ends_with("_before") {

@@ -82,12 +82,12 @@ typedef int64_t integers __attribute__((vector_size(64), aligned(8)));
 #define VECTORS
 #endif
 #endif
+typedef double four __attribute__((vector_size(32)));
 /* The sum of what the turns of a block add. */
 static inline double sum_of_block(const double *p)
 {
 #ifdef VECTORS
     typedef double eight __attribute__((vector_size(64)));
-    typedef double four __attribute__((vector_size(32)));
     typedef double two __attribute__((vector_size(16)));
     eight v;
     memcpy(&v, p, sizeof v);
@@ -97,6 +97,49 @@ static inline double sum_of_block(const double *p)
 #else
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 #endif
+}
+
+/* For functions of which constant arguments make most of the code needless. */
+#define ALWAYS inline __attribute__((always_inline))
+/* Four sums side by side, and what is noted of them. */
+typedef int64_t four_words __attribute__((vector_size(32)));
+/* What is looked at after each addition: whether sums are finite, or within a limit. */
+enum { NO_LOOK, LOOK_FINITE, LOOK_WITHIN };
+static ALWAYS void add_turn(four *sums, four x, int look, four_words limits, four_words *noted)
+{
+    *sums += x;
+    if (look == LOOK_FINITE)
+        *noted |= ((four_words)*sums & 0x7ff0000000000000) + 0x0010000000000000;
+    if (look == LOOK_WITHIN)
+        *noted |= limits - ((four_words)*sums & INT64_MAX);
+}
+
+/* Adds what the turns of a strip add to each of four sums, in the order of turns: from the last on if they go `back`. */
+static ALWAYS void add_turns(four *sums, const double *a, const double *b, const double *c,
+    const double *d, int back, int look, four_words limits, four_words *noted)
+{
+    for (int n = 0; n < 8; n += 4) {
+        const int at = back ? 4 - n : n;
+        four turns[4];
+#ifdef VECTORS
+        four p, q, r, s;
+        memcpy(&p, a + at, sizeof p);
+        memcpy(&q, b + at, sizeof q);
+        memcpy(&r, c + at, sizeof r);
+        memcpy(&s, d + at, sizeof s);
+        const four ab = __builtin_shufflevector(p, q, 0, 4, 2, 6), ab_2 = __builtin_shufflevector(p, q, 1, 5, 3, 7);
+        const four cd = __builtin_shufflevector(r, s, 0, 4, 2, 6), cd_2 = __builtin_shufflevector(r, s, 1, 5, 3, 7);
+        turns[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+        turns[1] = __builtin_shufflevector(ab_2, cd_2, 0, 1, 4, 5);
+        turns[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+        turns[3] = __builtin_shufflevector(ab_2, cd_2, 2, 3, 6, 7);
+#else
+        for (int m = 0; m < 4; m++)
+            turns[m] = (four){a[at + m], b[at + m], c[at + m], d[at + m]};
+#endif
+        for (int m = 0; m < 4; m++)
+            add_turn(sums, turns[back ? 3 - m : m], look, limits, noted);
+    }
 }
 
 static inline int64_t any_of(integers v)

@@ -3,7 +3,7 @@
 use pendula_isa::Ty;
 use pendula_isa::types::Cond;
 
-use super::{Local, Place, Stmt, Sum, Value, Word};
+use super::{Address, Induction, Local, Place, Stmt, Sum, Value, Word};
 
 /// A loop that counts.
 #[derive(Clone, Debug)]
@@ -27,14 +27,22 @@ pub struct Count {
     pub limits_after: Vec<(Local, Value)>,
     /// Whether no turn depends on another, but for sums.
     pub independent: bool,
+    /// Where turns are not independent: how the words of memory go on of all regions that turns write, if they all go on by one word, and those of a region stay
+    /// as far apart as they are.
+    pub courses: Vec<Course>,
     /// Unless there are none: turns do nothing where all these words are zero. They have them before the loop, or keep them.
     pub flows_from: Vec<Word>,
+    /// If the loop makes turns of the one around it at once, what each of these does, and the words that it flows from: where all of those are zero for one
+    /// of them, but not for all, they are made one by one.
+    pub one_by_one: Vec<(Vec<Word>, Vec<Stmt>)>,
     /// With a mark, the function tells in which turn it is if it is asked.
     pub mark: Option<Mark>,
     /// What must hold for turns of the loop within to go on side by side, if they may at all.
     pub aside: Option<Vec<Apart>>,
     /// What several turns do at once.
     pub jammed: Option<Jammed>,
+    /// How turns are made in strips, if they are.
+    pub strips: Option<Strips>,
     /// What a turn does.
     pub body: Vec<Stmt>,
     /// Whether turns are added up in blocks. Then the loop has a constant step.
@@ -71,6 +79,62 @@ pub struct Jammed {
     pub apart: Vec<Apart>,
     /// What they do.
     pub body: Vec<Stmt>,
+}
+
+/// How a word of memory goes on from turn to turn of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// The word's address, as turns have it.
+    pub word: Address,
+    /// What memory it is in: words of others are others.
+    pub region: u32,
+    /// Where it is.
+    pub at: Induction,
+}
+
+/// Turns that are made in strips of [`BLOCK`], as many as there are; the loop has a step of 1 or -1. After each strip, what its turns have computed is
+/// added to local variables, in the order of the turns.
+#[derive(Clone, Debug)]
+pub struct Strips {
+    /// What is added to local variables, in the order of a turn.
+    pub added: Vec<Added>,
+    /// What is added to words of memory: the first one for all turns, then the next.
+    pub scattered: Vec<Scattered>,
+    /// What a turn does in a strip.
+    pub body: Vec<Stmt>,
+}
+
+/// What turns add to a word of memory, which is another one in each turn.
+#[derive(Clone, Debug)]
+pub struct Scattered {
+    /// What is added.
+    pub added: Added,
+    /// What memory the word is in.
+    pub region: u32,
+    /// Where it is.
+    pub at: Induction,
+}
+
+/// What turns add to a word.
+#[derive(Clone, Copy, Debug)]
+pub struct Added {
+    /// The word.
+    pub to: Word,
+    /// The variable that has what a turn adds, and those of a strip.
+    pub parts: [Local; 2],
+    /// What is looked at after each addition.
+    pub look: Look,
+}
+
+/// What is looked at when something has been added, and noted if it is not so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing.
+    No,
+    /// Whether the sum is finite.
+    Finite,
+    /// Whether its magnitude is at most the double with these bits.
+    Within(Value),
 }
 
 /// A number by which whoever made the program knows a loop.

@@ -1,14 +1,17 @@
-//! Several turns of a loop at once (unroll and jam): the loop within, if it is the only one, runs once for all of them. Sums that one turn makes
-//! alone wait for each addition; those of several turns go on side by side. Words that all turns go through are read and written once.
+//! Several turns of a loop at once (unroll and jam): the loop within, if it is the only one, runs once for all of them, and so does the only loop in
+//! that. Sums that one turn makes alone wait for each addition; those of several turns go on side by side. Words that all turns go through are read
+//! and written once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::mentions::{Events, begun, mention, mention_count, mention_place, mention_test};
 use super::rename::Renaming;
 use super::{
-    Address, Block, Bound, Check, Count, Function, Jammed, Local, LocalInfo, Place, Program, Scope, Slot, Step, Stmt,
-    Test, Value, Word, lane_type, watch,
+    Address, Block, Bound, Count, Function, Jammed, Local, LocalInfo, Place, Program, Scope, Slot, Step, Stmt, Test,
+    Word, lane_type, watch,
 };
 use crate::ops::{Float, Op};
+use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
 /// How many turns are made at once where each makes sums, which wait for the last addition.
@@ -41,9 +44,6 @@ fn list(f: &mut Function, statements: &mut [Stmt]) {
     }
 }
 
-/// What happens to local variables, in order: which one, whether its life begins anew, and whether it is written.
-type Events = Vec<(Local, bool, bool)>;
-
 fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
     let apart = count.aside.clone()?;
     let (ad_mode, statements) = match count.body.as_slice() {
@@ -52,10 +52,13 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
     };
     let nest = Nest::of(statements)?;
     let within = nest.within;
-    let is_plain = matches!(count.step, Step::Const(_)) && matches!(within.step, Step::Const(_));
-    let is_shared = f.local(within.var).scope == Scope::Stmt && f.local(count.var).scope == Scope::Stmt;
-    let in_blocks = count.blocks.is_some() || within.blocks.is_some();
-    if !is_plain || !is_shared || in_blocks || !within.flows_from.is_empty() {
+    let deeper = if has_loop(&within.body) { Some(Nest::of(&within.body)?) } else { None };
+    let innermost = deeper.as_ref().map_or(within, |deeper| deeper.within);
+    let all = [count, within, innermost];
+    let is_plain = all.iter().all(|count| matches!(count.step, Step::Const(_)) && count.blocks.is_none());
+    let is_shared = all.iter().all(|count| f.local(count.var).scope == Scope::Stmt);
+    if !is_plain || !is_shared || deeper.is_some() && !(within.flows_from.is_empty() && innermost.flows_from.is_empty())
+    {
         return None;
     }
     let mut events: [Events; 3] = Default::default();
@@ -63,11 +66,16 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
     nest.before.iter().flat_map(|list| *list).try_for_each(|s| mention(s, first))?;
     mention_count(within, middle)?;
     nest.after.iter().flat_map(|list| *list).try_for_each(|s| mention(s, last))?;
-    let own = own(count, &nest, &events)?;
-    let shared = shared_words(f, within, &own, count.var)?;
-    let at_once = how_many(within, &shared)?;
+    let mut own = own(count, &nest, deeper.as_ref(), &events)?;
+    let common = match &deeper {
+        Some(deeper) => common(f, count.var, &own, &nest, deeper),
+        None => BTreeSet::new(),
+    };
+    own.retain(|local| !common.contains(local));
+    let shared = shared_words(f, innermost, &own, count.var)?;
+    let at_once = how_many(innermost, &shared, deeper.is_some())?;
     let few = |count: &Count, n: u64| watch::turns(count).is_some_and(|turns| turns < n);
-    if few(count, at_once as u64) || few(within, LEAST) {
+    if few(count, at_once as u64) || few(innermost, LEAST) {
         return None;
     }
     let mut vars = Vec::new();
@@ -87,29 +95,104 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
         }
         copies.push(renaming);
     }
-    let each = |statements: &[Stmt]| -> Option<Vec<Stmt>> {
-        let lists = copies.iter().map(|copy| copy.statements(statements)).collect::<Option<Vec<_>>>()?;
-        Some(lists.concat())
-    };
-    let [[before, before_within], [after_within, after]] =
-        [[each(nest.before[0])?, each(nest.before[1])?], [each(nest.after[0])?, each(nest.after[1])?]];
-    let mut inner = before_within;
-    inner.push(Stmt::Count(Box::new(side_by_side(f, within, &copies, &shared)?)));
-    inner.extend(after_within);
-    let mut body = before;
-    match nest.guard {
-        Some((test, flag)) => {
-            body.push(Stmt::If { test: test.clone(), flag, then: inner, otherwise: Vec::new() });
-            body.push(Stmt::Agree(test.clone(), flag));
+    let copies = Copies { renamings: copies, common };
+    let inner = match &deeper {
+        None => side_by_side(f, within, &copies, &shared)?,
+        Some(deeper) => {
+            let innermost = side_by_side(f, innermost, &copies, &shared)?;
+            Count { body: copies.around(innermost, deeper)?, ..copies.heads(within)? }
         }
-        None => body.extend(inner),
-    }
-    body.extend(after);
+    };
+    let body = copies.around(inner, &nest)?;
     let body = match ad_mode {
         Some(ad_mode) => vec![Stmt::InMode(ad_mode, body)],
         None => body,
     };
     Some(Jammed { vars, apart, body })
+}
+
+/// What stands for each turn in its place.
+struct Copies {
+    /// What takes the place of what for each of the turns.
+    renamings: Vec<Renaming>,
+    /// Local variables that are the same for all turns: what makes them is done for the first one.
+    common: BTreeSet<Local>,
+}
+
+impl Copies {
+    /// Statements for one turn after the other.
+    fn of_each(&self, statements: &[Stmt]) -> Option<Vec<Stmt>> {
+        let lists = (0..self.renamings.len()).map(|n| self.of(n, statements)).collect::<Option<Vec<_>>>()?;
+        Some(lists.concat())
+    }
+
+    /// Statements for one turn.
+    fn of(&self, n: usize, statements: &[Stmt]) -> Option<Vec<Stmt>> {
+        let mut out = self.renamings[n].statements(statements)?;
+        if n > 0 && !self.common.is_empty() {
+            self.remove_common(&mut out);
+        }
+        Some(out)
+    }
+
+    /// The turns of a nest around its loop within.
+    fn around(&self, within: Count, nest: &Nest<'_>) -> Option<Vec<Stmt>> {
+        let mut out = self.of_each(nest.before[0])?;
+        let mut inner = self.of_each(nest.before[1])?;
+        inner.push(Stmt::Count(Box::new(within)));
+        inner.extend(self.of_each(nest.after[0])?);
+        match nest.guard {
+            Some((test, flag)) => {
+                out.push(Stmt::If { test: test.clone(), flag, then: inner, otherwise: Vec::new() });
+                out.push(Stmt::Agree(test.clone(), flag));
+            }
+            None => out.extend(inner),
+        }
+        out.extend(self.of_each(nest.after[1])?);
+        Some(out)
+    }
+
+    /// Removes what is done for the first turn.
+    fn remove_common(&self, statements: &mut Vec<Stmt>) {
+        statements.retain_mut(|s| {
+            if let Stmt::InMode(_, inner) = s {
+                self.remove_common(inner);
+                return !inner.is_empty();
+            }
+            let mut events = Events::new();
+            let looks_at = mention(s, &mut events).is_some();
+            let checked =
+                matches!(s, Stmt::CheckZero(local) | Stmt::CheckCarried(local) if self.common.contains(local));
+            let makes = events.iter().any(|(local, _, writes)| *writes && self.common.contains(local));
+            !(looks_at && (checked || makes))
+        });
+    }
+
+    /// A loop for all turns, without what its turns do.
+    fn heads(&self, count: &Count) -> Option<Count> {
+        let empty = Count { body: Vec::new(), aside: None, jammed: None, ..count.clone() };
+        let mut out = Count {
+            checks: Vec::new(),
+            kept: Vec::new(),
+            limits: Vec::new(),
+            limits_after: Vec::new(),
+            flows_from: Vec::new(),
+            ..empty.clone()
+        };
+        for renaming in &self.renamings {
+            let one = renaming.count(&empty)?;
+            for check in one.checks {
+                if !out.checks.contains(&check) {
+                    out.checks.push(check);
+                }
+            }
+            out.kept.extend(one.kept);
+            out.limits.extend(one.limits);
+            out.limits_after.extend(one.limits_after);
+            out.flows_from.extend(one.flows_from);
+        }
+        Some(out)
+    }
 }
 
 /// The turn of a loop that contains one other, perhaps in a conditional.
@@ -149,24 +232,27 @@ impl Nest<'_> {
     }
 }
 
+/// Whether there is a loop that counts among statements, or in conditionals among them.
+fn has_loop(statements: &[Stmt]) -> bool {
+    statements.iter().any(|s| match s {
+        Stmt::Count(_) => true,
+        Stmt::If { then, .. } => has_loop(then),
+        _ => false,
+    })
+}
+
 fn fresh(f: &mut Function, like: Local, scope: Scope) -> Local {
     let info = f.local(like).clone();
     f.locals.push(LocalInfo { scope, ..info });
     Local(f.locals.len() as u32 - 1)
 }
 
-/// Whether local variables begin anew with what happens to them first.
-fn begun<'e>(events: impl IntoIterator<Item = &'e (Local, bool, bool)>) -> HashMap<Local, bool> {
-    let mut out = HashMap::new();
-    events.into_iter().for_each(|(local, begins, _)| _ = out.entry(*local).or_insert(*begins));
-    out
-}
-
 /// The local variables of which each turn has its own; `None` if turns depend on each other by others.
-fn own(count: &Count, nest: &Nest<'_>, events: &[Events; 3]) -> Option<BTreeSet<Local>> {
-    let within = nest.within;
-    let mut shared = HashSet::from([within.var]);
-    for bound in [within.first, within.last] {
+fn own(count: &Count, nest: &Nest<'_>, deeper: Option<&Nest<'_>>, events: &[Events; 3]) -> Option<BTreeSet<Local>> {
+    let nests = || [Some(nest), deeper].into_iter().flatten();
+    let ends = nests().flat_map(|nest| [nest.within.first, nest.within.last]);
+    let mut shared: HashSet<Local> = nests().map(|nest| nest.within.var).collect();
+    for bound in ends.clone() {
         if let Bound::Kept(local, _) = bound {
             shared.insert(local);
         }
@@ -190,13 +276,60 @@ fn own(count: &Count, nest: &Nest<'_>, events: &[Events; 3]) -> Option<BTreeSet<
     }
     let goes = |local: &Local| *local == count.var || out.contains(local);
     let mut bounds = Events::new();
-    nest.guard.iter().for_each(|(test, _)| mention_test(test, &mut bounds));
-    for bound in [within.first, within.last] {
+    nests().filter_map(|nest| nest.guard).for_each(|(test, _)| mention_test(test, &mut bounds));
+    for bound in ends {
         if let Bound::Kept(_, place) = bound {
             mention_place(place, &mut bounds);
         }
     }
     (!bounds.iter().any(|(local, ..)| goes(local))).then_some(out)
+}
+
+/// Those among the local variables of a turn that are integers made of nothing but what all turns have: they are the same for all.
+fn common(f: &Function, var: Local, own: &BTreeSet<Local>, nest: &Nest<'_>, deeper: &Nest<'_>) -> BTreeSet<Local> {
+    let mut statements = Vec::new();
+    for list in [nest.before, nest.after, deeper.before, deeper.after].as_flattened() {
+        single(list, &mut statements);
+    }
+    single(&deeper.within.body, &mut statements);
+    let mut out: BTreeSet<Local> = own.iter().copied().filter(|local| f.local(*local).ty == Ty::Int).collect();
+    // What loops keep is made for each turn.
+    for count in [nest.within, deeper.within] {
+        count.kept.iter().for_each(|kept| _ = out.remove(&kept.local));
+        count.limits.iter().for_each(|(local, _)| _ = out.remove(local));
+    }
+    loop {
+        let before = out.len();
+        for s in &statements {
+            let mut events = Events::new();
+            let known = mention(s, &mut events).is_some();
+            let reads_memory = match s {
+                Stmt::Block(block) => block.slots.iter().flatten().any(|slot| match slot {
+                    Slot::Place(place, _) | Slot::Word(Word { place, .. }) => !matches!(place, Place::Local(_)),
+                    Slot::Passed(..) => true,
+                }),
+                Stmt::Clear(_) | Stmt::Define(_, None) => false,
+                _ => true,
+            };
+            let differs = |local: &Local| *local == var || own.contains(local) && !out.contains(local);
+            if !known || reads_memory || events.iter().any(|(local, ..)| differs(local)) {
+                events.iter().filter(|(.., writes)| *writes).for_each(|(local, ..)| _ = out.remove(local));
+            }
+        }
+        if out.len() == before {
+            return out;
+        }
+    }
+}
+
+/// Statements one by one, those in other modes as well.
+fn single<'s>(statements: &'s [Stmt], out: &mut Vec<&'s Stmt>) {
+    for s in statements {
+        match s {
+            Stmt::InMode(_, inner) => single(inner, out),
+            s => out.push(s),
+        }
+    }
 }
 
 /// Words of memory that all turns go through, and whether they are written.
@@ -229,7 +362,7 @@ fn shared_words(f: &Function, within: &Count, own: &BTreeSet<Local>, var: Local)
 }
 
 /// The word that an operand is in a lane, if it has one.
-fn word_of(f: &Function, block: &Block, lane: u8, reg: u8) -> Option<Word> {
+pub(super) fn word_of(f: &Function, block: &Block, lane: u8, reg: u8) -> Option<Word> {
     match block.slots.get(usize::from(reg)).copied().flatten()? {
         Slot::Place(place, ty) => {
             let (ty, lane) = (f.ty(place, ty), usize::from(lane));
@@ -254,7 +387,7 @@ fn blocks_of<'s>(statements: &'s [Stmt], out: &mut Vec<&'s Block>) -> Option<()>
 }
 
 /// How many turns are worth being made at once, if any.
-fn how_many(within: &Count, shared: &Shared) -> Option<usize> {
+fn how_many(within: &Count, shared: &Shared, has_between: bool) -> Option<usize> {
     let mut blocks = Vec::new();
     blocks_of(&within.body, &mut blocks)?;
     let cheap =
@@ -268,22 +401,22 @@ fn how_many(within: &Count, shared: &Shared) -> Option<usize> {
     let begun = begun(&events);
     let sums = events.iter().any(|(local, _, writes)| *writes && begun.get(local) == Some(&false));
     match (sums, shared.iter().any(|(_, written)| *written)) {
-        (true, _) => Some(SUMS),
+        (true, true) => Some(SUMS),
+        // Turns of the loop between can be made at once as well.
+        _ if has_between => None,
+        (true, false) => Some(SUMS),
         (false, true) => Some(WORDS),
         (false, false) => None,
     }
 }
 
 /// The loop within, for several turns at once.
-fn side_by_side(f: &mut Function, within: &Count, copies: &[Renaming], shared: &Shared) -> Option<Count> {
-    let mut out = Count {
-        body: Vec::new(),
-        checks: Vec::new(),
-        kept: Vec::new(),
-        limits: Vec::new(),
-        limits_after: Vec::new(),
-        ..within.clone()
-    };
+fn side_by_side(f: &mut Function, within: &Count, copies: &Copies, shared: &Shared) -> Option<Count> {
+    let mut out = copies.heads(within)?;
+    if !within.flows_from.is_empty() {
+        let turn = |renaming: &Renaming| renaming.count(within).map(|one| (one.flows_from, one.body));
+        out.one_by_one = copies.renamings.iter().map(turn).collect::<Option<_>>()?;
+    }
     let mut locals: Vec<(Word, Local)> = Vec::new();
     let mut written = Vec::new();
     for (word, writes) in shared {
@@ -297,18 +430,7 @@ fn side_by_side(f: &mut Function, within: &Count, copies: &[Renaming], shared: &
         }
     }
     let body = with_words(f, &within.body, &locals)?;
-    for copy in copies {
-        let one = copy.count(&Count { body: body.clone(), ..within.clone() })?;
-        for check in one.checks {
-            if !out.checks.contains(&check) {
-                out.checks.push(check);
-            }
-        }
-        out.kept.extend(one.kept);
-        out.limits.extend(one.limits);
-        out.limits_after.extend(one.limits_after);
-        out.body.extend(one.body);
-    }
+    out.body.extend(copies.of_each(&body)?);
     out.body.extend(written);
     Some(out)
 }
@@ -356,100 +478,4 @@ fn block_with_words(f: &Function, block: &Block, locals: &[(Word, Local)]) -> Op
         }
     }
     Some(out)
-}
-
-fn mention_address(at: Address, out: &mut Events) {
-    out.extend(at.locals.into_iter().flatten().map(|local| (local, false, false)));
-}
-
-fn mention_place(place: Place, out: &mut Events) {
-    match place {
-        Place::Local(local) => out.push((local, false, false)),
-        Place::Memory(at) | Place::Log(at) => mention_address(at, out),
-    }
-}
-
-fn mention_value(value: Value, out: &mut Events) {
-    if let Value::Place(place) = value {
-        mention_place(place, out);
-    }
-}
-
-fn mention_block(block: &Block, out: &mut Events) {
-    for slot in block.slots.iter().flatten() {
-        match slot {
-            Slot::Place(place, _) | Slot::Word(Word { place, .. }) => mention_place(*place, out),
-            Slot::Passed(local, _) => out.push((*local, false, true)),
-        }
-    }
-    block.limit.iter().for_each(|limit| mention_value(*limit, out));
-    for op in &block.ops {
-        if let Op::Set(_, reg, _) = op
-            && let Some(Some(Slot::Place(Place::Local(local), _) | Slot::Word(Word { place: Place::Local(local), .. }))) =
-                block.slots.get(usize::from(*reg))
-        {
-            out.push((*local, false, true));
-        }
-    }
-}
-
-fn mention_test(test: &Test, out: &mut Events) {
-    match test {
-        Test::Flag(local) => out.push((*local, false, false)),
-        Test::Integers(_, a, b) => [a, b].into_iter().for_each(|v| mention_value(*v, out)),
-        Test::Block(block, _) => mention_block(block, out),
-    }
-}
-
-/// What a statement does to local variables; `None` for statements that are not looked at.
-fn mention(s: &Stmt, out: &mut Events) -> Option<()> {
-    match s {
-        Stmt::Block(block) => mention_block(block, out),
-        Stmt::Inside(at) => mention_address(*at, out),
-        Stmt::GiveUp { test, .. } => mention_test(test, out),
-        Stmt::InMode(_, inner) => inner.iter().try_for_each(|s| mention(s, out))?,
-        Stmt::Clear(local) => out.push((*local, true, true)),
-        Stmt::CheckZero(local) | Stmt::CheckCarried(local) => out.push((*local, false, false)),
-        Stmt::Define(local, from) => {
-            from.iter().for_each(|word| mention_place(word.place, out));
-            out.push((*local, true, true));
-        }
-        _ => return None,
-    }
-    Some(())
-}
-
-fn mention_count(count: &Count, out: &mut Events) -> Option<()> {
-    for bound in [count.first, count.last] {
-        if let Bound::Kept(local, place) = bound {
-            mention_place(place, out);
-            out.push((local, true, true));
-        }
-    }
-    out.push((count.var, true, true));
-    for (local, limit) in &count.limits {
-        mention_value(*limit, out);
-        out.push((*local, true, true));
-    }
-    for kept in &count.kept {
-        mention_place(kept.place, out);
-        out.push((kept.local, true, true));
-    }
-    for check in &count.checks {
-        let mut sums = Vec::new();
-        match check {
-            Check::Fails(_, a, b) => [a, b].into_iter().for_each(|v| mention_value(*v, out)),
-            Check::Outside(at) | Check::Leaves(at, _) => sums.push(at),
-            Check::LeavesBy(at, _, step) => sums.extend([at, step]),
-        }
-        for sum in sums {
-            sum.products().flat_map(|(factors, _)| factors).for_each(|v| mention_value(*v, out));
-        }
-    }
-    count.body.iter().try_for_each(|s| mention(s, out))?;
-    for (local, limit) in &count.limits_after {
-        out.push((*local, false, false));
-        mention_value(*limit, out);
-    }
-    Some(())
 }

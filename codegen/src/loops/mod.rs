@@ -18,9 +18,11 @@ mod if_convert;
 mod implied;
 mod inactive;
 mod jam;
+mod mentions;
 mod merge;
 mod monotone;
 mod rename;
+mod strips;
 mod sum;
 mod vectors;
 mod watch;
@@ -35,10 +37,13 @@ use crate::ops::{Kernel, ValueId};
 
 pub use block::{Block, Slot};
 pub use checks::remove_implied_checks;
-pub use count::{Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Mark, Step, Turns};
+pub use count::{
+    Added, Apart, BLOCK, Blocks, Bound, Check, Count, Course, Jammed, Kept, Look, Mark, Scattered, Step, Strips, Turns,
+};
 pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
 pub use monotone::check_monotone_sums_once;
+pub use strips::make_strips;
 pub use sum::{Induction, Sum};
 pub use vectors::can_carry_vectors;
 pub use watch::{TURNS, is_short, watch_outer_loops};

@@ -93,7 +93,8 @@ impl Renaming {
 
     /// A loop that contains no other; `None` if there is no other form of it.
     pub(super) fn count(&self, count: &Count) -> Option<Count> {
-        if count.aside.is_some() || count.jammed.is_some() || count.blocks.is_some() {
+        let is_plain = count.strips.is_none() && count.one_by_one.is_empty();
+        if !is_plain || count.aside.is_some() || count.jammed.is_some() || count.blocks.is_some() {
             return None;
         }
         let kept = |kept: &Kept| Kept { local: self.local(kept.local), place: self.place(kept.place), ..*kept };
@@ -114,6 +115,9 @@ impl Renaming {
             mark: count.mark,
             aside: None,
             jammed: None,
+            one_by_one: Vec::new(),
+            courses: Vec::new(),
+            strips: None,
             blocks: None,
             body: self.statements(&count.body)?,
         })

@@ -1,11 +1,11 @@
 //! Builds loops that count.
 
-use pendula_codegen::loops::{self, Bound, Count, Local, Stmt as Out, Value};
+use pendula_codegen::loops::{self, Bound, Count, Course, Induction, Local, Stmt as Out, Value};
 use pendula_isa::Ty;
 
 use super::Refused;
 use super::function::{FunctionBuilder, local};
-use crate::ir::{LocatedStmt, Operand, Step, Var};
+use crate::ir::{LocatedStmt, Mem, Operand, Region, Step, Var};
 
 type Done = Result<(), Refused>;
 
@@ -36,6 +36,7 @@ impl FunctionBuilder<'_, '_> {
         self.proven.extend(plan.proven);
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
         let flows_from = self.flows_from(s);
+        let courses = self.courses(&plan.courses);
         let body = self.nested(turn)?;
         (self.proven, self.kept, self.limits) = (outer_proven, outer_kept, outer_limits);
         let count = Count {
@@ -48,15 +49,36 @@ impl FunctionBuilder<'_, '_> {
             limits,
             limits_after: Vec::new(),
             independent: plan.independent,
+            courses,
             flows_from,
             mark: self.w.mark(s.loc),
             aside: plan.aside,
             jammed: None,
+            one_by_one: Vec::new(),
+            strips: None,
             body,
             blocks: None,
         };
         self.push(Out::Count(Box::new(count)));
         Ok(())
+    }
+
+    /// How words of memory go on, with the addresses that turns have.
+    fn courses(&self, words: &[(Mem, Induction)]) -> Vec<Course> {
+        let mut regions: Vec<Region> = Vec::new();
+        let mut out: Vec<Course> = Vec::new();
+        for (mem, at) in words {
+            let region = regions.iter().position(|region| *region == mem.region).unwrap_or_else(|| {
+                regions.push(mem.region);
+                regions.len() - 1
+            });
+            if let loops::Place::Memory(word) = self.memory_place(*mem)
+                && !out.iter().any(|course| course.word == word)
+            {
+                out.push(Course { word, region: region as u32, at: at.clone() });
+            }
+        }
+        out
     }
 
     /// Makes the limits of partial sums smaller to which more than one turn of a loop adds.

@@ -16,11 +16,39 @@ pub(super) struct Within {
     words: Option<Vec<(Mem, Induction, i64)>>,
     /// What it begins and ends with.
     ends: Option<[Value; 2]>,
+    /// What it goes through if the only loop within it is looked at, too.
+    deeper: Option<Deeper>,
 }
 
-impl Survey<'_, '_> {
+/// A loop with one other in it, within a third.
+#[derive(Debug)]
+struct Deeper {
+    words: Vec<(Mem, Steps)>,
+    /// What the innermost loop begins and ends with.
+    ends: [Value; 2],
+}
+
+/// How a word goes through memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Steps {
+    /// From turn to turn of the outermost loop.
+    outer: Induction,
+    /// By how much it goes on from turn to turn of the loop in it.
+    within: Sum,
+    /// The same of the innermost loop.
+    innermost: i64,
+}
+
+impl<'s> Survey<'s, '_> {
     /// A loop within the one that is surveyed.
-    pub(super) fn within_loop(&self, var: Var, ends: [Operand; 2], step: Step, body: &[LocatedStmt]) -> Within {
+    pub(super) fn within_loop(
+        &self,
+        var: Var,
+        ends: [Operand; 2],
+        step: Step,
+        body: &'s [LocatedStmt],
+        back: bool,
+    ) -> Within {
         let Step::Const(by) = step else { return Within::default() };
         let end = |operand: Operand| match operand {
             Operand::Const(k) => Some(Value::Const(k)),
@@ -29,6 +57,7 @@ impl Survey<'_, '_> {
         };
         let ends = ends.map(end);
         let ends = ends[0].zip(ends[1]).map(|(first, last)| [first, last]);
+        let deeper = ends.and_then(|[first, _]| self.deeper((var, first, by), body, back));
         let changed = writes(self.program, body);
         let mut words = Some(Vec::new());
         let mut add = |operand: Operand| {
@@ -62,7 +91,62 @@ impl Survey<'_, '_> {
             Stmt::Assert { test, .. } => [test.a, test.b].into_iter().for_each(&mut add),
             _ => {}
         });
-        Within { words, ends }
+        Within { words, ends, deeper }
+    }
+
+    /// A loop within the one that is surveyed, and the only one in it.
+    fn deeper(&self, (var, first, by): (Var, Value, i64), body: &'s [LocatedStmt], back: bool) -> Option<Deeper> {
+        let mut loops = 0;
+        walk(body, &mut |s| loops += usize::from(matches!(s.stmt, Stmt::For { .. })));
+        if loops != 1 {
+            return None;
+        }
+        let survey = Survey::of(self.program, (var, first, by), body, back);
+        let [innermost] = survey.within.as_slice() else { return None };
+        let ends = innermost.ends.filter(|ends| ends.iter().all(|end| self.is_same(*end)))?;
+        let mut words = Vec::new();
+        let mut add = |mem: Mem, within: &Induction, innermost: i64| {
+            let step = self.course(&within.step).filter(|step| step.step.is_zero())?.first;
+            words.push((mem, Steps { outer: self.course(&within.first)?, within: step, innermost }));
+            Some(())
+        };
+        for (mem, within, goes) in innermost.words.as_ref()? {
+            add(*mem, within, *goes)?;
+        }
+        for met in &survey.met {
+            if let Met::Word(_, mem, within) = met {
+                add(*mem, within.as_ref()?, 0)?;
+            }
+        }
+        for (mem, within) in &survey.within_guards {
+            add(*mem, within.as_ref()?, 0)?;
+        }
+        Some(Deeper { words, ends })
+    }
+
+    /// How a sum of values goes from turn to turn.
+    fn course(&self, sum: &Sum) -> Option<Induction> {
+        let mut out = Induction::default();
+        for (factors, n) in sum.products() {
+            let product = factors.iter().try_fold(Induction::invariant(Sum::constant(n)), |product, factor| {
+                product.times(&match *factor {
+                    Value::Place(Word::Local(local)) => self.induction_of(Var(local.0))?,
+                    Value::Const(_) => Induction::invariant(Sum::value(*factor)),
+                    Value::Place(Word::Memory(_) | Word::Log(_)) => return None,
+                })
+            })?;
+            out = out.plus(&product, 1)?;
+        }
+        Some(out)
+    }
+
+    /// Whether a value of variables is the same in each turn.
+    fn is_same(&self, value: Value) -> bool {
+        match value {
+            Value::Const(_) => true,
+            Value::Place(Word::Local(local)) => self.is_same_in_each_turn(Var(local.0)),
+            Value::Place(Word::Memory(_) | Word::Log(_)) => false,
+        }
     }
 }
 
@@ -93,7 +177,8 @@ fn written(fw: &FunctionBuilder<'_, '_>, body: &[LocatedStmt]) -> Vec<Region> {
     out
 }
 
-/// What must hold for turns of a loop to be made at once, with the turns of the only loop within side by side; `None` if they must not be.
+/// What must hold for turns of a loop to be made at once, with the turns of the loops within side by side; `None` if they must not be. There is one
+/// loop within, and at most one in that.
 pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt]) -> Option<Vec<Apart>> {
     let [within] = survey.within.as_slice() else { return None };
     let mut fors = 0;
@@ -108,49 +193,91 @@ pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body:
         | Stmt::Assert { .. } => {}
         stmt => simple &= survey.is_guard(stmt),
     });
-    if fors != 1 || !simple {
+    if !simple {
         return None;
     }
-    let mut words: Vec<(Mem, Induction, i64)> = within.words.clone()?;
     let ends = within.ends?;
+    let mut words: Vec<(Mem, Steps)> = Vec::new();
+    let mut add = |mem: Mem, outer: &Induction, innermost: i64| {
+        words.push((mem, Steps { outer: outer.clone(), within: Sum::default(), innermost }));
+    };
     for met in &survey.met {
         if let Met::Word(_, mem, induction) = met {
-            words.push((*mem, induction.clone()?, 0));
+            add(*mem, induction.as_ref()?, 0);
         }
     }
-    // Turns side by side would go through memory with large steps, as many at a time.
-    if words.iter().any(|(_, _, goes)| goes.checked_abs().is_none_or(|goes| goes > 1)) {
-        return None;
-    }
     for (mem, induction) in &survey.within_guards {
-        words.push((*mem, induction.clone()?, 0));
+        add(*mem, induction.as_ref()?, 0);
+    }
+    let loops = match fors {
+        1 => {
+            within.words.as_ref()?.iter().for_each(|(mem, outer, goes)| add(*mem, outer, *goes));
+            Loops { within: None, innermost: ends }
+        }
+        2 => {
+            let deeper = within.deeper.as_ref()?;
+            words.extend(deeper.words.iter().cloned());
+            Loops { within: Some(ends), innermost: deeper.ends }
+        }
+        _ => return None,
+    };
+    // Turns side by side would go through memory with large steps, as many at a time.
+    if words.iter().any(|(_, steps)| steps.innermost.unsigned_abs() > 1) {
+        return None;
     }
     let written = written(fw, body);
     let mut out: Vec<Apart> = Vec::new();
-    for (n, (mem, word, goes)) in words.iter().enumerate() {
+    for (n, (mem, steps)) in words.iter().enumerate() {
         if !written.contains(&mem.region) || fw.kept.contains_key(mem) {
             continue;
         }
-        let mut others = words[..n].iter().filter(|(other, ..)| other.region == mem.region);
-        if others.any(|(_, other, then)| (other, then) != (word, goes)) {
+        let mut others = words[..n].iter().filter(|(other, _)| other.region == mem.region);
+        if others.any(|(_, other)| other != steps) {
             return None;
         }
-        let apart = match (word.step.as_constant(), *goes) {
-            // Always the same one.
-            (Some(0), 0) => return None,
-            // The same one in the same turn within, or another one.
-            (Some(0), _) | (Some(_), 0) => continue,
-            (None, 0) => Apart { by: 0, of: Turns::AtOnce, step: word.step.clone() },
-            (Some(by), goes) if by.checked_abs()? < goes.checked_abs()? => {
-                Apart { by: by.abs(), of: Turns::AtOnce, step: Sum::constant(goes) }
-            }
-            (_, goes) => {
-                Apart { by: goes.checked_abs()?, of: Turns::Within(ends[0], ends[1]), step: word.step.clone() }
-            }
-        };
-        if !out.contains(&apart) {
+        if let Some(apart) = loops.keep_apart(steps)?
+            && !out.contains(&apart)
+        {
             out.push(apart);
         }
     }
     Some(out)
+}
+
+/// What the loops within begin and end with.
+struct Loops {
+    /// The one that contains the innermost, if there is one between.
+    within: Option<[Value; 2]>,
+    innermost: [Value; 2],
+}
+
+impl Loops {
+    /// What must hold for a word to be one that other turns do not come to, or only in the same turns within; `None` if that cannot be told.
+    fn keep_apart(&self, steps: &Steps) -> Option<Option<Apart>> {
+        let Steps { outer: Induction { step: outer, .. }, within, innermost: goes } = steps;
+        let of_innermost = Turns::Within(self.innermost[0], self.innermost[1]);
+        let apart = |by: i64, of, step: &Sum| Some(Some(Apart { by: by.checked_abs()?, of, step: step.clone() }));
+        match (outer.as_constant(), self.within, within.as_constant(), *goes) {
+            // Always the same one.
+            (Some(0), _, Some(0), 0) => None,
+            // The same one in the same turn within.
+            (Some(0), None, ..) => Some(None),
+            // The same one, in the same turns within unless the loop between comes back to it.
+            (Some(0), Some(_), within_by, goes) if goes != 0 && within_by != Some(0) => {
+                apart(goes, of_innermost, within)
+            }
+            (Some(0), Some(_), ..) => None,
+            // Another one, whatever the loops within do.
+            (Some(_), _, Some(0), 0) => Some(None),
+            (None, _, Some(0), 0) => apart(0, Turns::AtOnce, outer),
+            (Some(by), _, Some(0), goes) if by.checked_abs()? < goes.checked_abs()? => {
+                apart(by, Turns::AtOnce, &Sum::constant(goes))
+            }
+            (_, _, Some(0), goes) => apart(goes, of_innermost, outer),
+            // Another one, unless the loop between comes to it.
+            (_, Some([first, last]), Some(by), 0) => apart(by, Turns::Within(first, last), outer),
+            (Some(by), Some(_), None, 0) => apart(by, Turns::AtOnce, within),
+            _ => None,
+        }
+    }
 }

@@ -173,6 +173,9 @@ impl FunctionBuilder<'_, '_> {
             mark: None,
             aside: None,
             jammed: None,
+            one_by_one: Vec::new(),
+            courses: Vec::new(),
+            strips: None,
             body,
             blocks: None,
         };

@@ -8,11 +8,12 @@ use pendula_codegen::loops::{Apart, Bound, Check, Induction, Place as Word, Step
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
+use super::courses::{courses, independent, written_words};
 use super::function::{FunctionBuilder, Site, local};
 use super::jam;
 use super::promote::Promoted;
 use crate::ir::effects::{changed_vars, walk};
-use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
+use crate::ir::{LocatedStmt, Mem, Operand, Place, Program, Stmt, Test, Var};
 use crate::passes::Pass;
 
 /// The number of a comparison, which comes after those of operands; then those of its sides.
@@ -29,6 +30,8 @@ pub(super) struct Plan {
     pub(super) kept: Vec<Promoted>,
     /// Whether no turn uses what another writes, but for sums.
     pub(super) independent: bool,
+    /// Where turns are not independent: how the words of memory go on that turns write, if each goes on by one word, as do those of its region.
+    pub(super) courses: Vec<(Mem, Induction)>,
     /// What must hold for turns of the only loop within to go on side by side, if they may.
     pub(super) aside: Option<Vec<Apart>>,
 }
@@ -88,7 +91,34 @@ fn stepped(s: &Stmt, back: bool) -> Option<(Var, i64)> {
 /// Steps and offsets that are small enough never to wrap, as long as turns are fewer than memory words.
 const SMALL: i64 = 1 << 20;
 
-impl<'s> Survey<'s, '_> {
+impl<'s, 'w> Survey<'s, 'w> {
+    /// A survey of a loop that begins with a value and goes on by a constant.
+    pub(super) fn of(
+        program: &'w Program,
+        (var, first, by): (Var, Value, i64),
+        body: &'s [LocatedStmt],
+        back: bool,
+    ) -> Self {
+        let all = writes(program, body);
+        let mut found = HashMap::new();
+        steps(body, back, &all, &mut found);
+        let mut survey = Survey {
+            program,
+            var,
+            count: Induction { first: Sum::value(first), step: Sum::constant(by) },
+            written: all.keys().copied().collect(),
+            steps: found,
+            now: HashMap::new(),
+            fresh: HashMap::new(),
+            met: Vec::new(),
+            within_guards: Vec::new(),
+            guarded: None,
+            within: Vec::new(),
+        };
+        survey.block(body, back);
+        survey
+    }
+
     fn operand(&mut self, s: &LocatedStmt, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand {
             let induction = self.address(m);
@@ -152,7 +182,7 @@ impl<'s> Survey<'s, '_> {
                 Stmt::For { var, first, last, step, body, blocks } => {
                     let ends = if back { [*last, *first] } else { [*first, *last] };
                     let within = match blocks {
-                        None => self.within_loop(*var, ends, *step, body),
+                        None => self.within_loop(*var, ends, *step, body, back),
                         Some(_) => jam::Within::default(),
                     };
                     self.within.push(within);
@@ -295,23 +325,7 @@ pub(super) fn plan(
         return plan;
     }
     let ends = bounds.map(Bound::value);
-    let all = writes(fw.w.program, body);
-    let mut found = HashMap::new();
-    steps(body, back, &all, &mut found);
-    let mut survey = Survey {
-        program: fw.w.program,
-        var,
-        count: Induction { first: Sum::value(ends[0]), step: Sum::constant(by) },
-        written: all.keys().copied().collect(),
-        steps: found,
-        now: HashMap::new(),
-        fresh: HashMap::new(),
-        met: Vec::new(),
-        within_guards: Vec::new(),
-        guarded: None,
-        within: Vec::new(),
-    };
-    survey.block(body, back);
+    let survey = Survey::of(fw.w.program, (var, ends[0], by), body, back);
     // Words whose addresses differ by constants are looked at together: the least, and how far it is to the greatest.
     let mut spans: Vec<(Induction, [i64; 2])> = Vec::new();
     let mut spoilt: HashSet<Site> = HashSet::new();
@@ -372,7 +386,12 @@ pub(super) fn plan(
     });
     let met: Vec<Mem> = met.collect();
     plan.kept = fw.promotable(body, &met, &|v| v == var || survey.written.contains(&v));
-    plan.independent = independent(fw, &survey, body, &plan.kept);
+    if let Some(words) = written_words(fw, &survey, body, &plan.kept) {
+        plan.independent = independent(&words);
+        if !plan.independent {
+            plan.courses = courses(&words).unwrap_or_default();
+        }
+    }
     plan.aside = if fw.w.switches.has(Pass::Jam) { jam::aside(fw, &survey, body) } else { None };
     plan
 }
@@ -410,52 +429,4 @@ fn test_checks(
     };
     let value = |o: Operand, counts: Option<Var>, end: Value| if counts.is_some() { end } else { fw.integer(o) };
     Some(ends.iter().map(|end| Check::Fails(test.cond, value(test.a, a, *end), value(test.b, b, *end))).collect())
-}
-
-/// Whether no turn reads or writes a memory word that another one writes: then several may be made at once.
-fn independent(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt], kept: &[Promoted]) -> bool {
-    let mut simple = true;
-    walk(body, &mut |s| {
-        simple &= matches!(
-            s.stmt,
-            Stmt::Update { .. }
-                | Stmt::Permute { .. }
-                | Stmt::Ancilla { .. }
-                | Stmt::With { .. }
-                | Stmt::Span { .. }
-                | Stmt::Assert { .. }
-        );
-    });
-    if !simple {
-        return false;
-    }
-    let mut written: HashSet<Region> = HashSet::new();
-    let shared = !fw.lanes().is_empty();
-    walk(body, &mut |s| match &s.stmt {
-        Stmt::Update { dst, args, .. } => {
-            if let Place::Mem(m) = dst {
-                written.insert(m.region);
-            }
-            if shared {
-                written.extend(args.iter().filter_map(|a| if let Operand::Mem(m) = a { Some(m.region) } else { None }));
-            }
-        }
-        Stmt::Permute { args, .. } => {
-            written.extend(args.iter().filter_map(|a| if let Operand::Mem(m) = a { Some(m.region) } else { None }));
-        }
-        _ => {}
-    });
-    let words: Vec<(Mem, Option<&Induction>)> = survey
-        .met
-        .iter()
-        .filter_map(|met| if let Met::Word(_, m, induction) = met { Some((*m, induction.as_ref())) } else { None })
-        .filter(|(m, _)| !fw.kept.contains_key(m) && !kept.iter().any(|k| k.mem == *m))
-        .collect();
-    words.iter().all(|(m, induction)| {
-        if !written.contains(&m.region) {
-            return true;
-        }
-        let goes = induction.is_some_and(|c| c.step.as_constant().is_some_and(|k| k != 0));
-        goes && words.iter().all(|(other, then)| induction == then || m.region != other.region)
-    })
 }

@@ -22,6 +22,7 @@ mod blocks;
 mod calls;
 mod certify;
 mod count;
+mod courses;
 mod data;
 mod dead_uncompute;
 mod facts;
@@ -303,6 +304,7 @@ pub fn build(
     form::check_monotone_sums_once(&mut program);
     form::watch_outer_loops(&mut program);
     form::jam_loops(&mut program);
+    form::make_strips(&mut program);
     if program.has_vector_tangents && !form::can_carry_vectors(&program) {
         return Err(Refused::Operation);
     }

@@ -1,0 +1,207 @@
+//! Prints loops whose turns are made in strips.
+
+use std::mem::discriminant;
+
+use super::expr::{Expr, Prec};
+use super::function::{FunctionPrinter, MEMORY};
+use crate::loops::{Added, BLOCK, Count, Look, Scattered, Step, Strips};
+use pendula_isa::adjoint::VALUE;
+
+/// How many turns a strip has at most in which turns add to words of other turns: the words that one statement writes are to have reached the cache
+/// before the next one reads them, a place further on.
+const LONG: i64 = 64;
+
+/// What strips of a loop are called.
+struct Strip {
+    /// The first turn of the strip.
+    at: String,
+    /// How many turns it has.
+    turns: String,
+    /// Whether the loop counts down.
+    back: bool,
+}
+
+impl Strip {
+    /// The head of a loop over the turns of a strip, in the order of memory.
+    fn head(&self) -> String {
+        format!("for (int nth = 0; nth < {}; nth++) {{", self.turns)
+    }
+
+    /// What counts in the turn that stands at `nth`.
+    fn counter(&self) -> String {
+        let Strip { at, turns, .. } = self;
+        if self.back { format!("{at} - ({turns} - 1) + nth") } else { format!("{at} + nth") }
+    }
+}
+
+impl FunctionPrinter<'_> {
+    /// The turns of a loop in strips as long as there are so many, and then the others.
+    pub(super) fn strips(&mut self, count: &Count, strips: &Strips, from: &Expr, to: &Expr) {
+        let Step::Const(step) = count.step else { return };
+        let n = self.number();
+        let (at, noted, back) = (format!("at_{n}"), format!("noted_{n}"), step < 0);
+        let (left, sign, change) = if back {
+            (format!("{at} - {}", to.at(Prec::Product)), ">=", "--")
+        } else {
+            (format!("{} - {at}", to.text), "<=", "++")
+        };
+        let is_long = !strips.scattered.is_empty();
+        let turns = if is_long { format!("strip_{n}") } else { BLOCK.to_string() };
+        let strip = Strip { at: at.clone(), turns, back };
+        let (fours, others) = side_by_side(&strips.added);
+        self.text.line(&format!("int64_t {at} = {};", from.text));
+        let enough = format!("{at} {sign} {} && (word)({left}) >= {}", to.text, BLOCK - 1);
+        self.text.open(&format!("if ({enough}) {{"));
+        let sums: Vec<String> = fours.iter().map(|_| format!("sums_{}", self.number())).collect();
+        for (four, sums) in fours.iter().zip(&sums) {
+            let words = four.map(|added| self.word(added.to).text).join(", ");
+            self.text.line(&format!("four {sums} = {{{words}}};"));
+        }
+        if !fours.is_empty() {
+            self.text.line(&format!("four_words {noted} = {{0}};"));
+        }
+        self.text.open(&format!("while ({enough}) {{"));
+        if let Some(mark) = count.mark {
+            self.watches = true;
+            self.text.line(&format!("WATCH({}, {}, {at}, {}, {step});", mark.0, from.text, to.text));
+        }
+        if is_long {
+            let turns = &strip.turns;
+            self.text.line(&format!(
+                "const int {turns} = (word)({left}) >= {LONG} ? {LONG} : ({left} + 1) / {BLOCK} * {BLOCK};"
+            ));
+        }
+        self.strip(count, strips, &strip);
+        for (four, sums) in fours.iter().zip(&sums) {
+            self.add_four(four, sums, &noted, &strip);
+        }
+        if !others.is_empty() {
+            self.text.open(&strip.head());
+            let nth = if back { format!("{} - 1 - nth", strip.turns) } else { "nth".to_string() };
+            for added in &others {
+                let to = self.word(added.to).text;
+                self.add(&to, added, &nth);
+            }
+            self.text.close("}");
+        }
+        self.scattered(&strips.scattered, &strip, from, step);
+        self.text.line(&format!("{at} {}= {};", if back { "-" } else { "+" }, strip.turns));
+        self.text.close("}");
+        for (four, sums) in fours.iter().zip(&sums) {
+            for (n, added) in four.iter().enumerate() {
+                let to = self.word(added.to).text;
+                self.text.line(&format!("{to} = {sums}[{n}];"));
+            }
+        }
+        if !fours.is_empty() {
+            self.text.line(&format!("odd |= {noted}[0] | {noted}[1] | {noted}[2] | {noted}[3];"));
+        }
+        self.text.close("}");
+        let name = self.name(VALUE, count.var);
+        self.text.open(&format!("for (int64_t {name} = {at}; {name} {sign} {}; {name}{change}) {{", to.text));
+        self.statements(&count.body);
+        self.text.close("}");
+    }
+
+    /// What the turns of a strip compute.
+    fn strip(&mut self, count: &Count, strips: &Strips, strip: &Strip) {
+        let all = strips.added.iter().chain(strips.scattered.iter().map(|s| &s.added));
+        let parts: Vec<[String; 2]> = all.map(|added| added.parts.map(|local| self.name(VALUE, local))).collect();
+        let room = if strips.scattered.is_empty() { BLOCK } else { LONG };
+        for [_, parts] in &parts {
+            self.text.line(&format!("double {parts}[{room}];"));
+        }
+        self.text.line("IVDEP");
+        self.text.open(&strip.head());
+        let name = self.name(VALUE, count.var);
+        self.text.line(&format!("const int64_t {name} = {};", strip.counter()));
+        for [part, _] in &parts {
+            self.text.line(&format!("double {part};"));
+        }
+        self.statements(&strips.body);
+        for [part, parts] in &parts {
+            self.text.line(&format!("{parts}[nth] = {part};"));
+        }
+        self.text.close("}");
+    }
+
+    /// Adds to four sums what the turns of a strip add.
+    fn add_four(&mut self, four: &[Added; 4], sums: &str, noted: &str, strip: &Strip) {
+        let look = match four[0].look {
+            Look::No => "NO_LOOK",
+            Look::Finite => "LOOK_FINITE",
+            Look::Within(_) => "LOOK_WITHIN",
+        };
+        let limits = four.map(|added| match added.look {
+            Look::Within(limit) => self.integer(limit).text,
+            Look::No | Look::Finite => "0".to_string(),
+        });
+        let limits = limits.join(", ");
+        let is_long = strip.turns != BLOCK.to_string();
+        let parts = four.map(|added| {
+            let parts = self.name(VALUE, added.parts[1]);
+            match (is_long, strip.back) {
+                (false, _) => parts,
+                (true, false) => format!("{parts} + nth"),
+                (true, true) => format!("{parts} + ({} - {BLOCK} - nth)", strip.turns),
+            }
+        });
+        if is_long {
+            self.text.open(&format!("for (int nth = 0; nth < {}; nth += {BLOCK}) {{", strip.turns));
+        }
+        let (parts, back) = (parts.join(", "), i64::from(strip.back));
+        self.text.line(&format!("add_turns(&{sums}, {parts}, {back}, {look}, (four_words){{{limits}}}, &{noted});"));
+        if is_long {
+            self.text.close("}");
+        }
+    }
+
+    /// Adds to words of memory what the turns of a strip add, one statement after the other.
+    fn scattered(&mut self, mut scattered: &[Scattered], strip: &Strip, from: &Expr, step: i64) {
+        while let Some(Scattered { added: first, region, at: course }) = scattered.first() {
+            let same = |s: &&Scattered| (s.region, s.added.to.lane, &s.at) == (*region, first.to.lane, course);
+            let (group, rest) = scattered.split_at(scattered.iter().take_while(same).count());
+            scattered = rest;
+            // It goes on with what counts, or the other way.
+            let sign = if course.step.as_constant() == Some(step) { "+" } else { "-" };
+            let (begin, turn) = (self.sum(&course.first), strip.counter());
+            let place = format!("{begin} {sign} ({turn} - {})", from.at(Prec::Product));
+            let to = format!("{}({place})", MEMORY[first.to.lane][1]);
+            self.text.line("IVDEP");
+            self.text.open(&strip.head());
+            group.iter().for_each(|s| self.add(&to, &s.added, "nth"));
+            self.text.close("}");
+        }
+    }
+
+    /// Adds to a word what a turn adds, and looks at it.
+    fn add(&mut self, to: &str, added: &Added, nth: &str) {
+        let parts = self.name(VALUE, added.parts[1]);
+        self.text.line(&format!("{to} += {parts}[{nth}];"));
+        match added.look {
+            Look::No => {}
+            Look::Finite => self.text.line(&format!("CHECK({to});")),
+            Look::Within(limit) => {
+                let limit = self.integer(limit).text;
+                self.text.line(&format!("WITHIN({to}, {limit});"));
+            }
+        }
+    }
+}
+
+/// Four sums at a time of which the same is looked at, perhaps with other limits, and to each of which a turn adds once; and all other ones.
+fn side_by_side(all: &[Added]) -> (Vec<[Added; 4]>, Vec<Added>) {
+    let (mut fours, mut others): (Vec<[Added; 4]>, Vec<Added>) = Default::default();
+    for added in all {
+        others.push(*added);
+        let once = |added: &Added| all.iter().filter(|other| other.to == added.to).count() == 1;
+        let same = |other: &Added| once(other) && discriminant(&other.look) == discriminant(&added.look);
+        if once(added)
+            && let Ok(four) = others.iter().filter(|other| same(other)).copied().collect::<Vec<_>>().try_into()
+        {
+            others.retain(|other| !same(other));
+            fours.push(four);
+        }
+    }
+    (fours, others)
+}

@@ -1,0 +1,118 @@
+//! What statements do to local variables.
+
+use std::collections::HashMap;
+
+use super::{Address, Block, Bound, Check, Count, Local, Place, Slot, Stmt, Test, Value, Word};
+use crate::ops::Op;
+
+/// What happens to local variables, in order: which one, whether its life begins anew, and whether it is written.
+pub(super) type Events = Vec<(Local, bool, bool)>;
+
+/// Whether local variables begin anew with what happens to them first.
+pub(super) fn begun<'e>(events: impl IntoIterator<Item = &'e (Local, bool, bool)>) -> HashMap<Local, bool> {
+    let mut out = HashMap::new();
+    events.into_iter().for_each(|(local, begins, _)| _ = out.entry(*local).or_insert(*begins));
+    out
+}
+
+fn mention_address(at: Address, out: &mut Events) {
+    out.extend(at.locals.into_iter().flatten().map(|local| (local, false, false)));
+}
+
+pub(super) fn mention_place(place: Place, out: &mut Events) {
+    match place {
+        Place::Local(local) => out.push((local, false, false)),
+        Place::Memory(at) | Place::Log(at) => mention_address(at, out),
+    }
+}
+
+fn mention_value(value: Value, out: &mut Events) {
+    if let Value::Place(place) = value {
+        mention_place(place, out);
+    }
+}
+
+fn mention_block(block: &Block, out: &mut Events) {
+    for slot in block.slots.iter().flatten() {
+        match slot {
+            Slot::Place(place, _) | Slot::Word(Word { place, .. }) => mention_place(*place, out),
+            Slot::Passed(local, _) => out.push((*local, false, true)),
+        }
+    }
+    block.limit.iter().for_each(|limit| mention_value(*limit, out));
+    for op in &block.ops {
+        if let Op::Set(_, reg, _) = op
+            && let Some(Some(Slot::Place(Place::Local(local), _) | Slot::Word(Word { place: Place::Local(local), .. }))) =
+                block.slots.get(usize::from(*reg))
+        {
+            out.push((*local, false, true));
+        }
+    }
+}
+
+pub(super) fn mention_test(test: &Test, out: &mut Events) {
+    match test {
+        Test::Flag(local) => out.push((*local, false, false)),
+        Test::Integers(_, a, b) => [a, b].into_iter().for_each(|v| mention_value(*v, out)),
+        Test::Block(block, _) => mention_block(block, out),
+    }
+}
+
+/// What a statement does to local variables; `None` for statements that are not looked at.
+pub(super) fn mention(s: &Stmt, out: &mut Events) -> Option<()> {
+    match s {
+        Stmt::Block(block) => mention_block(block, out),
+        Stmt::Inside(at) => mention_address(*at, out),
+        Stmt::GiveUp { test, .. } => mention_test(test, out),
+        Stmt::InMode(_, inner) => inner.iter().try_for_each(|s| mention(s, out))?,
+        Stmt::Clear(local) => out.push((*local, true, true)),
+        Stmt::CheckZero(local) | Stmt::CheckCarried(local) => out.push((*local, false, false)),
+        Stmt::Count(count) => mention_count(count, out)?,
+        Stmt::If { test, then, otherwise, .. } => {
+            mention_test(test, out);
+            then.iter().chain(otherwise).try_for_each(|s| mention(s, out))?;
+        }
+        Stmt::Agree(test, _) => mention_test(test, out),
+        Stmt::Define(local, from) => {
+            from.iter().for_each(|word| mention_place(word.place, out));
+            out.push((*local, true, true));
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+pub(super) fn mention_count(count: &Count, out: &mut Events) -> Option<()> {
+    for bound in [count.first, count.last] {
+        if let Bound::Kept(local, place) = bound {
+            mention_place(place, out);
+            out.push((local, true, true));
+        }
+    }
+    out.push((count.var, true, true));
+    for (local, limit) in &count.limits {
+        mention_value(*limit, out);
+        out.push((*local, true, true));
+    }
+    for kept in &count.kept {
+        mention_place(kept.place, out);
+        out.push((kept.local, true, true));
+    }
+    for check in &count.checks {
+        let mut sums = Vec::new();
+        match check {
+            Check::Fails(_, a, b) => [a, b].into_iter().for_each(|v| mention_value(*v, out)),
+            Check::Outside(at) | Check::Leaves(at, _) => sums.push(at),
+            Check::LeavesBy(at, _, step) => sums.extend([at, step]),
+        }
+        for sum in sums {
+            sum.products().flat_map(|(factors, _)| factors).for_each(|v| mention_value(*v, out));
+        }
+    }
+    count.body.iter().try_for_each(|s| mention(s, out))?;
+    for (local, limit) in &count.limits_after {
+        out.push((*local, false, false));
+        mention_value(*limit, out);
+    }
+    Some(())
+}
