@@ -18,9 +18,7 @@ pub fn remove_checks_implied_elsewhere(program: &mut Program) {
     let (carried_late, vectors) = (program.carried_late, program.has_vector_tangents);
     for f in &mut program.functions {
         let late = carried_late && (f.ad_mode == AdMode::Gradient || vectors && f.ad_mode.has_tangents());
-        let mut body = std::mem::take(&mut f.body);
-        Lists { f, late }.list(&mut body);
-        f.body = body;
+        f.change_body(|f, body| Lists { f, late }.list(body));
     }
 }
 

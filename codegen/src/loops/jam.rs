@@ -28,11 +28,7 @@ const LEAST: u64 = 8;
 
 /// Makes several turns of loops at once.
 pub fn jam_loops(program: &mut Program) {
-    for f in &mut program.functions {
-        let mut body = std::mem::take(&mut f.body);
-        list(f, &mut body);
-        f.body = body;
-    }
+    program.functions.iter_mut().for_each(|f| f.change_body(|f, body| list(f, body)));
 }
 
 fn list(f: &mut Function, statements: &mut [Stmt]) {
@@ -243,8 +239,7 @@ fn has_loop(statements: &[Stmt]) -> bool {
 
 fn fresh(f: &mut Function, like: Local, scope: Scope) -> Local {
     let info = f.local(like).clone();
-    f.locals.push(LocalInfo { scope, ..info });
-    Local(f.locals.len() as u32 - 1)
+    f.add(LocalInfo { scope, ..info })
 }
 
 /// The local variables of which each turn has its own; `None` if turns depend on each other by others.
@@ -421,8 +416,7 @@ fn side_by_side(f: &mut Function, within: &Count, copies: &Copies, shared: &Shar
     let mut written = Vec::new();
     for (word, writes) in shared {
         let ty = lane_type(word.lane, word.ty);
-        f.locals.push(LocalInfo { name: "shared".to_string(), ty, lane: word.lane, scope: Scope::Stmt });
-        let local = Local(f.locals.len() as u32 - 1);
+        let local = f.add(LocalInfo { name: "shared".to_string(), ty, lane: word.lane, scope: Scope::Stmt });
         locals.push((*word, local));
         out.body.push(Stmt::Define(local, Some(*word)));
         if *writes {

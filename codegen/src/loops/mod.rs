@@ -130,6 +130,19 @@ impl Function {
         &self.locals[local.0 as usize]
     }
 
+    /// Changes the statements; what does it may add local variables.
+    fn change_body(&mut self, change: impl FnOnce(&mut Function, &mut Vec<Stmt>)) {
+        let mut body = std::mem::take(&mut self.body);
+        change(self, &mut body);
+        self.body = body;
+    }
+
+    /// Adds a local variable.
+    fn add(&mut self, local: LocalInfo) -> Local {
+        self.locals.push(local);
+        Local(self.locals.len() as u32 - 1)
+    }
+
     /// The type of a place that is read as `ty`: local variables have types of their own.
     pub fn ty(&self, place: Place, ty: Ty) -> Ty {
         match place {

@@ -22,11 +22,7 @@ pub fn make_strips(program: &mut Program) {
     if !program.checks_finite || program.has_vector_tangents {
         return;
     }
-    for f in &mut program.functions {
-        let mut body = std::mem::take(&mut f.body);
-        list(f, &mut body);
-        f.body = body;
-    }
+    program.functions.iter_mut().for_each(|f| f.change_body(|f, body| list(f, body)));
 }
 
 fn list(f: &mut Function, statements: &mut [Stmt]) {
@@ -79,10 +75,8 @@ fn strips(f: &mut Function, count: &Count) -> Option<Strips> {
             parts.push(None);
             continue;
         }
-        let names = ["part", "parts"].map(|name| {
-            f.locals.push(LocalInfo { name: name.to_string(), ty: Ty::F, lane: VALUE, scope: Scope::Stmt });
-            Local(f.locals.len() as u32 - 1)
-        });
+        let names = ["part", "parts"]
+            .map(|name| f.add(LocalInfo { name: name.to_string(), ty: Ty::F, lane: VALUE, scope: Scope::Stmt }));
         parts.push(Some(names[0]));
         let one = Added { to: sum.word, parts: names, look: sum.look };
         match sum.word.place {
@@ -93,10 +87,10 @@ fn strips(f: &mut Function, count: &Count) -> Option<Strips> {
             Place::Local(_) | Place::Log(_) => added.push(one),
         }
     }
-    in_order_of_turns(&mut to_memory)?;
+    let scattered = in_order_of_turns(to_memory)?;
     let mut next = parts.into_iter();
     let body = apart(f, f.lanes_of(Ty::F), &count.body, &mut next)?;
-    Some(Strips { added, scattered: to_memory, body })
+    Some(Strips { added, scattered, body })
 }
 
 /// How the address of a word goes on, if that is known.
@@ -106,20 +100,17 @@ fn course(courses: &[Course], at: Address) -> Option<&Course> {
 
 /// Puts what is added to words of memory in an order in which each word gets what it gets in the order of turns, where all turns of a strip
 /// are made for one statement after the other: a word that goes through memory ahead of others comes to a place first.
-fn in_order_of_turns(scattered: &mut [Scattered]) -> Option<()> {
-    let Some(first) = scattered.first().map(|s| s.at.first.clone()) else { return Some(()) };
-    let mut ahead = Vec::new();
-    for s in scattered.iter() {
-        let of_region = scattered.iter().find(|other| other.region == s.region).map_or(&first, |other| &other.at.first);
-        let offset = s.at.first.plus(of_region, -1)?.as_constant()?;
-        let step = s.at.step.as_constant()?;
-        ahead.push(((s.region, s.added.to.lane), if step > 0 { offset.checked_neg()? } else { offset }));
+fn in_order_of_turns(scattered: Vec<Scattered>) -> Option<Vec<Scattered>> {
+    let mut orders = Vec::new();
+    for s in &scattered {
+        let first = scattered.iter().find(|other| other.region == s.region)?;
+        let offset = s.at.first.plus(&first.at.first, -1)?.as_constant()?;
+        let order = if s.at.step.as_constant()? > 0 { offset.checked_neg()? } else { offset };
+        orders.push((s.region, s.added.to.lane, order));
     }
-    let mut order: Vec<usize> = (0..scattered.len()).collect();
-    order.sort_by_key(|n| ahead[*n]);
-    let sorted: Vec<Scattered> = order.into_iter().map(|n| scattered[n].clone()).collect();
-    scattered.clone_from_slice(&sorted);
-    Some(())
+    let mut sorted: Vec<_> = orders.into_iter().zip(scattered).collect();
+    sorted.sort_by_key(|(order, _)| *order);
+    Some(sorted.into_iter().map(|(_, s)| s).collect())
 }
 
 /// What else than adding to it happens to a local variable's word.
