@@ -22,10 +22,14 @@ pub struct Options {
     pub entry: Option<String>,
     /// Its arguments.
     pub arguments: Vec<Argument>,
+    /// The values of its keywords, by name, as they are written.
+    pub keywords: Vec<(String, String)>,
     /// The types of its parameters, if they are given.
     pub types: Vec<String>,
     /// The fixed-point format, if it is given.
     pub format: Option<Format>,
+    /// True if a function in a file of the host language that cannot be read is an error.
+    pub strict: bool,
     /// True if floating-point sums may be rounded in other places than the source has them.
     pub fast_float: bool,
     /// The limits for reading the program.
@@ -95,14 +99,16 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     let _span = tracing::debug_span!("compile", file = name, bytes = text.len()).entered();
     let mut sources = Sources::default();
     let parse = tracing::debug_span!("parse");
-    let (inputs, mut diagnostics) = parse.in_scope(|| read(&mut sources, name, text, &options.budget));
+    let (inputs, mut diagnostics) = parse.in_scope(|| read(&mut sources, name, text, &options.budget, options.strict));
     let failed = |d: &[Diagnostic]| d.iter().any(|d| d.severity == Severity::Error);
     let settings = Settings {
         entry: options.entry.clone(),
         arguments: options.arguments.clone(),
+        keywords: options.keywords.clone(),
         types: options.types.clone(),
         format: options.format,
         fast_float: options.fast_float,
+        strict: options.strict,
         budget: options.budget,
         extensions: options.extensions.clone(),
     };

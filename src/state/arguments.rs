@@ -123,6 +123,34 @@ pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
     }
 }
 
+/// The positional arguments of a list, and its keywords with their values: `1.0,2.0,n=3`. A semicolon may stand before
+/// the keywords.
+///
+/// # Errors
+/// Those of [`split`].
+pub fn with_keywords(text: &str) -> Result<(String, Vec<(String, String)>), ArgumentError> {
+    let (mut positional, mut keywords) = (Vec::new(), Vec::new());
+    // Most lists have none, and may be long.
+    if !text.contains('=') {
+        return Ok((text.to_string(), keywords));
+    }
+    for part in split(text, ',')? {
+        for part in split(part, ';')? {
+            let name = |name: &str| {
+                name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_')
+                    && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '!'))
+            };
+            match part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+                Some((key, value)) if name(key) && !value.starts_with('=') => {
+                    keywords.push((key.to_string(), value.to_string()));
+                }
+                _ => positional.push(part),
+            }
+        }
+    }
+    Ok((positional.join(","), keywords))
+}
+
 /// Parses arguments within a budget.
 struct Reader {
     budget: Budget,

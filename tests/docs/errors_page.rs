@@ -73,6 +73,10 @@ const LONG: &[(&str, &str)] = &[
 const NIL: &[(&str, &str)] = &[
     ("P0454", "divide it into smaller functions, or keep less in memory"),
     ("P0461", "nothing needs to be done: the host's own code has no meaning here"),
+    (
+        "P0463",
+        "nothing needs to be done if the function is not needed; else correct what the message names, or write the function anew",
+    ),
 ];
 
 /// The chapters of the page: anchor, title, and the range of codes.
@@ -85,7 +89,7 @@ const CHAPTERS: &[(&str, &str, &str)] = &[
     ("objects", "Objects", "P0301–P0316"),
     ("the-inverter", "The inverter", "P0320–P0325"),
     ("programs-in-pisa", "Programs in PISA", "P0330–P0350"),
-    ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
+    ("programs-in-nil", "Programs in Nil", "P0401–P0463"),
     ("programs-in-janus", "Programs in Janus", "P0501–P0530"),
     ("functional-programs", "Functional programs", "P0600–P0647"),
 ];
@@ -168,7 +172,7 @@ pub(super) fn errors() -> String {
         }
     }
     out.push_str(
-        "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 is a warning, P0461 and P0462 are notes. Below each title are \
+        "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 and P0463 are warnings, P0461 and P0462 are notes. Below each title are \
          a line of an example, its message, and its help.\n",
     );
     compiled_entries(&mut out, nil::codes::codes(), &nil_samples(), NIL);

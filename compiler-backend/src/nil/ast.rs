@@ -1,5 +1,7 @@
 //! The syntax tree of Nil: the program as written, before names and types are checked.
 
+use pendula_isa::diagnostic::Diagnostic;
+
 pub use crate::syntax::{Name, Span};
 
 /// A source file.
@@ -22,8 +24,36 @@ pub enum Item {
     Struct(Struct),
     /// `using a, b`.
     Using(Vec<Name>),
+    /// `const T{S} = Vector{S}`: another name for a type.
+    Alias(Alias),
+    /// `f(x) = e` or `function f(x) e end`: a function of the host that is one expression.
+    Host(HostFunction),
     /// `const x = e` or `x = e` outside of functions, where `e` is pure arithmetic on numbers.
     Const(Name, Expr),
+}
+
+/// Another name for a type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alias {
+    /// The name.
+    pub name: Name,
+    /// The type parameters in braces.
+    pub type_params: Vec<TypeParam>,
+    /// The type.
+    pub ty: TypeExpr,
+}
+
+/// A function of the host language that is one expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostFunction {
+    /// The name.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Type parameters of `where`.
+    pub type_params: Vec<TypeParam>,
+    /// The expression.
+    pub body: Expr,
 }
 
 /// A reversible function.
@@ -47,6 +77,46 @@ pub struct Function {
     pub body: Vec<Stmt>,
     /// From `@i` to `end`.
     pub span: Span,
+    /// Where the host's scopes around it begin, the outermost first: it can be called only from within them.
+    pub scope: Vec<usize>,
+    /// Set if it could not be read: no call may reach it.
+    pub unread: Option<Unread>,
+}
+
+impl Function {
+    /// Whether it takes this number of positional arguments.
+    pub fn takes(&self, count: usize) -> bool {
+        match self.params.last() {
+            Some(last) if last.rest => count + 1 >= self.params.len(),
+            _ => count == self.params.len(),
+        }
+    }
+
+    /// A function of which nothing but the name is known yet.
+    pub(crate) fn new(name: Name, inline: bool, doc: Option<String>) -> Function {
+        Function {
+            span: name.span.clone(),
+            name,
+            instruction: None,
+            params: Vec::new(),
+            keywords: Vec::new(),
+            type_params: Vec::new(),
+            inline,
+            doc,
+            body: Vec::new(),
+            scope: Vec::new(),
+            unread: None,
+        }
+    }
+}
+
+/// What is known of a function that could not be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unread {
+    /// The first error in it.
+    pub reason: Box<Diagnostic>,
+    /// Whether its head was read, so that its parameters are known.
+    pub head: bool,
 }
 
 /// A parameter.
@@ -58,6 +128,8 @@ pub struct Param {
     pub ty: Option<TypeExpr>,
     /// After `=`.
     pub default: Option<Expr>,
+    /// Whether it takes all further arguments, as a tuple: `x...`.
+    pub rest: bool,
 }
 
 /// `T`, or `T <: Bound`.
@@ -87,6 +159,8 @@ pub enum TypeArg {
     Type(TypeExpr),
     /// A number, such as a number of dimensions.
     Number(i64, Span),
+    /// The variable, element or field whose type it is: the argument of `typeof(x)`.
+    Of(Box<Expr>),
 }
 
 /// A struct.
@@ -174,6 +248,13 @@ pub enum StmtKind {
         /// Whether it deallocates: `→`.
         free: bool,
     },
+    /// `x ↔ y`; `x::∅ ↔ y`, where `y` becomes the value of the new variable `x` and is gone; `x ↔ y::∅`, the other way.
+    Exchange {
+        /// x
+        left: Side,
+        /// y
+        right: Side,
+    },
     /// `@zeros T a b`, `@ones T a b`; with `~` before it, they are deallocated.
     Zeros {
         /// Whether it is `@ones`.
@@ -252,6 +333,15 @@ pub enum StmtKind {
     },
 }
 
+/// A side of an exchange.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// What is exchanged: a variable, an element, a field, or a tuple of them.
+    pub place: Expr,
+    /// Whether it has no value before the exchange: `x::∅`.
+    pub empty: bool,
+}
+
 /// A macro before a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mark {
@@ -290,7 +380,7 @@ pub enum Safe {
 pub struct Condition {
     /// The precondition.
     pub pre: Expr,
-    /// The postcondition; `None` if it is `~`, or if only one condition is written.
+    /// The postcondition; `None` if only one condition is written, or if it is `~` in a `while`. In an `if`, `~` repeats the precondition.
     pub post: Option<Expr>,
 }
 
@@ -462,6 +552,12 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
     /// `[a, b]`
     Array(Vec<Expr>),
+    /// `e::T`: the value of `e`, which must have the type.
+    Typed(Box<Expr>, TypeExpr),
+    /// `@fields e`: the fields of a struct or a complex number, as a tuple.
+    Fields(Box<Expr>),
+    /// `e...` among arguments: the parts of a tuple.
+    Splat(Box<Expr>),
     /// `@const e`
     Const(Box<Expr>),
     /// `@skip! e`

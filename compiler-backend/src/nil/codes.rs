@@ -51,4 +51,5 @@ pendula_isa::diagnostic_codes! {
     FORGOTTEN "P0460" "a variable that is not deallocated";
     SKIPPED "P0461" "host code that is skipped";
     NO_MODULE "P0462" "a module that the library does not have";
+    LEFT_OUT "P0463" "a function that could not be read and is left out";
 }

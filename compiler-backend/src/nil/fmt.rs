@@ -15,7 +15,7 @@ use super::token::{Kw, Tok, Token};
 
 /// Formats a program. Gives the diagnostics instead if the program has errors.
 pub fn format_source(text: &str) -> Result<String, Vec<Diagnostic>> {
-    let (_, diagnostics, notes) = parse_with_notes(0, text, &Budget::default());
+    let (_, diagnostics, notes) = parse_with_notes(0, text, &Budget::default(), false);
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
@@ -329,7 +329,7 @@ impl<'a> Layout<'a> {
             Tok::Op(..) | Tok::Assign(..) | Tok::Equals | Tok::Alloc | Tok::Free | Tok::Pipe | Tok::Pair => {
                 Binds::Loose
             }
-            Tok::Question | Tok::Elem | Tok::Subtype | Tok::Kw(Kw::In | Kw::Where) => Binds::Loose,
+            Tok::Question | Tok::Elem | Tok::Exchange | Tok::Subtype | Tok::Kw(Kw::In | Kw::Where) => Binds::Loose,
             Tok::Colon if !operand => Binds::Plain,
             Tok::Colon if self.questions > 0 && spaced => Binds::Loose,
             Tok::Colon => Binds::Tight,

@@ -382,6 +382,8 @@ impl<'a> Lexer<'a> {
                     '→' => (Tok::Free, len),
                     '∈' => (Tok::Elem, len),
                     '√' => (Tok::Root, len),
+                    '↔' => (Tok::Exchange, len),
+                    '∅' => (Tok::Empty, len),
                     _ => return None,
                 }
             }

@@ -34,8 +34,14 @@ pub const HOST: &[&str] = &[
     "Plots",
 ];
 
+/// The functions of NiLang's own library.
+const NILANG: &[Module] = &[("nilang", include_str!("../../lib/nilang.nil"))];
+
 /// The files that a name imports: one module, or all modules with `Pendula`.
 pub fn find(name: &str) -> Option<&'static [Module]> {
+    if name == "NiLang" {
+        return Some(NILANG);
+    }
     if name == "Pendula" {
         return Some(MODULES);
     }

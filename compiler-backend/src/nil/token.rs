@@ -88,6 +88,10 @@ pub(crate) enum Tok {
     Prime,
     /// `∈`
     Elem,
+    /// `↔`
+    Exchange,
+    /// `∅`
+    Empty,
     /// Any other character.
     Unknown,
 }

@@ -1,8 +1,8 @@
 //! Syntax trees as short texts, which tests compare.
 
 use pendula_compiler::nil::ast::{
-    Binary, Condition, Expr, ExprKind, File, Function, Item, Mark, Param, Safe, Stmt, StmtKind, TextPart, TypeArg,
-    TypeExpr, Unary,
+    Binary, Condition, Expr, ExprKind, File, Function, Item, Mark, Param, Safe, Side, Stmt, StmtKind, TextPart,
+    TypeArg, TypeExpr, Unary,
 };
 use pendula_compiler::nil::parser::parse;
 
@@ -101,6 +101,10 @@ pub(crate) fn stmt(s: &Stmt) -> String {
         }
         StmtKind::Safe(Safe::Show(shown)) => format!("(show{})", list(shown)),
         StmtKind::Safe(Safe::Other(text)) => format!("(other {text:?})"),
+        StmtKind::Exchange { left, right } => {
+            let side = |s: &Side| format!("{}{}", expr(&s.place), if s.empty { "::∅" } else { "" });
+            format!("(↔ {} {})", side(left), side(right))
+        }
         StmtKind::Convert { from, to, target } => format!("(convert {} {} {})", ty(from), ty(to), expr(target)),
     }
 }
@@ -112,6 +116,7 @@ pub(crate) fn ty(t: &TypeExpr) -> String {
         .map(|a| match a {
             TypeArg::Type(t) => ty(t),
             TypeArg::Number(n, _) => n.to_string(),
+            TypeArg::Of(e) => format!("typeof {}", expr(e)),
         })
         .collect();
     if args.is_empty() { t.name.text.clone() } else { format!("{}{{{}}}", t.name.text, args.join(" ")) }
@@ -120,7 +125,7 @@ pub(crate) fn ty(t: &TypeExpr) -> String {
 pub(crate) fn param(p: &Param) -> String {
     let ty = p.ty.as_ref().map_or(String::new(), |t| format!("::{}", ty(t)));
     let default = p.default.as_ref().map_or(String::new(), |e| format!("={}", expr(e)));
-    format!("{}{ty}{default}", p.name.text)
+    format!("{}{ty}{}{default}", p.name.text, if p.rest { "..." } else { "" })
 }
 
 fn binary(op: Binary) -> &'static str {
@@ -162,6 +167,9 @@ pub(crate) fn expr(e: &Expr) -> String {
         }
         ExprKind::Call { callee, dot, args, keywords } => format!("(call {})", call(callee, *dot, args, keywords)),
         ExprKind::Type(t) => ty(t),
+        ExprKind::Typed(inner, t) => format!("(:: {} {})", expr(inner), ty(t)),
+        ExprKind::Fields(inner) => format!("(fields {})", expr(inner)),
+        ExprKind::Splat(inner) => format!("(... {})", expr(inner)),
         ExprKind::Unary(op, inner) => {
             let op = match op {
                 Unary::Minus => "-",

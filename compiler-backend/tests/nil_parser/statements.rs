@@ -168,7 +168,7 @@ fn routines() {
 fn control_flow() {
     assert_eq!(
         body("if (a, b)\nx += 1\nelseif (c > 1, ~)\nx += 2\nelseif d\nelse\nx += 3\nend"),
-        "(if (a, b) [(+= x 1)] (> c 1) [(+= x 2)] d [] else [(+= x 3)])"
+        "(if (a, b) [(+= x 1)] ((> c 1), (> c 1)) [(+= x 2)] d [] else [(+= x 3)])"
     );
     assert_eq!(body("if (a) && b x += 1 end"), "(if (&& a b) [(+= x 1)] else [])");
     assert_eq!(body("if (a > 0 &&\n  b, k!=0) end"), "(if ((&& (> a 0) b), (!= k 0)) [] else [])");
@@ -265,6 +265,8 @@ fn constants_and_using() {
         Item::Const(name, e) => format!("{} = {}", name.text, expr(e)),
         Item::Function(f) => f.name.text.clone(),
         Item::Struct(s) => s.name.text.clone(),
+        Item::Host(f) => f.name.text.clone(),
+        Item::Alias(a) => a.name.text.clone(),
     };
     let items: Vec<_> = file.items.iter().map(names).collect();
     assert_eq!(items, ["A B.C", "", "F", "k = 3", "n = (+ (- (^ k 2)) (* 2 π))"]);
@@ -294,4 +296,12 @@ fn host_code_is_skipped() {
 fn modules_are_unwrapped() {
     let file = read("module A\nmodule B\n@i function f() end\nend\n@i function g() end\nend\n@i function h() end");
     assert_eq!((file.items.len(), file.skipped.len()), (3, 0));
+}
+
+#[test]
+fn exchanges_and_what_they_exchange() {
+    assert_eq!(body("x ↔ y"), "(↔ x y)");
+    assert_eq!(body("a::∅ ↔ x"), "(↔ a::∅ x)");
+    assert_eq!(body("(a, b)::∅ ↔ @fields x"), "(↔ (tuple a b)::∅ (fields x))");
+    assert_eq!(body("x[end] ↔ (y::T)::∅"), "(↔ (index x end) (:: y T)::∅)");
 }

@@ -15,7 +15,7 @@ fn numbers(list: &[i64]) -> Vec<Number> {
 }
 
 fn given(text: &str, arguments: Vec<Argument>) -> Analysis {
-    let (inputs, _) = read(&mut Sources::default(), "test.nil", text.to_string(), &Budget::default());
+    let (inputs, _) = read(&mut Sources::default(), "test.nil", text.to_string(), &Budget::default(), false);
     analyse(&inputs, &Settings { arguments, ..Settings::default() })
 }
 

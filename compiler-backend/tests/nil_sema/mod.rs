@@ -30,7 +30,7 @@ mod code {
 
 /// Analyses a program whose entry point has parameters of these types.
 fn analysed(text: &str, types: &[&str]) -> Analysis {
-    let (inputs, found) = read(&mut Sources::default(), "test.nil", text.to_string(), &Budget::default());
+    let (inputs, found) = read(&mut Sources::default(), "test.nil", text.to_string(), &Budget::default(), false);
     assert!(found.is_empty(), "{found:?}");
     let types = types.iter().map(ToString::to_string).collect();
     analyse(&inputs, &Settings { types, ..Settings::default() })

@@ -33,7 +33,7 @@ pub(crate) use level::Level;
 pub(crate) use prove::{ClaimName, Prove};
 pub(crate) use source::{
     Alias, Limit, OfAssembly, OfChecked, OfCompiled, OfInverted, OfNumbers, Options, Reading, Source, SourceOf,
-    SourcesOf, Uncompute,
+    SourcesOf, Strictness, Uncompute,
 };
 
 /// Headings of the help.
@@ -291,6 +291,9 @@ pub(crate) struct Import {
     /// The options for PISA.
     #[command(flatten)]
     pub(crate) pisa: Reading,
+    /// What is refused.
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
 }
 
 /// Options of `asm`.

@@ -83,6 +83,9 @@ pub(crate) struct Options {
     /// The options for PISA.
     #[command(flatten)]
     pub(crate) pisa: Reading,
+    /// What is refused.
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
     /// The limit on the size of sources.
     #[command(flatten)]
     pub(crate) limit: Limit,
@@ -115,17 +118,17 @@ macro_rules! some_options {
 
 some_options! {
     /// How a program for gradients is read: Janus and PISA have no numbers with derivatives.
-    OfNumbers "A `.rasm` file, an assembled object, a `.nil`, `.vlad` or `.fut` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, definitions IsaFiles, limit Limit;
+    OfNumbers "A `.rasm` file, an assembled object, a `.nil`, `.vlad` or `.fut` file; `-` is standard input": nil Nil, compiler Compiler, assembly Assembly, definitions IsaFiles, strictness Strictness, limit Limit;
     /// How a program of the lab is read.
-    OfLab "`.rasm` files, assembled objects, `.nil` or `.ja` (`.janus`) files": nil Nil, compiler Compiler, janus Janus, room StackOptions, limit Limit;
+    OfLab "`.rasm` files, assembled objects, `.nil` or `.ja` (`.janus`) files": nil Nil, compiler Compiler, janus Janus, room StackOptions, strictness Strictness, limit Limit;
     /// How a program is read that is not run.
-    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`), `.pisa` (`.pal`), `.vlad` or `.fut` files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, definitions IsaFiles, pisa Reading, limit Limit;
+    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`), `.pisa` (`.pal`), `.vlad` or `.fut` files; `-` is standard input": nil Nil, janus Janus, assembly Assembly, definitions IsaFiles, pisa Reading, strictness Strictness, limit Limit;
     /// How a program is read that is compiled.
-    OfCompiled "A `.nil`, `.ja` (`.janus`), `.vlad` or `.fut` file": nil Nil, compiler Compiler, janus Janus, room StackOptions, definitions IsaFiles, limit Limit;
+    OfCompiled "A `.nil`, `.ja` (`.janus`), `.vlad` or `.fut` file": nil Nil, compiler Compiler, janus Janus, room StackOptions, definitions IsaFiles, strictness Strictness, limit Limit;
     /// How a program is read that is inverted.
     OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus Janus, assembly Assembly, definitions IsaFiles, limit Limit;
     /// How a program is read that is assembly, or becomes assembly.
-    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly Assembly, definitions IsaFiles, pisa Reading, limit Limit;
+    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly Assembly, definitions IsaFiles, pisa Reading, strictness Strictness, limit Limit;
 }
 
 impl How for Options {
@@ -150,7 +153,7 @@ impl Source {
     /// Refuses options that have no meaning for this kind of file.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let Some(kind) = kind_at(&self.file) else { return Ok(()) };
-        let Options { nil, compiler, janus, room, assembly, definitions, pisa, .. } = &self.options;
+        let Options { nil, compiler, janus, room, assembly, definitions, pisa, strictness, .. } = &self.options;
         let is = |kinds: &[FileKind]| kinds.contains(&kind);
         let compiled = is(&[FileKind::Nil, FileKind::Janus]);
         let called = is(&[FileKind::Nil, FileKind::Vlad, FileKind::Futhark]);
@@ -171,7 +174,7 @@ impl Source {
             ("--define", !assembly.define.is_empty(), "assembly", is(&[FileKind::Assembly])),
             ("--pendvm-bugs", pisa.pendvm_bugs, "PISA", is(&[FileKind::Pisa])),
             ("--alias", pisa.alias != Alias::Error, "PISA", is(&[FileKind::Pisa])),
-            ("--strict", pisa.strict, "PISA", is(&[FileKind::Pisa])),
+            ("--strict", strictness.strict, "PISA and Nil", is(&[FileKind::Pisa, FileKind::Nil])),
         ];
         if let Some((option, _, language, _)) = options.iter().find(|(_, given, _, fits)| *given && !fits) {
             bail!("{option} is for programs in {language}, and {} is {}", display_name(&self.file), kind.name());
@@ -243,8 +246,16 @@ pub(crate) struct Reading {
     /// How to treat instructions that write a register they also read, such as `ADD $1 $1`.
     #[arg(long, help_heading = PISA, value_enum, default_value_t, value_name = "error|noop")]
     pub(crate) alias: Alias,
-    /// Refuse immediates and branch distances that need more than 16 bits (26 for `BRA` and `RBRA`).
-    #[arg(long, help_heading = PISA)]
+}
+
+/// Whether a program is refused that could be read with something left out or extended.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Strictness {
+    /// Refuse `.jl` files with a function that cannot be read, and PISA that needs wide immediates.
+    ///
+    /// Without it, such functions are left out, with a warning. In PISA, immediates and branch distances may then need at most 16 bits, and 26 those of
+    /// `BRA` and `RBRA`.
+    #[arg(long, help_heading = GENERAL)]
     pub(crate) strict: bool,
 }
 
@@ -261,7 +272,7 @@ pub(crate) enum Alias {
 /// Options of programs in Nil.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Nil {
-    /// The arguments: numbers, `[1,2,3]`, `[1 2; 3 4]`, `(re,im)`, `zeros(2,3)`, `1:10`, `@file.npy`.
+    /// The arguments: numbers, `[1,2,3]`, `[1 2; 3 4]`, `(re,im)`, `zeros(2,3)`, `1:10`, `@file.npy`; keywords `n=3`.
     #[arg(long, help_heading = NIL, value_name = "VALUES", allow_hyphen_values = true)]
     pub(crate) args: Option<String>,
     /// The function where a run begins [default: the last one].

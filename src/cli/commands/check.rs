@@ -65,7 +65,12 @@ fn idle(program: &Program) -> Option<String> {
     let items = nil.inputs.iter().filter(|input| !input.library).flat_map(|input| &input.tree.items);
     let functions = items.filter_map(|item| match item {
         ast::Item::Function(f) if f.instruction.is_none() => Some(f.name.text.as_str()),
-        ast::Item::Function(_) | ast::Item::Struct(_) | ast::Item::Using(_) | ast::Item::Const(..) => None,
+        ast::Item::Function(_)
+        | ast::Item::Struct(_)
+        | ast::Item::Using(_)
+        | ast::Item::Host(_)
+        | ast::Item::Alias(_)
+        | ast::Item::Const(..) => None,
     });
     let mut names: Vec<&str> = functions.filter(|name| !compiled.contains(name_in_source(name))).collect();
     names.dedup();

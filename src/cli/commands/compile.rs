@@ -24,9 +24,12 @@ use crate::cli::status::Status;
 pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
     let Given { nil, compiler, janus, room, .. } = given;
     let budget = budget(given);
-    let arguments = match &nil.args {
-        Some(text) => arguments::parse_within(text, &budget).context("--args")?,
-        None => Vec::new(),
+    let (arguments, keywords) = match &nil.args {
+        Some(text) => {
+            let (positional, keywords) = arguments::with_keywords(text).context("--args")?;
+            (arguments::parse_within(&positional, &budget).context("--args")?, keywords)
+        }
+        None => (Vec::new(), Vec::new()),
     };
     let types = match &nil.types {
         Some(text) => {
@@ -54,8 +57,10 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
     Ok(Options {
         entry: nil.entry.clone(),
         arguments,
+        keywords,
         types,
         format,
+        strict: given.strictness.strict,
         fast_float: compiler.fast_float,
         budget,
         extensions: Vec::new(),

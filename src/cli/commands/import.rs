@@ -20,8 +20,11 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
         bail!("{} is not a program in PISA", load::display_name(file));
     }
     let text = load::text_of(file, bytes)?;
-    let options =
-        Options { read: pisa::Options { budget, ..reading(&args.pisa) }, cells: args.cells, below: args.below };
+    let options = Options {
+        read: pisa::Options { budget, ..reading(&args.pisa, &args.strictness) },
+        cells: args.cells,
+        below: args.below,
+    };
     let imported = import(load::display_name(file), &text, &options);
     let Some(translation) = imported.text else {
         report(&imported.diagnostics, &imported.sources, args.json, reporter)?;

@@ -40,7 +40,7 @@ use pendula::uncompute;
 use pendula::vm::{self, Machine, Outcome, Snapshot};
 use serde_json::{Map, Value};
 
-use crate::cli::args::{Alias, Conditions, Options as SourceOptions, Reading, Source, Switch, Uncompute};
+use crate::cli::args::{Alias, Conditions, Options as SourceOptions, Reading, Source, Strictness, Switch, Uncompute};
 use crate::cli::output::{as_json, report};
 use crate::cli::program::Program;
 use crate::cli::report::answer;
@@ -53,7 +53,7 @@ use crate::cli::status::{Reported, Status, settled};
 pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
     let mut budget = budget(&source.options);
     budget.words = mem.unwrap_or(budget.words);
-    let pisa = pisa::Options { budget, ..reading(&source.options.pisa) };
+    let pisa = pisa::Options { budget, ..reading(&source.options.pisa, &source.options.strictness) };
     let assembly = &source.options.assembly;
     let defines = assembly.define.clone();
     let extensions = source.options.definitions.isa.clone();
@@ -67,10 +67,10 @@ pub(crate) fn budget(given: &SourceOptions) -> Budget {
 }
 
 /// The options for reading PISA, from the command line's.
-fn reading(given: &Reading) -> pisa::Options {
+fn reading(given: &Reading, strictness: &Strictness) -> pisa::Options {
     pisa::Options {
         pendvm_bugs: given.pendvm_bugs,
-        strict: given.strict,
+        strict: strictness.strict,
         alias: match given.alias {
             Alias::Error => pisa::Alias::Refuse,
             Alias::Noop => pisa::Alias::Nothing,

@@ -1,6 +1,8 @@
 //! The message for a Nil program that was run without its arguments: the function's parameters, and a command line with
 //! suitable arguments.
 
+mod uses;
+
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
@@ -8,9 +10,12 @@ use pendula::arguments;
 use pendula::asm::diagnostic::{Diagnostic, Place, Severity, plural};
 use pendula::compiler::compile::{self, compile};
 use pendula::compiler::nil::ast;
+use pendula::compiler::nil::entries::entries;
 use pendula::compiler::nil::sema::Input;
 use pendula::load::{CompiledSource, Loaded, display_name};
 use pendula::vm::{Config, Machine, Outcome, Program};
+
+use uses::Kind;
 
 use crate::cli::args::Source;
 
@@ -49,8 +54,8 @@ fn wanting<'l>(
     if errors().any(|d| d.code != "P0452") || !run && errors().next().is_none() {
         return None;
     }
-    let (input, f) = entries(&nil.inputs, options.entry.as_deref()).into_iter().next()?;
-    Some((nil, f, input))
+    let first = entries(&nil.inputs, options.entry.as_deref()).into_iter().next()?;
+    Some((nil, first.function, first.input))
 }
 
 /// The message for a Nil program that cannot be run (or, without `run`, cannot be compiled) for lack of arguments;
@@ -81,30 +86,6 @@ pub(super) fn missing(source: &Source, loaded: &Loaded, options: &compile::Optio
     }
     let message = format!("`{}` takes {takes}, and none are given", f.name.text);
     Some(Diagnostic::error("P0452", message).at(place, list).help(help.join("\n")))
-}
-
-/// The possible entry functions, in the order of the compiler's search: the definitions of the function with this name,
-/// or of the last function.
-pub(super) fn entries<'i>(inputs: &'i [Input], entry: Option<&str>) -> Vec<(&'i Input, &'i ast::Function)> {
-    let functions = |library: bool| {
-        let files = inputs.iter().filter(move |input| input.library == library);
-        files.flat_map(|input| input.tree.items.iter().map(move |item| (input, item))).filter_map(|(input, item)| {
-            match item {
-                ast::Item::Function(f) => Some((input, f)),
-                ast::Item::Struct(_) | ast::Item::Using(_) | ast::Item::Const(..) => None,
-            }
-        })
-    };
-    if let Some(entry) = entry {
-        let named = |(_, f): &(&Input, &ast::Function)| f.name.text == entry && f.instruction.is_none();
-        let own: Vec<_> = functions(false).filter(named).collect();
-        return if own.is_empty() { functions(true).filter(named).collect() } else { own };
-    }
-    let Some((_, last)) = functions(false).next_back() else { return Vec::new() };
-    let same = |(_, f): &(&Input, &ast::Function)| f.name.text == last.name.text && f.instruction == last.instruction;
-    let mut out: Vec<_> = functions(false).filter(same).collect();
-    out.reverse();
-    out
 }
 
 /// The program's other functions, with their parameters.
@@ -245,11 +226,39 @@ fn values(inputs: &[Input], f: &ast::Function, p: &ast::Param, n: usize) -> Vec<
         Some(ty) => of_type(inputs, f, ty, (n, result), 0),
         None => {
             let (real, int) = (numbers(n, result), whole(n, result));
-            // First one value of each kind.
+            // First what its uses tell, then one value of each kind.
+            let told = uses::kind(f, &p.name.text).map(|kind| of_kind(inputs, f, &kind, (n, result)));
             let kinds = [real[0].clone(), int[0].clone(), vector(&real[0]), matrix(&real[0])];
             let others = [real[1].clone(), int[1].clone(), int[2].clone(), vector(&int[0])];
-            kinds.into_iter().chain(others).chain([vector("0.0"), matrix("0.0")]).collect()
+            let any = kinds.into_iter().chain(others).chain([vector("0.0"), matrix("0.0")]);
+            told.unwrap_or_else(|| any.collect())
         }
+    }
+}
+
+/// The candidate values of a parameter that is used like this.
+fn of_kind(inputs: &[Input], f: &ast::Function, kind: &Kind, (n, result): (usize, bool)) -> Vec<String> {
+    let (real, int) = (numbers(n, result), whole(n, result));
+    match kind {
+        // Zeros come last, where they are looked for.
+        Kind::Matrix => vec![matrix(&real[0]), matrix(&int[0]), vector(&real[0]), matrix("0.0")],
+        Kind::Vector => vec![vector(&real[0]), vector(&int[0]), matrix(&real[0]), vector("0.0")],
+        Kind::Complex => vec![if result { "(0.0,0.0)".into() } else { "(1.5,0.5)".into() }],
+        Kind::Tuple(parts) => {
+            let all = |of: &String| format!("({})", vec![of.as_str(); (*parts).clamp(2, 64)].join(","));
+            vec![all(&real[0]), all(&int[0])]
+        }
+        Kind::Field(field) => {
+            let structs = inputs.iter().flat_map(|i| &i.tree.items);
+            let structs = structs.filter_map(|item| if let ast::Item::Struct(s) = item { Some(s) } else { None });
+            let has = |s: &&ast::Struct| s.fields.iter().any(|(name, _)| name.text == *field);
+            let ty = |s: &ast::Struct| ast::TypeExpr { name: s.name.clone(), args: Vec::new(), span: s.span.clone() };
+            let found = structs.filter(has).flat_map(|s| of_type(inputs, f, &ty(s), (n, result), 0));
+            let found: Vec<String> = found.collect();
+            if found.is_empty() { real } else { found }
+        }
+        Kind::Whole => int,
+        Kind::Truth => vec!["true".into(), "false".into()],
     }
 }
 

@@ -14,7 +14,11 @@ impl Parser<'_> {
         let mut otherwise = Vec::new();
         loop {
             self.bump();
-            let condition = self.condition_or_none();
+            let mut condition = self.condition_or_none();
+            // `(pre, ~)`: the condition holds afterwards exactly when it held before.
+            if std::mem::take(&mut self.repeated) || self.host && condition.post.is_none() {
+                condition.post = Some(condition.pre.clone());
+            }
             let body = self.block();
             branches.push((condition, body));
             match self.kind() {
@@ -53,6 +57,7 @@ impl Parser<'_> {
 
     /// The condition of a block. A condition with a syntax error is reported, and the block is still read.
     fn condition_or_none(&mut self) -> Condition {
+        self.repeated = false;
         let (start, brackets) = (self.token().start, self.brackets);
         let condition = match self.condition() {
             Ok(condition) => return condition,
@@ -80,6 +85,7 @@ impl Parser<'_> {
         match expr.kind {
             ExprKind::Tuple(mut parts) if parts.len() == 2 => {
                 let post = parts.pop().filter(|p| p.kind != ExprKind::Name("~".to_owned()));
+                self.repeated = post.is_none();
                 match parts.pop() {
                     Some(pre) => Ok(Condition { pre, post }),
                     None => Err(Failed),
@@ -181,7 +187,8 @@ impl Parser<'_> {
             "@inbounds" => Mark::Inbounds,
             "@inline" => Mark::Inline,
             "@simd" => Mark::Simd,
-            "@threads" | "@instr" => Mark::Hint,
+            // Expressions within expressions are computed in any case.
+            "@threads" | "@instr" | "@auto_expand" | "@auto_alloc" => Mark::Hint,
             _ => {
                 let message = format!("the macro `{name}` is not known");
                 let help = match name {
@@ -327,6 +334,17 @@ impl Parser<'_> {
                     _ if self.safe_ends() => (condition, None),
                     _ => (condition, Some(self.expr()?)),
                 };
+                Ok(Safe::Assert { condition, message })
+            }
+            // `if e throw(…) end`
+            (Tok::Kw(Kw::If), _) => {
+                self.bump();
+                let condition = self.expr()?;
+                let thrown = self.expr()?;
+                self.expect(Tok::Kw(Kw::End), "`end`")?;
+                let message = raised(thrown).ok_or(Failed)?;
+                let span = condition.span.clone();
+                let condition = Expr { kind: ExprKind::Unary(Unary::Not, Box::new(condition)), span };
                 Ok(Safe::Assert { condition, message })
             }
             (Tok::Macro, "@show") => {

@@ -24,7 +24,15 @@ impl Parser<'_> {
     /// Skips one statement of the host with the blocks in it: at least one token, if there is one.
     pub(super) fn skip_statement(&mut self) -> Span {
         let start = self.token().start;
-        self.skip(Vec::new());
+        self.skip(Vec::new(), false);
+        start..self.last_end
+    }
+
+    /// Skips one statement of the host outside of functions. In a file of the host, reversible functions inside of its
+    /// blocks are read.
+    pub(super) fn skip_top_statement(&mut self) -> Span {
+        let start = self.token().start;
+        self.skip(Vec::new(), self.host);
         start..self.last_end
     }
 
@@ -32,7 +40,7 @@ impl Parser<'_> {
     pub(super) fn skip_safe(&mut self) -> Span {
         let start = self.token().start;
         if self.lines {
-            self.skip(Vec::new());
+            self.skip(Vec::new(), false);
         } else {
             self.recover_in_brackets();
         }
@@ -41,10 +49,11 @@ impl Parser<'_> {
 
     /// Skips the rest of a block that was opened at `opener`, and its `end`.
     pub(super) fn skip_block(&mut self, opener: &Span) {
-        self.skip(vec![Open::Block(opener.start, opener.end)]);
+        self.skip(vec![Open::Block(opener.start, opener.end)], false);
     }
 
-    fn skip(&mut self, mut stack: Vec<Open>) {
+    /// Skips host code after these open blocks; `inside` tells whether reversible functions in it are read.
+    fn skip(&mut self, mut stack: Vec<Open>, inside: bool) {
         // Where to continue if the blocks have no end: the first reversible function at the beginning of a line.
         let mut resume: Option<(Cursor<'_>, usize)> = None;
         let in_block = !stack.is_empty();
@@ -55,6 +64,22 @@ impl Parser<'_> {
             let ended = stack.is_empty() && !first && token.line_before && !wants_more(last);
             if ended || (stack.is_empty() && (token.kind == Tok::Semi || (in_block && !first))) {
                 break;
+            }
+            if inside
+                && token.kind == Tok::Macro
+                && self.starts_item()
+                && let Some(scope) = self.host_scopes(&stack)
+            {
+                self.inner_item(scope);
+                (last, first) = (Tok::Kw(Kw::End), false);
+                continue;
+            }
+            let structure = token.kind == Tok::Kw(Kw::Struct)
+                || self.text_of(token) == "mutable" && self.cursor.second().kind == Tok::Kw(Kw::Struct);
+            if inside && structure && !stack.is_empty() && self.host_scopes(&stack).is_some() {
+                self.inner_struct();
+                (last, first) = (Tok::Kw(Kw::End), false);
+                continue;
             }
             match token.kind {
                 Tok::Eof => break,
@@ -119,6 +144,28 @@ impl Parser<'_> {
             }
             self.unbalanced = true;
         }
+    }
+
+    /// The scopes of the host that these blocks make; `None` if functions in them are none of the program, because they
+    /// are quoted or made by macros.
+    fn host_scopes(&self, stack: &[Open]) -> Option<Vec<usize>> {
+        let mut scopes = Vec::new();
+        for open in stack {
+            let Open::Block(start, end) = open else { return None };
+            match self.slice(*start..*end) {
+                "quote" | "macro" | "struct" => return None,
+                "if" | "module" | "baremodule" => {}
+                // `@testset "name" begin … end`, as opposed to a plain `begin`
+                "begin" => {
+                    let line = self.slice(0..*start).rsplit('\n').next().unwrap_or("");
+                    if line.trim_start().starts_with("@testset") {
+                        scopes.push(*start);
+                    }
+                }
+                _ => scopes.push(*start),
+            }
+        }
+        Some(scopes)
     }
 
     /// Whether a reserved word is only quoted: `:end`, `x.end`.
@@ -244,6 +291,7 @@ fn wants_more(last: Tok) -> bool {
             | Tok::Subtype
             | Tok::Typed
             | Tok::Elem
+            | Tok::Exchange
             | Tok::Kw(Kw::In | Kw::Isa | Kw::Where)
     )
 }

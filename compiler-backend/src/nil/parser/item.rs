@@ -1,6 +1,10 @@
 //! Reads the top level: functions, structs, `using` and constants. Everything else is host code.
 
-use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Function, Item, Name, Param, Span, Struct, Unary};
+use pendula_isa::diagnostic::Severity;
+
+use super::super::ast::{
+    Alias, AssignOp, Binary, Expr, ExprKind, Function, HostFunction, Item, Name, Param, Span, Struct, Unary, Unread,
+};
 use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
 use super::text::documentation;
@@ -9,15 +13,22 @@ use super::{Failed, Parsed, Parser};
 /// The help text for a faulty function head.
 const HEAD: &str = "a head is `@i function f(x, y::T; k = 1) where T`, or `@i function (:+=)(f)(y, x)` for `y += f(x)`";
 
+/// The name of the functions that a call of an object of this type reaches.
+pub(crate) fn called(ty: &str) -> String {
+    format!("(::{ty})")
+}
+
 impl Parser<'_> {
     /// Reads all items of the file.
     pub(super) fn items(&mut self) {
         while !self.at(Tok::Eof) {
-            (self.lines, self.in_index, self.in_choice) = (true, false, false);
-            (self.depth, self.brackets, self.end_missing) = (0, 0, false);
-            (self.suspect, self.else_if) = (None, None);
-            self.stmt_start = self.token().start;
+            self.begin_item();
+            let found = self.diagnostics.len();
             self.item();
+            // What cannot be read of the host's own code is skipped, too.
+            if self.host && !self.stopped {
+                self.diagnostics.iter_mut().skip(found).for_each(|d| d.severity = d.severity.min(Severity::Warning));
+            }
             if !matches!(self.kind(), Tok::Str { .. } | Tok::Macro) {
                 self.doc = None;
             }
@@ -25,6 +36,14 @@ impl Parser<'_> {
         if let Some(opener) = self.modules.pop() {
             self.block_without_end(opener);
         }
+    }
+
+    /// Resets what belongs to one item.
+    fn begin_item(&mut self) {
+        (self.lines, self.in_index, self.in_choice) = (true, false, false);
+        (self.depth, self.brackets, self.end_missing) = (0, 0, false);
+        (self.suspect, self.else_if) = (None, None);
+        self.stmt_start = self.token().start;
     }
 
     fn item(&mut self) {
@@ -73,6 +92,9 @@ impl Parser<'_> {
                 }
             }
             kind => {
+                if self.host && self.host_function() {
+                    return;
+                }
                 let what = match kind {
                     Tok::Kw(Kw::Function) => "a plain `function`".to_owned(),
                     Tok::Kw(Kw::Macro) => "a `macro`".to_owned(),
@@ -86,10 +108,58 @@ impl Parser<'_> {
         }
     }
 
+    /// Reads a function of the host if it is one expression.
+    fn host_function(&mut self) -> bool {
+        let token = self.token();
+        let whole = token.kind == Tok::Kw(Kw::Function);
+        if !(whole || token.kind == Tok::Ident && self.cursor.second().kind == Tok::LParen) {
+            return false;
+        }
+        let before = (self.cursor, self.last_end, self.diagnostics.len(), self.tree.faulty.len());
+        let found = self.attempt(|p| {
+            if whole {
+                p.bump();
+            }
+            let name = p.dotted_name()?;
+            if !p.goes_on(Tok::LParen) {
+                return Err(Failed);
+            }
+            let (params, keywords) = p.bracketed(false, Self::params)?;
+            let mut type_params = Vec::new();
+            p.where_clauses(&mut type_params)?;
+            if !keywords.is_empty() || params.iter().any(|p| p.rest || p.default.is_some()) {
+                return Err(Failed);
+            }
+            if whole {
+                p.eat(Tok::Kw(Kw::Return));
+            } else {
+                p.expect(Tok::Equals, "`=`")?;
+            }
+            let body = p.expr()?;
+            if whole {
+                p.expect(Tok::Kw(Kw::End), "`end`")?;
+            }
+            p.statement_end()?;
+            Ok(HostFunction { name, params, type_params, body })
+        });
+        match found {
+            Some(function) if self.diagnostics.len() == before.2 => {
+                self.tree.items.push(Item::Host(function));
+                true
+            }
+            _ => {
+                (self.cursor, self.last_end) = (before.0, before.1);
+                self.diagnostics.truncate(before.2);
+                self.tree.faulty.truncate(before.3);
+                false
+            }
+        }
+    }
+
     /// Skips a host statement.
     fn host(&mut self, what: &str) {
         let begins = self.kind();
-        let span = self.skip_statement();
+        let span = self.skip_top_statement();
         if matches!(begins, Tok::OpenText | Tok::OpenComment) {
             return;
         }
@@ -122,6 +192,93 @@ impl Parser<'_> {
 
     /// Reads the item after `@i`.
     fn doc_item(&mut self, doc: Option<String>) {
+        if !self.host {
+            return self.marked_item(doc);
+        }
+        let before = (self.cursor, self.last_end, self.modules.len());
+        let (found, faulty, items) = (self.diagnostics.len(), self.tree.faulty.len(), self.tree.items.len());
+        self.marked_item(doc);
+        // Nothing is left out where reading stopped because the file is too large.
+        if self.diagnostics.len() == found || self.stopped {
+            return;
+        }
+        let mut errors = self.diagnostics.split_off(found);
+        self.tree.faulty.truncate(faulty);
+        let function = self.tree.items.drain(items..).find_map(|item| match item {
+            Item::Function(f) => Some(f),
+            Item::Struct(_) | Item::Using(_) | Item::Host(_) | Item::Alias(_) | Item::Const(..) => None,
+        });
+        let reason = Box::new(errors.swap_remove(0));
+        // What follows begins where its brackets and blocks end, and not where reading it failed.
+        (self.cursor, self.last_end) = (before.0, before.1);
+        self.begin_item();
+        let start = self.token().start;
+        let inline = self.skip_marks();
+        let opener = self.token();
+        self.muted += 1;
+        let unbalanced = self.unbalanced;
+        if matches!(opener.kind, Tok::Kw(Kw::Function | Kw::Struct)) {
+            self.bump();
+            self.skip_block(&(opener.start..opener.end));
+        } else {
+            self.skip_statement();
+        }
+        self.unbalanced = unbalanced;
+        self.muted -= 1;
+        let head = function.as_ref().is_some_and(|f| f.unread.is_none());
+        let unread = Some(Unread { reason, head });
+        let none = || Name { text: String::new(), span: opener.start..opener.end };
+        let function = function.unwrap_or_else(|| Function::new(none(), inline, None));
+        self.notes.verbatim.push(start..self.last_end);
+        let span = start..self.last_end;
+        self.tree.items.push(Item::Function(Function { body: Vec::new(), span, unread, ..function }));
+    }
+
+    /// Takes `@i` and `@inline`, and tells whether `@inline` was among them.
+    fn skip_marks(&mut self) -> bool {
+        let mut inline = false;
+        while self.at(Tok::Macro) {
+            inline |= self.text_of(self.token()) == "@inline";
+            self.bump();
+        }
+        inline
+    }
+
+    /// Reads a struct that stands inside of the host's blocks.
+    pub(super) fn inner_struct(&mut self) {
+        let flags = (self.lines, self.in_index, self.in_choice);
+        let (found, items) = (self.diagnostics.len(), self.tree.items.len());
+        let before = (self.cursor, self.last_end);
+        self.begin_item();
+        let token = self.bump();
+        if self.text_of(token) == "mutable" {
+            self.struct_item(token.start);
+        } else {
+            (self.cursor, self.last_end) = before;
+            self.struct_item(token.start);
+        }
+        if self.diagnostics.len() > found && !self.stopped {
+            self.diagnostics.truncate(found);
+            self.tree.items.truncate(items);
+            (self.cursor, self.last_end) = before;
+            self.muted += 1;
+            self.skip_statement();
+            self.muted -= 1;
+        }
+        (self.lines, self.in_index, self.in_choice) = flags;
+    }
+
+    /// Reads a function that stands inside of the host's blocks `scope`.
+    pub(super) fn inner_item(&mut self, scope: Vec<usize>) {
+        let flags = (self.lines, self.in_index, self.in_choice);
+        let outer = std::mem::replace(&mut self.scope, scope);
+        self.begin_item();
+        self.doc_item(None);
+        self.scope = outer;
+        (self.lines, self.in_index, self.in_choice) = flags;
+    }
+
+    fn marked_item(&mut self, doc: Option<String>) {
         let start = self.token().start;
         self.item_column = self.token().column;
         let mut inline = false;
@@ -162,22 +319,18 @@ impl Parser<'_> {
     fn function(&mut self, start: usize, inline: bool, doc: Option<String>) {
         let opener = self.bump();
         let span = opener.start..opener.end;
-        let mut function = Function {
-            name: Name { text: String::new(), span: span.clone() },
-            instruction: None,
-            params: Vec::new(),
-            keywords: Vec::new(),
-            type_params: Vec::new(),
-            inline,
-            doc,
-            body: Vec::new(),
-            span: span.clone(),
-        };
+        let mut function = Function::new(Name { text: String::new(), span: span.clone() }, inline, doc);
+        function.scope.clone_from(&self.scope);
+        let found = self.diagnostics.len();
         if self.head(&mut function).is_err() {
             self.lines = true;
             self.in_index = false;
             self.brackets = 0;
             self.skip_block(&span);
+            if let (true, Some(reason)) = (self.host, self.diagnostics.get(found)) {
+                function.unread = Some(Unread { reason: Box::new(reason.clone()), head: false });
+                self.tree.items.push(Item::Function(function));
+            }
             return;
         }
         function.body = self.block();
@@ -189,13 +342,26 @@ impl Parser<'_> {
     /// The head of a function up to its body.
     fn head(&mut self, function: &mut Function) -> Parsed<()> {
         let token = self.token();
+        let mut callee = None;
         match token.kind {
             Tok::Ident => function.name = self.dotted_name()?,
             Tok::LParen | Tok::Colon => {
-                function.instruction = Some(self.instruction(token)?);
-                self.expect(Tok::LParen, "`(` and the name of a function")?;
-                function.name = self.operator_name()?;
-                self.expect(Tok::RParen, "`)`")?;
+                if token.kind == Tok::LParen && self.cursor.second().kind != Tok::Colon {
+                    callee = Some(self.callee()?);
+                } else {
+                    function.instruction = Some(self.instruction(token)?);
+                    // `(:+=(f))` is the same as `(:+=)(f)`.
+                    let inside = token.kind == Tok::LParen && self.at(Tok::LParen);
+                    if !inside {
+                        self.expect(Tok::RParen, "`)`")?;
+                    }
+                    self.expect(Tok::LParen, "`(` and the name of a function")?;
+                    function.name = self.operator_name()?;
+                    self.expect(Tok::RParen, "`)`")?;
+                    if inside {
+                        self.expect(Tok::RParen, "`)`")?;
+                    }
+                }
             }
             _ => return Err(self.unexpected("the name of a function")),
         }
@@ -204,6 +370,11 @@ impl Parser<'_> {
         }
         let (params, keywords) = self.bracketed(false, Self::params)?;
         (function.params, function.keywords) = (params, keywords);
+        if let Some(callee) = callee {
+            let of = callee.ty.as_ref().map_or("", |ty| ty.name.text.as_str());
+            function.name = Name { text: called(of), span: callee.name.span.clone() };
+            function.params.insert(0, callee);
+        }
         if self.at(Tok::Typed) {
             let span = self.token().start..self.token().end;
             let help = "remove it: a reversible function gives back its arguments";
@@ -234,20 +405,24 @@ impl Parser<'_> {
         }
     }
 
-    /// `(:+=)` or `:(+=)`.
-    fn instruction(&mut self, first: Token) -> Parsed<AssignOp> {
+    /// `(f::T)`: the object that is called.
+    fn callee(&mut self) -> Parsed<Param> {
+        let open = self.bump();
+        let named = self.at(Tok::Ident) && self.cursor.second().kind == Tok::Typed || self.at(Tok::Typed);
+        if !named {
+            let span = open.start..self.token().end;
+            return Err(self.error(codes::HEADER, span, "a function must have a name, or an object `(f::T)`", HEAD));
+        }
+        let param = self.param()?;
+        self.expect(Tok::RParen, "`)`")?;
+        Ok(param)
+    }
+
+    /// `(:+=` or `:(+=`.
+    fn instruction(&mut self, _: Token) -> Parsed<AssignOp> {
         let second = self.cursor.second();
         let third = self.cursor.third();
         let (Tok::LParen | Tok::Colon, Tok::Assign(op, false)) = (second.kind, third.kind) else {
-            if first.kind == Tok::LParen && second.kind != Tok::Colon {
-                let span = first.start..second.end;
-                return Err(self.error(
-                    codes::HEADER,
-                    span,
-                    "a function must have a name; objects cannot be called",
-                    HEAD,
-                ));
-            }
             self.bump();
             self.bump();
             let token = self.token();
@@ -261,7 +436,6 @@ impl Parser<'_> {
         self.bump();
         self.bump();
         self.bump();
-        self.expect(Tok::RParen, "`)`")?;
         Ok(op)
     }
 
@@ -280,6 +454,12 @@ impl Parser<'_> {
                 continue;
             }
             let param = self.param()?;
+            let last = matches!(self.kind(), Tok::RParen | Tok::Semi);
+            if param.rest && !last {
+                let help = "it takes all further arguments, so it is the last before keywords";
+                let message = format!("`{}...` cannot stand here", param.name.text);
+                return Err(self.error(codes::SPLAT, param.name.span, message, help));
+            }
             if after { &mut keywords } else { &mut params }.push(param);
             if !matches!(self.kind(), Tok::RParen | Tok::Semi) {
                 self.expect(Tok::Comma, "`,` or `)`")?;
@@ -289,25 +469,15 @@ impl Parser<'_> {
 
     fn param(&mut self) -> Parsed<Param> {
         let token = self.token();
-        if token.kind == Tok::Typed {
-            let span = token.start..token.end;
-            return Err(self.error(codes::HEADER, span, "this parameter has no name", "write a name before `::`"));
-        }
-        let name = self.name("a parameter")?;
+        let name = match token.kind {
+            // A parameter without a name is not used, but has one in results.
+            Tok::Typed => Name { text: format!("_{}", token.start), span: token.start..token.end },
+            _ => self.name("a parameter")?,
+        };
         let ty = if self.eat(Tok::Typed) { Some(self.type_expr()?) } else { None };
-        if self.at(Tok::Splat) {
-            self.splat();
-            self.bump();
-        }
+        let rest = self.eat(Tok::Splat);
         let default = if self.eat(Tok::Equals) { Some(self.expr()?) } else { None };
-        Ok(Param { name, ty, default })
-    }
-
-    /// Reports `...`, which is the next token.
-    pub(super) fn splat(&mut self) -> Failed {
-        let span = self.token().start..self.token().end;
-        let help = "write the arguments one by one, or pass an array or a struct";
-        self.error(codes::SPLAT, span, "the number of arguments must be known: `...` cannot be used", help)
+        Ok(Param { name, ty, default, rest })
     }
 
     fn struct_item(&mut self, start: usize) {
@@ -418,6 +588,7 @@ impl Parser<'_> {
                 self.constants.insert(name.text.clone());
                 self.tree.items.push(Item::Const(name, value));
             }
+            None if self.host && self.type_alias() => {}
             None => {
                 (self.cursor, self.last_end) = before;
                 let token = if self.at(Tok::Kw(Kw::Const)) { self.cursor.second() } else { self.token() };
@@ -425,6 +596,26 @@ impl Parser<'_> {
                 self.host(&what);
             }
         }
+    }
+
+    /// `const T{S} = Vector{S}`, or `const T = Vector{Int}`.
+    fn type_alias(&mut self) -> bool {
+        let found = self.attempt(|p| {
+            p.eat(Tok::Kw(Kw::Const));
+            let name = p.name("a name")?;
+            let mut type_params = Vec::new();
+            if p.at(Tok::LBrace) {
+                p.type_params(&mut type_params)?;
+            }
+            p.expect(Tok::Equals, "`=`")?;
+            let ty = p.type_expr()?;
+            p.statement_end()?;
+            let is_type = ty.name.text.starts_with(char::is_uppercase);
+            if is_type { Ok(Alias { name, type_params, ty }) } else { Err(Failed) }
+        });
+        let is = found.is_some();
+        self.tree.items.extend(found.map(Item::Alias));
+        is
     }
 
     /// Whether an expression is arithmetic on numbers and constants.

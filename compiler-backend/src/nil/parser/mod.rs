@@ -13,6 +13,8 @@ mod stmt;
 mod text;
 mod types;
 
+pub(crate) use item::called;
+
 use pendula_isa::budget::{Budget, Exceeded, Resource};
 use pendula_isa::diagnostic::{Diagnostic, Place};
 
@@ -118,6 +120,8 @@ struct Parser<'a> {
     in_choice: bool,
     /// The bracket in which `~` may stand for a condition, and whether it was found there.
     tilde: Option<usize>,
+    /// Whether the last condition was a pair with `~` as the second.
+    repeated: bool,
     /// The number of open brackets in this statement.
     brackets: usize,
     /// The number of chains of comparisons so far.
@@ -134,6 +138,11 @@ struct Parser<'a> {
     unbalanced: bool,
     /// The open `module … end`.
     modules: Vec<Span>,
+    /// Whether the file belongs to the host language: functions stand also inside of its blocks, and one that cannot be
+    /// read is left out.
+    host: bool,
+    /// The host's scopes around this function.
+    scope: Vec<usize>,
     /// The names of the constants so far.
     constants: std::collections::HashSet<String>,
 }
@@ -145,18 +154,25 @@ pub fn parse(file: u16, text: &str) -> (File, Vec<Diagnostic>) {
 
 /// The same as [`parse`], within a budget.
 pub fn parse_within(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>) {
-    let (tree, diagnostics, _) = parse_with_notes(file, text, budget);
+    let (tree, diagnostics, _) = parse_with_notes(file, text, budget, false);
+    (tree, diagnostics)
+}
+
+/// Reads a file of the host language. Functions that cannot be read are in the tree, with their first errors.
+pub fn parse_host(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>) {
+    let (tree, diagnostics, _) = parse_with_notes(file, text, budget, true);
     (tree, diagnostics)
 }
 
 /// Reads a file, and records what the formatter needs.
-pub(crate) fn parse_with_notes(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>, Notes) {
+pub(crate) fn parse_with_notes(file: u16, text: &str, budget: &Budget, host: bool) -> (File, Vec<Diagnostic>, Notes) {
     let mut parser = Parser {
         file,
         cursor: Cursor::new(Lexer::new(text, 0, text.len())),
         last_kind: Tok::Semi,
         budget: budget.at_most(MOST.0, MOST.1),
         lines: true,
+        host,
         ..Parser::default()
     };
     parser.items();

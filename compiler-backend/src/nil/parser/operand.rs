@@ -77,6 +77,7 @@ impl Parser<'_> {
         let wrap: fn(Box<Expr>) -> ExprKind = match self.text_of(token) {
             "@const" => ExprKind::Const,
             "@skip!" => ExprKind::Skip,
+            "@fields" => ExprKind::Fields,
             name => {
                 let message = format!("the macro `{name}` cannot stand in an expression");
                 let help = "only `@const` and `@skip!` can; other macros belong to the host language";
@@ -84,7 +85,8 @@ impl Parser<'_> {
             }
         };
         self.bump();
-        let inner = if self.at(Tok::LParen) && self.adjacent() { self.deeper(Self::operand)? } else { self.expr()? };
+        let one = self.at(Tok::LParen) && self.adjacent() || self.text_of(token) == "@fields";
+        let inner = if one { self.deeper(Self::operand)? } else { self.expr()? };
         let span = token.start..inner.span.end;
         self.build(wrap(Box::new(inner)), span, self.height)
     }
@@ -188,7 +190,15 @@ impl Parser<'_> {
         loop {
             let token = self.token();
             if token.kind == Tok::Typed && !self.new_line() {
-                return Err(self.asserted_type(token));
+                // `x::∅`
+                if self.cursor.second().kind == Tok::Empty {
+                    return Ok(expr);
+                }
+                self.bump();
+                let (start, height) = (expr.span.start, self.height);
+                let ty = self.type_expr()?;
+                expr = self.build(ExprKind::Typed(Box::new(expr), ty), start..self.last_end, height)?;
+                continue;
             }
             if token.space_before {
                 return Ok(expr);
@@ -219,6 +229,13 @@ impl Parser<'_> {
                             self.bump();
                             let span = name.start..name.end;
                             ExprKind::Field(Box::new(expr), Name { text: self.text_of(name).to_owned(), span })
+                        }
+                        // `x.:1`
+                        Tok::Colon if self.adjacent() && self.cursor.second().kind == Tok::Int => {
+                            self.bump();
+                            let number = self.bump();
+                            let span = number.start..number.end;
+                            ExprKind::Field(Box::new(expr), Name { text: self.text_of(number).to_owned(), span })
                         }
                         _ => return Err(self.unexpected("a field's name")),
                     }
@@ -257,6 +274,15 @@ impl Parser<'_> {
                 keywords.push((name, self.expr()?));
             } else {
                 let arg = self.expr()?;
+                // `f(x; k...)`: all keywords in k.
+                if after && self.at(Tok::Splat) {
+                    let dots = self.bump();
+                    keywords.push((Name { text: "...".to_owned(), span: dots.start..dots.end }, arg));
+                    if !self.at(Tok::RParen) {
+                        self.expect(Tok::Comma, "`,` or `)`")?;
+                    }
+                    continue;
+                }
                 match arg.kind {
                     // `f(x; k)` is short for `f(x; k = k)`.
                     ExprKind::Name(ref text) if after => {
@@ -271,7 +297,10 @@ impl Parser<'_> {
             }
             height = height.max(self.height);
             if self.at(Tok::Splat) {
-                self.splat();
+                if let Some(last) = args.pop() {
+                    let span = last.span.start..self.token().end;
+                    args.push(Expr { kind: ExprKind::Splat(Box::new(last)), span });
+                }
                 self.bump();
             }
             match self.kind() {

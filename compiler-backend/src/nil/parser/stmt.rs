@@ -1,6 +1,6 @@
 //! Reads statements: assignments, allocations and calls.
 
-use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
+use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Side, Span, Stmt, StmtKind, Unary};
 use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
 use super::expr::TARGET;
@@ -153,7 +153,7 @@ impl Parser<'_> {
                 self.block_end(token, token.start);
                 StmtKind::Block(body)
             }
-            Tok::Macro if !matches!(self.text_of(token), "@const" | "@skip!") => self.macro_stmt(token)?,
+            Tok::Macro if !matches!(self.text_of(token), "@const" | "@skip!" | "@fields") => self.macro_stmt(token)?,
             Tok::Tilde => return self.inverse(token),
             Tok::LParen => {
                 return match self.stmt_parens()? {
@@ -234,6 +234,21 @@ impl Parser<'_> {
                 self.operator();
                 StmtKind::Alloc { target, value: self.expr()?, free: false }
             }
+            Tok::Exchange => self.exchange(target, false)?,
+            Tok::Typed if self.cursor.second().kind == Tok::Empty => {
+                self.bump();
+                self.bump();
+                self.exchange(target, true)?
+            }
+            Tok::Comma if self.lists_names() => {
+                let mut names = vec![target];
+                while self.eat(Tok::Comma) {
+                    names.push(self.binary(TARGET)?);
+                }
+                let (span, height) = (start..self.last_end, self.height);
+                let target = self.build(ExprKind::Tuple(names), span, height)?;
+                return self.after_target(target);
+            }
             Tok::Equals | Tok::BadAssign => {
                 let text = self.text_of(token);
                 let own = match &target.kind {
@@ -285,6 +300,28 @@ impl Parser<'_> {
         Ok(Part::Stmt(self.stmt_from(kind, start)))
     }
 
+    /// `x ↔ y` from `↔` on; `empty` tells whether `::∅` stands after x.
+    fn exchange(&mut self, place: Expr, empty: bool) -> Parsed<StmtKind> {
+        self.expect(Tok::Exchange, "`↔`")?;
+        let left = Side { place, empty };
+        let place = self.binary(TARGET)?;
+        let empty = self.goes_on(Tok::Typed) && self.cursor.second().kind == Tok::Empty;
+        if empty {
+            self.bump();
+            self.bump();
+        }
+        Ok(StmtKind::Exchange { left, right: Side { place, empty } })
+    }
+
+    /// Whether a comma continues the names of an allocation: `m, n ← size(x)`.
+    fn lists_names(&self) -> bool {
+        let mut ahead = self.cursor;
+        while matches!(ahead.token.kind, Tok::Comma | Tok::Ident) && !(ahead.token.line_before && self.lines) {
+            ahead.bump();
+        }
+        self.lines && matches!(ahead.token.kind, Tok::Alloc | Tok::Free)
+    }
+
     /// Records a name that this faulty statement would have declared, so that its uses are not reported.
     fn faulty_name(&mut self, target: &Expr) {
         if let ExprKind::Name(name) = &target.kind {
@@ -320,6 +357,8 @@ impl Parser<'_> {
                     _ => Err(Failed),
                 }
             }
+            // A statement that does nothing.
+            ExprKind::Name(name) if name == "nothing" => Ok(Stmt { kind: StmtKind::Block(Vec::new()), span }),
             kind => {
                 let help = match kind {
                     ExprKind::Unary(Unary::Tilde, _) => "`~` inverts a statement or a call: `~f(x)`, `~(y += x)`",

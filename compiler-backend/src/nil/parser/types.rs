@@ -22,6 +22,15 @@ impl Parser<'_> {
 
     /// The arguments of a type, if it has any, after its name.
     pub(super) fn type_rest(&mut self, start: usize, name: Name) -> Parsed<TypeExpr> {
+        if name.text == "typeof" && self.at(Tok::LParen) && self.adjacent() {
+            let of = self.bracketed(false, |p| {
+                p.bump();
+                let of = p.expr()?;
+                p.expect(Tok::RParen, "`)`")?;
+                Ok(of)
+            })?;
+            return Ok(TypeExpr { name, args: vec![TypeArg::Of(Box::new(of))], span: start..self.last_end });
+        }
         let args = if self.at(Tok::LBrace) && self.adjacent() { self.type_args()? } else { Vec::new() };
         Ok(TypeExpr { name, args, span: start..self.last_end })
     }

@@ -109,7 +109,7 @@ impl Body<'_, '_> {
         }
         match binding.kind {
             Kind::Alias => {}
-            Kind::Param | Kind::Loop => {
+            Kind::Loop => {
                 let message = format!("`{}` was not allocated here", name.text);
                 return self.fail(
                     &name.span,
@@ -118,14 +118,24 @@ impl Body<'_, '_> {
                     "only what `←` allocated can be deallocated",
                 );
             }
-            Kind::Local(_) => {
+            // A parameter without a value gets another one before the function ends.
+            Kind::Param if binding.value.type_of().is_none_or(|t| t.words().is_none()) => {
+                let message = format!("`{}` was not allocated here", name.text);
+                let help = "only what `←` allocated can be deallocated";
+                return self.fail(&name.span, codes::NOT_ASSIGNABLE, message, help);
+            }
+            Kind::Local(_) | Kind::Param | Kind::Moved => {
                 if self.loops_since(n) {
                     let message = format!("`{}` is deallocated in a loop, but allocated before it", name.text);
                     return self.fail(&name.span, codes::BRANCHES, message, "deallocate it after the loop");
                 }
-                let (block, _) = self.made(name, e, Some(&binding.value))?;
+                let value = match binding.kind {
+                    Kind::Param | Kind::Moved => self.out_of_parameter(n, &binding.value, &name.text, span)?,
+                    _ => binding.value.clone(),
+                };
+                let (block, _) = self.made(name, e, Some(&value))?;
                 let block = invert::block(&block);
-                let done = self.release(&binding.value, block, span);
+                let done = self.release(&value, block, span);
                 if done.is_err()
                     && let Some(b) = self.scopes.get_mut(n)
                 {
@@ -257,8 +267,11 @@ impl Body<'_, '_> {
             (Value::Num(ScalarExpr::Place(place), Some(ty)), Value::Num(x, _))
             | (Value::Tropical(ScalarExpr::Place(place), ty), Value::Tropical(x, _)) => {
                 // A logarithmic zero cannot be multiplied into a word.
+                // Neither can an infinity be taken away again.
+                let infinite = |w: u64| f64::from_bits(w).is_infinite();
                 let acc = match (ty, &x) {
                     (Ty::L, ScalarExpr::Const(_)) => Acc::Xor,
+                    (Ty::F, ScalarExpr::Const(w)) if infinite(*w) => Acc::Xor,
                     (Ty::L, _) => Acc::Mul,
                     (Ty::Int | Ty::Q | Ty::F, _) => Acc::Add,
                 };

@@ -44,19 +44,20 @@ impl Body<'_, '_> {
         if let Some((name, args, keywords)) = operation(value)
             && let Some((candidates, inverse)) = self.instruction(op, name)
         {
-            let mut values = Vec::new();
-            for a in &args {
-                values.push(self.eval(a)?);
-            }
+            let args: Vec<ast::Expr> = args.into_iter().cloned().collect();
+            let (mut values, given) = self.given(&args, false)?;
             let types: Option<Vec<Type>> = std::iter::once(&to).chain(&values).map(Value::type_of).collect();
             if let Some(types) = types
                 && self.choose(&candidates, &types).fits()
             {
-                let spans: Vec<Span> =
-                    std::iter::once(&target.span).chain(args.iter().map(|a| &a.span)).cloned().collect();
+                let spans: Vec<Span> = std::iter::once(target.span.clone()).chain(given).collect();
                 values.insert(0, to);
                 return self.invoke(&candidates, values, &spans, keywords, inverse, span);
             }
+        }
+        // `y += x` for arrays is `y .+= x`.
+        if matches!(to, Value::Array(_)) && is_place(value) {
+            return self.assign_points(op, target, value, span);
         }
         if let Value::Array(_) = to {
             let help = match &value.kind {
@@ -365,5 +366,15 @@ pub(super) fn scalar_type(v: &Value) -> Option<Ty> {
         Value::Log(..) => Some(Ty::F),
         Value::Struct(_, parts) | Value::Tuple(parts) => parts.first().and_then(scalar_type),
         Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
+    }
+}
+
+/// Whether an expression names a place: a variable, or a part of one.
+fn is_place(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Name(_) => true,
+        ExprKind::Call { callee, .. } => matches!(&callee.kind, ExprKind::Name(name) if name == "vec"),
+        ExprKind::Field(inner, _) | ExprKind::Index(inner, _) | ExprKind::Adjoint(inner) => is_place(inner),
+        _ => false,
     }
 }

@@ -87,6 +87,12 @@ pub(super) struct Body<'s, 'a> {
     pub(super) failed: HashSet<String>,
     /// For each open loop, the number of names at its beginning.
     pub(super) loops: Vec<usize>,
+    /// The parameters with their own places.
+    pub(super) parameters: Vec<(ast::Name, super::value::Value)>,
+    /// The number of functions of the host, one within the other, whose expressions are being evaluated.
+    pub(super) within: usize,
+    /// The host's scopes around the function.
+    pub(super) scope: &'a [usize],
     /// Routines that are undone separately: their names and bodies.
     pub(super) routines: Vec<(Option<String>, Vec<ast::Stmt>)>,
 }

@@ -14,7 +14,7 @@ use crate::nil::types::{Type, number};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
 
-impl Body<'_, '_> {
+impl<'a> Body<'_, 'a> {
     /// `f(args…)` as a value.
     pub(super) fn call_value(
         &mut self,
@@ -27,6 +27,8 @@ impl Body<'_, '_> {
         let span = &e.span;
         let name = match &callee.kind {
             ExprKind::Name(name) => name.clone(),
+            // `Complex{}(x, y)`: the type arguments are those of the values.
+            ExprKind::Type(t) if t.args.is_empty() => t.name.text.clone(),
             ExprKind::Type(t) => {
                 let ty = self.type_expr(t)?;
                 return self.construct(ty, args, span);
@@ -63,11 +65,11 @@ impl Body<'_, '_> {
         if let Some(v) = self.sizes(&name, args, span)? {
             return Ok(v);
         }
-        let mut values = Vec::with_capacity(args.len());
-        for arg in args {
-            values.push(self.eval_point(arg, dot)?);
+        let (values, spans) = self.given(args, dot)?;
+        if let Some(v) = self.user_value(&name, (&values, &spans), keywords, span)? {
+            return Ok(v);
         }
-        if let Some(v) = self.user_value(&name, &values, args, keywords, span)? {
+        if let Some(v) = self.host_value(&name, &values, span)? {
             return Ok(v);
         }
         if let Some((key, _)) = keywords.first() {
@@ -76,7 +78,44 @@ impl Body<'_, '_> {
         self.apply(&name, values, span)
     }
 
-    fn is_variable(&self, e: &ast::Expr) -> bool {
+    /// The value of a function of the host that is one expression.
+    fn host_value(&mut self, name: &str, values: &[Value], span: &Span) -> Done<Option<Value>> {
+        /// The greatest depth of calls among them.
+        const MOST: usize = 64;
+        let types: Option<Vec<Type>> = values.iter().map(Value::type_of).collect();
+        let (Some(all), Some(types)) = (self.s.hosts.get(name).cloned(), types) else { return Ok(None) };
+        // The later definition takes the place of the earlier one.
+        let fits = |(file, f): &(u16, &'a ast::HostFunction)| {
+            let mut names = super::names(&self.s.structs, &std::collections::HashMap::new());
+            let one = |(p, t): (&ast::Param, &Type)| {
+                p.ty.as_ref().is_none_or(|e| names.accepts(e, t, &f.type_params).is_some())
+            };
+            (f.params.len() == types.len() && f.params.iter().zip(&types).all(one)).then_some((*file, *f, names.bound))
+        };
+        let Some((file, f, bound)) = all.iter().rev().find_map(fits) else { return Ok(None) };
+        if self.within >= MOST {
+            let message = format!("`{name}` calls itself without end, or more than {MOST} deep");
+            return self.fail(span, codes::FUNCTION, message, "make it an `@i function` with a loop");
+        }
+        let values = values.iter().map(|v| self.shared(v.clone())).collect::<Done<Vec<Value>>>()?;
+        // It knows its parameters, and nothing of the function that calls it.
+        let outer = (
+            std::mem::take(&mut self.scopes),
+            std::mem::replace(&mut self.types, bound),
+            std::mem::replace(&mut self.file, file),
+        );
+        self.within += 1;
+        self.scopes.open();
+        for (param, value) in f.params.iter().zip(values) {
+            self.alias(&param.name, value);
+        }
+        let value = self.eval(&f.body);
+        self.within -= 1;
+        (self.scopes, self.types, self.file) = outer;
+        value.map(Some)
+    }
+
+    pub(super) fn is_variable(&self, e: &ast::Expr) -> bool {
         matches!(&e.kind, ExprKind::Name(name) if self.scopes.find(name).is_some())
     }
 
@@ -300,14 +339,15 @@ impl Body<'_, '_> {
     fn user_value(
         &mut self,
         name: &str,
-        values: &[Value],
-        args: &[ast::Expr],
+        given: (&[Value], &[Span]),
         keywords: &[(ast::Name, ast::Expr)],
         span: &Span,
     ) -> Done<Option<Value>> {
+        let values = given.0;
         let Some(target) = self.value_function(name, values) else { return Ok(None) };
         let (_, ty) = &target;
-        if self.unit(ty, matches!(ty, Type::Num(Ty::L) | Type::Log { .. })).is_none() {
+        let neutral = matches!(ty, Type::Num(Ty::L) | Type::Log { .. });
+        if matches!(ty, Type::Tropical(_)) || self.unit(ty, neutral).is_none() {
             return Ok(None);
         }
         // The ancilla and the call belong to the computation before the statement.
@@ -328,7 +368,7 @@ impl Body<'_, '_> {
                 self.now.regions_read.push(view.region);
             }
         }
-        let (block, done) = self.block(|s| s.call_with(target.0, value.clone(), values, args, keywords, span));
+        let (block, done) = self.block(|s| s.call_with(target.0, value.clone(), given, keywords, span));
         done?;
         self.flush_asserts();
         self.now.pre.extend(block);

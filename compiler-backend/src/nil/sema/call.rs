@@ -4,7 +4,7 @@
 use pendula_isa::Ty;
 use pendula_isa::diagnostic::plural;
 
-use super::body::Body;
+use super::body::{Body, Sink};
 use super::overload::Choice;
 use super::value::{Literal, Product, ScalarExpr, Value, View};
 use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
@@ -27,6 +27,9 @@ pub(super) struct CallArg {
     pub(super) changed: bool,
 }
 
+/// A keyword of a call: its name, and its value if it is known, or else its expression.
+type Keyword<'e> = (ast::Name, Option<Value>, Option<&'e ast::Expr>);
+
 impl<'a> Body<'_, 'a> {
     /// The definitions of the statement `y op f(…)`, and whether they define the inverse operator.
     pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
@@ -40,8 +43,8 @@ impl<'a> Body<'_, 'a> {
         let (candidates, inverse) = match self.instruction(AssignOp::Add, name) {
             Some(found) => found,
             None => {
-                let all = self.s.by_name.get(name)?;
-                let fit = |n: &&usize| self.s.definitions[**n].ast.params.len() == values.len() + 1;
+                let all = self.s.by_name.get(&self.known_as(name))?;
+                let fit = |n: &&usize| self.s.definitions[**n].ast.takes(values.len() + 1);
                 let fit: Vec<usize> = all.iter().filter(fit).copied().collect();
                 (!fit.is_empty()).then_some((fit, false))?
             }
@@ -68,14 +71,54 @@ impl<'a> Body<'_, 'a> {
         &mut self,
         (candidates, inverse): (Vec<usize>, bool),
         first: Value,
-        rest: &[Value],
-        args: &[ast::Expr],
+        (rest, spans): (&[Value], &[Span]),
         keywords: &[(ast::Name, ast::Expr)],
         span: &Span,
     ) -> Done<()> {
         let values: Vec<Value> = std::iter::once(first).chain(rest.iter().cloned()).collect();
-        let spans: Vec<Span> = std::iter::once(span.clone()).chain(args.iter().map(|a| a.span.clone())).collect();
+        let spans: Vec<Span> = std::iter::once(span.clone()).chain(spans.iter().cloned()).collect();
         self.invoke(&candidates, values, &spans, keywords, inverse, span)
+    }
+
+    /// The values of arguments, with their places in the source: those of `x...` are the parts of a tuple. Under a
+    /// `dot`, the current elements of arrays.
+    pub(super) fn given(&mut self, args: &[ast::Expr], dot: bool) -> Done<(Vec<Value>, Vec<Span>)> {
+        let (mut values, mut spans) = (Vec::with_capacity(args.len()), Vec::with_capacity(args.len()));
+        for arg in args {
+            let spread = match &arg.kind {
+                ast::ExprKind::Splat(inner) => self.eval(inner)?,
+                _ => {
+                    values.push(self.eval_point(arg, dot)?);
+                    spans.push(arg.span.clone());
+                    continue;
+                }
+            };
+            let parts = match spread {
+                Value::Tuple(parts) | Value::Elements(parts) => parts,
+                Value::Complex(..) | Value::Struct(..) => match self.fields_of(spread, &arg.span)? {
+                    Value::Tuple(parts) => parts,
+                    other => vec![other],
+                },
+                other => {
+                    let message = format!("`...` gives the parts of a tuple, found {}", other.describe());
+                    let help = "the number of arguments must be known: pass the array itself";
+                    return self.fail(&arg.span, codes::SPLAT, message, help);
+                }
+            };
+            spans.extend(parts.iter().map(|_| arg.span.clone()));
+            values.extend(parts);
+        }
+        Ok((values, spans))
+    }
+
+    /// Further arguments as the tuple that the last parameter `x...` of a definition takes.
+    fn with_rest<T>(&self, n: usize, mut all: Vec<T>, tuple: impl FnOnce(Vec<T>) -> T) -> Vec<T> {
+        let params = &self.s.definitions[n].ast.params;
+        if params.last().is_some_and(|p| p.rest) && all.len() + 1 >= params.len() {
+            let rest = all.split_off(params.len() - 1);
+            all.push(tuple(rest));
+        }
+        all
     }
 
     /// Calls one of these definitions.
@@ -99,12 +142,13 @@ impl<'a> Body<'_, 'a> {
             }
         }
         let (chosen, types) = self.choose_for(candidates, &values, types);
+        let place = (self.file, span.clone());
+        self.s.refuse_unread(candidates, &chosen, Some((place.0, &place.1)))?;
         let (n, bound) = match chosen {
             Choice::One(n, bound) => (n, bound),
             Choice::None => return self.no_method(candidates, &types, span),
             Choice::Several(several) => {
-                let (file, span) = (self.file, span.clone());
-                return Err(self.s.ambiguous(&several, &types, Some((file, &span))));
+                return Err(self.s.ambiguous(&several, &types, Some((place.0, &place.1))));
             }
         };
         // Recursive calls with ever larger types would not end.
@@ -124,6 +168,11 @@ impl<'a> Body<'_, 'a> {
             settled.push(v.type_of().ok_or(Stop)?);
             passed.push((v, at.clone()));
         }
+        let settled = self.with_rest(n, settled, Type::Tuple);
+        let mut passed = self.with_rest(n, passed, |rest| {
+            let at = rest.first().map_or(span, |(_, at)| at).clone();
+            (Value::Tuple(rest.into_iter().map(|(v, _)| v).collect()), at)
+        });
         let mut key: Vec<ArgKey> = settled.iter().cloned().map(ArgKey::Type).collect();
         for (_, v) in &keys {
             if is_constant(v) {
@@ -172,6 +221,7 @@ impl<'a> Body<'_, 'a> {
         let mut pass = Vec::new();
         for (k, (v, at)) in passed.into_iter().enumerate() {
             let changed = self.changes(fun, k);
+            let v = if changed { self.lent(v, &at)? } else { v };
             pass.push(self.pass(v, changed, &at)?);
         }
         self.check_aliases(fun, &pass, span)?;
@@ -181,6 +231,13 @@ impl<'a> Body<'_, 'a> {
         self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
         self.emit(super::body::Sink::Out, Stmt::Call { func: fun, inverse, args });
         Ok(())
+    }
+
+    /// Whether one of these definitions, or one that could not be read, may be meant by a call with these arguments.
+    pub(super) fn accepts(&self, candidates: &[usize], values: &[Value]) -> bool {
+        let Some(types) = values.iter().map(Value::type_of).collect::<Option<Vec<_>>>() else { return true };
+        let unread = |n: &usize| self.s.definitions[*n].ast.unread.as_ref().is_some_and(|u| !u.head);
+        candidates.iter().any(unread) || self.choose_for(candidates, values, types).0.fits()
     }
 
     /// The definition that a call means, and the types of its arguments: a literal takes the type of the parameter.
@@ -238,7 +295,7 @@ impl<'a> Body<'_, 'a> {
         let Some(first) = candidates.first().and_then(|n| self.s.definitions.get(*n)) else { return Err(Stop) };
         let (f, file) = (first.ast, first.file);
         let name = f.name.text.clone();
-        if candidates.iter().all(|n| self.s.definitions[*n].ast.params.len() != types.len()) {
+        if !candidates.iter().any(|n| self.s.definitions[*n].ast.takes(types.len())) {
             let message = format!("`{name}` takes {}, found {}", plural(f.params.len(), "argument"), types.len());
             let at = f.name.span.clone();
             let d = self.error(span, codes::ARGUMENTS, message);
@@ -256,24 +313,75 @@ impl<'a> Body<'_, 'a> {
     /// The keyword arguments of a call, with the defaults of the missing ones.
     fn keywords(&mut self, n: usize, passed: &[(ast::Name, ast::Expr)], span: &Span) -> Done<Vec<(String, Value)>> {
         let f = self.s.definitions[n].ast;
-        for (name, _) in passed {
-            if !f.keywords.iter().any(|k| k.name.text == name.text) {
+        let all = self.spread_keywords(passed)?;
+        let rest = f.keywords.last().filter(|k| k.rest);
+        for (name, _, _) in &all {
+            if rest.is_none() && !f.keywords.iter().any(|k| k.name.text == name.text) {
                 let message = format!("`{}` has no keyword `{}`", f.name.text, name.text);
                 return self.fail(&name.span, codes::ARGUMENTS, message, "leave it out");
             }
         }
         let mut out = Vec::new();
-        for k in &f.keywords {
-            let value = match (passed.iter().find(|(name, _)| name.text == k.name.text), &k.default) {
-                (Some((_, e)), _) | (None, Some(e)) => self.eval(e)?,
-                (None, None) => {
+        for k in f.keywords.iter().filter(|k| !k.rest) {
+            let given = all.iter().find(|(name, ..)| name.text == k.name.text);
+            let value = match (given, &k.default) {
+                (Some((_, Some(value), _)), _) => value.clone(),
+                (Some((_, None, Some(e))), _) => self.eval(e)?,
+                (None, Some(e)) => self.eval(e)?,
+                (_, None) | (Some((_, None, None)), _) => {
                     let message = format!("the keyword `{}` of `{}` is missing", k.name.text, f.name.text);
                     return self.fail(span, codes::ARGUMENTS, message, "give it after a semicolon");
                 }
             };
             out.push((k.name.text.clone(), value));
         }
+        // `; k...` takes the others, under names of their own.
+        let Some(rest) = rest else { return Ok(out) };
+        for (name, value, e) in all {
+            if f.keywords.iter().any(|k| !k.rest && k.name.text == name.text) {
+                continue;
+            }
+            let value = match (value, e) {
+                (Some(value), _) => value,
+                (None, Some(e)) => self.eval(e)?,
+                (None, None) => return Err(Stop),
+            };
+            out.push((format!("{}.{}", rest.name.text, name.text), value));
+        }
         Ok(out)
+    }
+
+    /// The keywords of a call: those of `; k...` are what this function took with `; k...`.
+    fn spread_keywords<'e>(&mut self, passed: &'e [(ast::Name, ast::Expr)]) -> Done<Vec<Keyword<'e>>> {
+        let mut all: Vec<Keyword<'e>> = Vec::new();
+        for (name, e) in passed {
+            let mut add = |of: Keyword<'e>| {
+                // A later one takes the place of an earlier one.
+                all.retain(|(name, ..)| name.text != of.0.text);
+                all.push(of);
+            };
+            if name.text != "..." {
+                add((name.clone(), None, Some(e)));
+                continue;
+            }
+            let ast::ExprKind::Name(of) = &e.kind else {
+                let help = "write the keywords one by one";
+                return self.fail(&e.span, codes::SPLAT, "only what `; k...` took can be passed on like this", help);
+            };
+            if self.scopes.find(of).is_none() {
+                let message = format!("there is no `{of}` here");
+                return self.fail(&e.span, codes::UNKNOWN, message, "take the keywords of this function with `; k...`");
+            }
+            let prefix = format!("{of}.");
+            for n in 0..self.scopes.len() {
+                let Some(b) = self.scopes.get(n) else { continue };
+                if let Some(key) = b.name.strip_prefix(&prefix) {
+                    let name = ast::Name { text: key.to_string(), span: e.span.clone() };
+                    add((name, Some(b.value.clone()), None));
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Whether a function changes its parameter number `k`, as far as is known.
@@ -282,6 +390,22 @@ impl<'a> Body<'_, 'a> {
         let Some(p) = facts.params.get(k) else { return true };
         written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
             || p.regions.iter().any(|r| written.regions.get(r.0 as usize).copied().unwrap_or(false))
+    }
+
+    /// A number that is written as an argument that the function changes: an ancilla, which must have this value again
+    /// afterwards.
+    fn lent(&mut self, v: Value, span: &Span) -> Done<Value> {
+        let Value::Num(x @ (ScalarExpr::Lit(_) | ScalarExpr::Const(_)), ty) = v else { return Ok(v) };
+        let ty = ty.unwrap_or(Ty::F);
+        let x = self.typed(x, ty, span)?;
+        let var = self.fresh(&self.source(span), ty);
+        let checks = self.ancilla_checks(ty);
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
+        if x != ScalarExpr::Const(0) {
+            let acc = if ty == Ty::L { pendula_isa::Acc::Xor } else { super::accumulator(ty) };
+            self.accumulate(Sink::Pre, Place::Var(var), ty, acc, false, x)?;
+        }
+        Ok(Value::Num(ScalarExpr::var(var), Some(ty)))
     }
 
     /// The words of an argument; `changed` tells whether the function changes it.
@@ -402,6 +526,7 @@ pub(super) fn type_text(e: &ast::TypeExpr) -> String {
         .map(|a| match a {
             ast::TypeArg::Type(t) => type_text(t),
             ast::TypeArg::Number(n, _) => n.to_string(),
+            ast::TypeArg::Of(_) => "…".to_string(),
         })
         .collect();
     if args.is_empty() { e.name.text.clone() } else { format!("{}{{{}}}", e.name.text, args.join(", ")) }

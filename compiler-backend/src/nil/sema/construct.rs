@@ -33,6 +33,8 @@ impl Body<'_, '_> {
                 Value::Num(x, _) => Value::Tropical(x, *ty),
                 _ => return None,
             },
+            // Minus infinity, which the least number is in formats without it.
+            Type::Tropical(Ty::F) => Value::Tropical(ScalarExpr::float(f64::NEG_INFINITY), Ty::F),
             Type::Struct(s) => {
                 let fields: Option<Vec<Value>> = s.fields.iter().map(|(_, t)| self.unit(t, one)).collect();
                 Value::Struct(std::rc::Rc::clone(s), fields?)

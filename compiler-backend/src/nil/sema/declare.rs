@@ -8,8 +8,42 @@ use pendula_isa::diagnostic::{Diagnostic, Place as Source};
 
 use super::{Definition, Input, Sema, names, sparse_matrix};
 use crate::nil::ast::{self, AssignOp};
-use crate::nil::codes;
 use crate::nil::types::{Names, Type, TypeProblem, mentions};
+use crate::nil::{codes, is_host};
+
+/// The name by which calls find a function: that of the source, or, inside of a scope of the host, that with the place
+/// of the scope.
+fn own_name(f: &ast::Function) -> String {
+    match f.scope.last() {
+        Some(at) => inside(&f.name.text, *at),
+        None => f.name.text.clone(),
+    }
+}
+
+fn inside(name: &str, scope: usize) -> String {
+    format!("{name}@{scope}")
+}
+
+/// The name by which a call from these scopes of the host finds the functions that the source calls `name`: those of the
+/// innermost scope that has any.
+pub(super) fn known_as(by_name: &HashMap<String, Vec<usize>>, name: &str, scope: &[usize]) -> String {
+    let inner = scope.iter().rev().map(|at| inside(name, *at)).find(|own| by_name.contains_key(own));
+    inner.unwrap_or_else(|| name.to_string())
+}
+
+/// Whether the bound of a function's type variable number `k` leads back to it.
+fn circular(f: &ast::Function, k: usize) -> bool {
+    let (mut reached, mut todo) = (vec![false; f.type_params.len()], vec![k]);
+    while let Some(n) = todo.pop() {
+        let Some(bound) = &f.type_params[n].bound else { continue };
+        for (m, p) in f.type_params.iter().enumerate() {
+            if mentions(bound, &p.name.text) && !std::mem::replace(&mut reached[m], true) {
+                todo.push(m);
+            }
+        }
+    }
+    reached[k]
+}
 
 impl<'a> Sema<'a> {
     /// Collects the declarations of the files.
@@ -45,6 +79,10 @@ impl<'a> Sema<'a> {
                     }
                     ast::Item::Const(name, value) => {
                         self.constants.insert(&name.text, (input.file, value));
+                    }
+                    ast::Item::Alias(alias) => self.structs.name(alias.clone()),
+                    ast::Item::Host(f) => {
+                        self.hosts.entry(&f.name.text).or_default().push((input.file, f));
                     }
                     ast::Item::Using(_) => {}
                 }
@@ -86,17 +124,13 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Refuses type variables whose bound is a type variable.
+    /// Refuses type variables whose bounds lead back to themselves.
     fn check_bounds(&mut self, file: u16, f: &ast::Function) {
-        for p in &f.type_params {
-            let Some(bound) = &p.bound else { continue };
-            if let Some(other) = f.type_params.iter().find(|other| mentions(bound, &other.name.text)) {
-                let (name, other) = (&p.name.text, &other.name.text);
-                let of = if name == other { "itself".to_string() } else { format!("the type variable `{other}`") };
-                let message = format!("the type variable `{name}` is bounded by {of}");
-                self.error(file, &bound.span, codes::TYPE_NAME, message).help =
-                    Some("bound it by a type, such as `Real`, or leave the bound out".into());
-            }
+        for (k, p) in f.type_params.iter().enumerate() {
+            let Some(bound) = p.bound.as_ref().filter(|_| circular(f, k)) else { continue };
+            let message = format!("the type variable `{}` is bounded by itself", p.name.text);
+            self.error(file, &bound.span, codes::TYPE_NAME, message).help =
+                Some("bound it by a type, such as `Real`, or leave the bound out".into());
         }
     }
 
@@ -114,7 +148,7 @@ impl<'a> Sema<'a> {
         self.definitions.push(Definition { file: input.file, ast: f, library: input.library });
         let alike = match f.instruction {
             Some(op) => self.by_instruction.entry((op, &f.name.text)).or_default(),
-            None => self.by_name.entry(&f.name.text).or_default(),
+            None => self.by_name.entry(own_name(f)).or_default(),
         };
         alike.push(n);
     }
@@ -122,27 +156,28 @@ impl<'a> Sema<'a> {
     /// Refuses two definitions for the same types: every call would be ambiguous. Definitions of the library may be
     /// replaced.
     fn refuse_duplicates(&mut self) {
-        let mut seen: HashMap<(Option<AssignOp>, &str, String), usize> = HashMap::new();
+        let mut seen: HashMap<(Option<AssignOp>, String, String), usize> = HashMap::new();
         for n in 0..self.definitions.len() {
             let d = &self.definitions[n];
             if d.library {
                 continue;
             }
             let (file, f) = (d.file, d.ast);
-            let key = (f.instruction, f.name.text.as_str(), self.signature(f));
-            let Some(first) = seen.get(&key).map(|m| &self.definitions[*m]) else {
-                seen.insert(key, n);
+            if f.unread.as_ref().is_some_and(|u| !u.head) {
                 continue;
-            };
-            // Calls go to the first definition, so that the duplicate is reported once.
-            let alike = match f.instruction {
-                Some(op) => self.by_instruction.get_mut(&(op, f.name.text.as_str())),
-                None => self.by_name.get_mut(f.name.text.as_str()),
-            };
-            if let Some(alike) = alike {
-                alike.retain(|m| *m != n);
             }
+            let key = (f.instruction, own_name(f), self.signature(f));
+            let Some(first) = seen.insert(key.clone(), n) else { continue };
+            // In the host language, the later definition takes the place of the earlier one.
+            if self.inputs.get(file as usize).is_some_and(|i| is_host(&i.name)) {
+                self.forget(first);
+                continue;
+            }
+            seen.insert(key, first);
+            let first = &self.definitions[first];
             let before = Source { file: first.file, span: first.ast.name.span.clone() };
+            // Calls go to the first definition, so that the duplicate is reported once.
+            self.forget(n);
             let message = format!("`{}` is defined twice for the same types", f.name.text);
             let d = self.error(file, &f.name.span, codes::TWICE, message);
             d.secondary.push(pendula_isa::diagnostic::Label { place: before, text: "first here".into() });
@@ -150,15 +185,24 @@ impl<'a> Sema<'a> {
         }
     }
 
+    /// Leaves out a definition where calls look for one.
+    fn forget(&mut self, n: usize) {
+        let f = self.definitions[n].ast;
+        let alike = match f.instruction {
+            Some(op) => self.by_instruction.get_mut(&(op, f.name.text.as_str())),
+            None => self.by_name.get_mut(&own_name(f)),
+        };
+        if let Some(alike) = alike {
+            alike.retain(|m| *m != n);
+        }
+    }
+
     /// The parameter types of a definition as a key, which is equal for definitions that accept the same types.
     fn signature(&self, f: &ast::Function) -> String {
         fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
             if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
-                // Bounds that name a type variable are refused elsewhere.
-                let bound = f.type_params[k]
-                    .bound
-                    .as_ref()
-                    .filter(|b| !f.type_params.iter().any(|p| mentions(b, &p.name.text)));
+                // Bounds that lead back to themselves are refused elsewhere.
+                let bound = f.type_params[k].bound.as_ref().filter(|_| !circular(f, k));
                 let bound = bound.map_or(String::new(), |b| text(b, f, names));
                 return format!("#{k}<:{bound}");
             }
@@ -168,6 +212,7 @@ impl<'a> Sema<'a> {
                     let arg = |a: &ast::TypeArg| match a {
                         ast::TypeArg::Type(t) => text(t, f, names),
                         ast::TypeArg::Number(n, _) => n.to_string(),
+                        ast::TypeArg::Of(_) => String::new(),
                     };
                     format!("{}{{{}}}", e.name.text, e.args.iter().map(arg).collect::<Vec<_>>().join(","))
                 }

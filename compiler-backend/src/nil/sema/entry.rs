@@ -7,10 +7,12 @@ use pendula_isa::diagnostic::{Diagnostic, Label, Place as Source, plural};
 use super::argument::{Argument, argument_data, literal};
 use super::overload::{Choice, best};
 use super::reach::entry_key;
+use super::value::Value;
 use super::{Done, Sema, Stop};
 use crate::lower::Argument as Data;
 use crate::nil::ast::{self};
 use crate::nil::codes;
+use crate::nil::entries::{Entry as Callable, entries};
 use crate::nil::types::{Layout, Type, TypeProblem, same_shape};
 
 /// A definition that accepts the arguments.
@@ -96,7 +98,9 @@ impl Sema<'_> {
             return Err(Stop);
         }
         let types = entry_candidate[first].types.clone();
-        match self.choose(candidates, &types, false) {
+        let chosen = self.choose(candidates, &types, false);
+        self.refuse_unread(candidates, &chosen, None)?;
+        match chosen {
             Choice::Several(several) => Err(self.ambiguous(&several, &types, None)),
             Choice::One(n, _) => {
                 let at = entry_candidate.iter().position(|s| s.definition == n).ok_or(Stop)?;
@@ -160,20 +164,49 @@ impl Sema<'_> {
         let EntryCandidate { definition: n, types, bound, data, distances: _ } = of;
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let mut keywords = Vec::new();
-        for k in &f.keywords {
-            let Some(default) = &k.default else {
-                let message = format!("the keyword `{}` of the entry point has no default", k.name.text);
-                self.error(file, &k.name.span, codes::ENTRY, message).help =
-                    Some("make it a positional parameter".into());
+        let given = &self.settings.keywords;
+        if let Some((name, _)) =
+            given.iter().find(|(name, _)| !f.keywords.iter().any(|k| !k.rest && k.name.text == *name))
+        {
+            let message = format!("`{}` has no keyword `{name}`", f.name.text);
+            let have: Vec<&str> = f.keywords.iter().filter(|k| !k.rest).map(|k| k.name.text.as_str()).collect();
+            let help = match have.is_empty() {
+                true => "leave it out".to_string(),
+                false => format!("its keywords are {}", have.join(", ")),
+            };
+            self.error(file, &f.name.span, codes::ENTRY, message).help = Some(help);
+            return Err(Stop);
+        }
+        for k in f.keywords.iter().filter(|k| !k.rest) {
+            let name = &k.name.text;
+            let own = given.iter().find(|(other, _)| other == name);
+            let value = match (own, &k.default) {
+                (Some((_, text)), _) => number_of(text),
+                (None, Some(default)) => literal(default),
+                (None, None) => {
+                    let message = format!("the keyword `{name}` of the entry point has no value");
+                    self.error(file, &k.name.span, codes::ENTRY, message).help =
+                        Some(format!("give one after the arguments: `--args …,{name}=1.5`"));
+                    return Err(Stop);
+                }
+            };
+            let Some(value) = value else {
+                let (message, help) = match own {
+                    Some((_, text)) => (
+                        format!("the keyword `{name}` takes a number, found `{text}`"),
+                        "give a number, or make it a positional parameter".to_string(),
+                    ),
+                    None => (
+                        format!("the default of the keyword `{name}` is not a number"),
+                        format!(
+                            "give a value after the arguments, `--args …,{name}=1.5`, or make it a positional parameter"
+                        ),
+                    ),
+                };
+                self.error(file, &k.name.span, codes::ENTRY, message).help = Some(help);
                 return Err(Stop);
             };
-            let Some(value) = literal(default) else {
-                let message = format!("the default of the keyword `{}` is not a number", k.name.text);
-                self.error(file, &default.span, codes::ENTRY, message).help =
-                    Some("make it a positional parameter".into());
-                return Err(Stop);
-            };
-            keywords.push((k.name.text.clone(), value));
+            keywords.push((name.clone(), value));
         }
         let key = entry_key(&types, &keywords);
         let fun = self.compile(n, key, types.clone(), keywords, (bound, Vec::new()));
@@ -219,50 +252,51 @@ impl Sema<'_> {
 
     /// The definitions of the entry point: the requested function, or the last one of the program.
     fn find_entry(&mut self) -> Done<Vec<usize>> {
-        let of_program: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
-        if let Some(name) = &self.settings.entry {
-            let named = |n: &usize| {
-                self.definitions[*n].ast.name.text == *name && self.definitions[*n].ast.instruction.is_none()
-            };
-            let library: Vec<usize> = (0..self.definitions.len()).filter(|n| self.definitions[*n].library).collect();
-            let found: Vec<usize> = of_program.iter().chain(&library).copied().filter(named).collect();
-            return match found.first() {
-                Some(_) => Ok(found),
-                None => {
-                    let names: Vec<&str> =
-                        of_program.iter().map(|n| self.definitions[*n].ast.name.text.as_str()).collect();
-                    let help = if names.is_empty() {
-                        "the file defines no reversible function".to_string()
-                    } else {
-                        format!("the file defines {}", names.join(", "))
-                    };
-                    let message = format!("there is no reversible function `{name}`");
-                    self.diagnostics.push(Diagnostic::error(codes::ENTRY, message).help(help));
-                    Err(Stop)
-                }
-            };
+        let entry = self.settings.entry.as_deref();
+        let found = entries(self.inputs, entry);
+        if let Some(first) = found.first() {
+            let (first, all): (_, Vec<usize>) = (*first, found.iter().map(|e| e.number).collect());
+            self.refuse_unread(all.as_slice(), &Choice::None, None)?;
+            return self.in_one_scope(&first, all);
         }
-        match of_program.last() {
-            Some(n) => {
-                let name = &self.definitions[*n].ast.name.text;
-                let instruction = self.definitions[*n].ast.instruction;
-                let same = |m: &usize| {
-                    self.definitions[*m].ast.name.text == *name && self.definitions[*m].ast.instruction == instruction
+        let d = match entry {
+            Some(name) => {
+                let of_program = self.definitions.iter().filter(|d| !d.library);
+                let names: Vec<&str> = of_program.map(|d| d.ast.name.text.as_str()).collect();
+                let help = match names.is_empty() {
+                    true => "the file defines no reversible function".to_string(),
+                    false => format!("the file defines {}", names.join(", ")),
                 };
-                Ok(of_program.iter().rev().copied().filter(same).collect())
+                Diagnostic::error(codes::ENTRY, format!("there is no reversible function `{name}`")).help(help)
             }
             None => {
-                let d = Diagnostic::error(codes::ENTRY, "the file defines no reversible function");
-                let plain =
-                    self.inputs.iter().flat_map(|i| &i.tree.skipped).any(|(what, _)| what.contains("plain `function`"));
+                let skipped = self.inputs.iter().flat_map(|i| &i.tree.skipped);
+                let plain = skipped.into_iter().any(|(what, _)| what.contains("plain `function`"));
                 let help = match plain {
                     true => "put `@i` before `function`: a plain function belongs to the host language, and is skipped",
                     false => "write `@i function f(y!, x) … end`",
                 };
-                self.diagnostics.push(d.help(help));
-                Err(Stop)
+                Diagnostic::error(codes::ENTRY, "the file defines no reversible function").help(help)
             }
-        }
+        };
+        self.diagnostics.push(d);
+        Err(Stop)
+    }
+
+    /// These definitions of one name, if they are in the same scope of the host.
+    fn in_one_scope(&mut self, first: &Callable<'_>, all: Vec<usize>) -> Done<Vec<usize>> {
+        let scope = &first.function.scope;
+        let Some(other) = all.iter().map(|n| &self.definitions[*n]).find(|d| d.ast.scope != *scope) else {
+            return Ok(all);
+        };
+        let place = Source { file: other.file, span: other.ast.name.span.clone() };
+        let (file, name) = (first.input.file, &first.function.name);
+        let line = self.loc(file, &name.span).line;
+        let message = format!("`{}` is defined in several scopes of the host", name.text);
+        let d = self.error(file, &name.span, codes::AMBIGUOUS, message);
+        d.secondary.push(Label { place, text: "this is another".into() });
+        d.help = Some(format!("say which by its line: `--entry {}@{line}`", name.text));
+        Err(Stop)
     }
 
     fn entry_type(
@@ -343,6 +377,15 @@ impl Sema<'_> {
         self.error(file, &param.name.span, codes::ENTRY, message).help =
             Some("give another value, or its type with `--types`".into());
         Err(Stop)
+    }
+}
+
+/// The number or truth value that a text is.
+fn number_of(text: &str) -> Option<Value> {
+    let (tree, errors) = crate::nil::parser::parse(0, &format!("const value = {text}\n"));
+    match tree.items.as_slice() {
+        [ast::Item::Const(_, e)] if errors.is_empty() => literal(e),
+        _ => None,
     }
 }
 

@@ -122,6 +122,18 @@ impl Body<'_, '_> {
             ExprKind::Tuple(parts) => Ok(Value::Tuple(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Array(parts) => Ok(Value::Elements(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Const(a) | ExprKind::Skip(a) => self.eval(a),
+            ExprKind::Typed(a, ty) => {
+                let value = self.eval(a)?;
+                self.has_type(value, ty, &a.span)
+            }
+            ExprKind::Fields(a) => {
+                let value = self.eval(a)?;
+                self.fields_of(value, &a.span)
+            }
+            ExprKind::Splat(_) => {
+                let help = "`...` gives the parts of a tuple as arguments of a call";
+                self.fail(&e.span, codes::SPLAT, "`...` has no meaning here", help)
+            }
         }
     }
 
@@ -226,8 +238,9 @@ impl Body<'_, '_> {
         if name == "Bool" {
             return Ok(Value::Type(Type::Bool));
         }
-        if self.s.by_name.contains_key(name) {
-            return Ok(Value::Function(name.to_string()));
+        let own = self.known_as(name);
+        if self.s.by_name.contains_key(&own) {
+            return Ok(Value::Function(own));
         }
         if self.s.structs.get(name).is_some() {
             let e = ast::TypeExpr {
@@ -262,7 +275,63 @@ impl Body<'_, '_> {
             .map(|b| b.name.clone())
     }
 
+    /// The types that `typeof(x)` in a type stands for take the place of it, under names of their own.
+    fn without_typeof(&mut self, t: &ast::TypeExpr) -> Done<ast::TypeExpr> {
+        if let [ast::TypeArg::Of(e)] = t.args.as_slice() {
+            let (_, value) = self.computed(|s| s.eval(e));
+            let value = value?;
+            let Some(ty) = value.type_of() else {
+                let message = format!("{} has no type here", value.describe());
+                return self.fail(&e.span, codes::TYPE, message, "give a variable");
+            };
+            let name = format!("typeof({})", self.source(&e.span));
+            self.types.insert(name.clone(), ty);
+            let name = ast::Name { text: name, span: t.span.clone() };
+            return Ok(ast::TypeExpr { name, args: Vec::new(), span: t.span.clone() });
+        }
+        let mut t = t.clone();
+        for arg in &mut t.args {
+            if let ast::TypeArg::Type(inner) = arg {
+                *inner = self.without_typeof(inner)?;
+            }
+        }
+        Ok(t)
+    }
+
+    /// A value that must have a type.
+    fn has_type(&mut self, value: Value, ty: &ast::TypeExpr, span: &Span) -> Done<Value> {
+        let ty = &self.without_typeof(ty)?;
+        if let Value::Num(ScalarExpr::Lit(_), None) = value {
+            let wanted = self.type_expr(ty)?;
+            return self.value_as(value, &wanted, span);
+        }
+        let mut names = super::names(&self.s.structs, &self.types);
+        match value.type_of() {
+            Some(found) if names.accepts(ty, &found, &[]).is_none() => {
+                let message = format!("{} is expected here, found {found}", super::call::type_text(ty));
+                self.fail(span, codes::TYPE, message, "convert it, or leave the type out")
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// The fields of a value, as a tuple.
+    pub(super) fn fields_of(&mut self, value: Value, span: &Span) -> Done<Value> {
+        match value {
+            Value::Complex(re, im, ty) => Ok(Value::Tuple(vec![Value::Num(re, ty), Value::Num(im, ty)])),
+            Value::Struct(_, parts) | Value::Tuple(parts) => Ok(Value::Tuple(parts)),
+            Value::Tropical(x, ty) => Ok(Value::Tuple(vec![Value::Num(x, Some(ty))])),
+            Value::Log(log, None) => Ok(Value::Tuple(vec![Value::Num(log, Some(Ty::F))])),
+            Value::Log(log, Some(sign)) => Ok(Value::Tuple(vec![Value::Num(log, Some(Ty::F)), Value::Bool(*sign)])),
+            other => {
+                let message = format!("{} has no fields", other.describe());
+                self.fail(span, codes::TYPE, message, "structs, complex numbers and tuples have fields")
+            }
+        }
+    }
+
     pub(super) fn type_expr(&mut self, t: &ast::TypeExpr) -> Done<Type> {
+        let t = &self.without_typeof(t)?;
         let resolved = super::names(&self.s.structs, &self.types).resolve(t);
         resolved.map_err(|problem| {
             let file = self.file;
@@ -282,6 +351,10 @@ impl Body<'_, '_> {
                 ScalarExpr::Apply(TableFn::Q(pendula_isa::table::q_fn::Name::LogL), vec![x]),
                 Some(Ty::Q),
             )),
+            (Value::Tuple(parts), number) if number.parse::<usize>().is_ok_and(|n| (1..=parts.len()).contains(&n)) => {
+                let n: usize = number.parse().map_err(|_| Stop)?;
+                parts.get(n - 1).cloned().ok_or(Stop)
+            }
             (Value::Struct(s, fields), name_text) => match s.fields.iter().position(|(f, _)| f == name_text) {
                 Some(n) => fields.get(n).cloned().ok_or(Stop),
                 None => {

@@ -1,5 +1,6 @@
 //! Functions that are not in the instruction table, computed with functions that are.
 
+use pendula_isa::table::{TableFn, q_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
@@ -98,6 +99,39 @@ impl Body<'_, '_> {
                 Value::Num(self.convert(x.clone(), Ty::Int, to, span)?, Some(to))
             }
             ("float", [Value::Num(..)]) => args.remove(0),
+            _ => return self.host_library(name, args, span),
+        };
+        Ok(Ok(value))
+    }
+
+    /// The value of a function of the host's libraries; gives the arguments back if none has this name.
+    fn host_library(&mut self, name: &str, mut args: Vec<Value>, span: &Span) -> Done<Result<Value, Vec<Value>>> {
+        let value = match (name, args.as_slice()) {
+            ("iszero" | "isone", [Value::Num(..) | Value::Bool(_)]) => {
+                let of = i128::from(name == "isone");
+                let of = Value::Num(ScalarExpr::Lit(Literal::Int(of)), None);
+                self.binary(Binary::Eq, args.remove(0), of, span)?
+            }
+            // The remainder from 1 to n.
+            ("mod1", [_, _]) => {
+                let one = || Value::Num(ScalarExpr::Lit(Literal::Int(1)), None);
+                let n = args.pop().ok_or(Stop)?;
+                let before = self.arithmetic(Binary::Sub, args.remove(0), one(), span)?;
+                let rest = self.apply("mod", vec![before, n], span)?;
+                self.arithmetic(Binary::Add, rest, one(), span)?
+            }
+            // The logarithm of 1 + exp(x), and of 1 - exp(x).
+            ("gaussian_log" | "gaussian_nlog", [_]) => {
+                let exp = self.apply("exp", args, span)?;
+                let exp = if name == "gaussian_log" { exp } else { self.negate(exp, span)? };
+                self.apply("log1p", vec![exp], span)?
+            }
+            ("content", [Value::Tropical(x, ty)]) => Value::Num(x.clone(), Some(*ty)),
+            ("content", [Value::Log(log, _)]) => Value::Num(log.clone(), Some(Ty::F)),
+            ("content", [Value::Num(x, Some(Ty::L))]) => {
+                let log = TableFn::Q(q_fn::Name::LogL);
+                Value::Num(ScalarExpr::Apply(log, vec![x.clone()]), Some(Ty::Q))
+            }
             _ => return Ok(Err(args)),
         };
         Ok(Ok(value))

@@ -63,16 +63,22 @@ impl<'a> super::Sema<'a> {
         self.direct_writes.push(Written::default());
         let first_call = self.calls.len();
         let mut body = Body::new(self, file, fun, f.clone(), bound);
-        body.classes = classes;
+        (body.classes, body.scope) = (classes, &definition.scope);
         let mut params = Vec::new();
         body.scopes.open();
         for (param, ty) in definition.params.iter().zip(types) {
             let (value, facts) = body.parameter(&param.name.text, &ty);
             params.push(facts);
             body.note(&param.name.text, &value);
+            body.parameters.push((param.name.clone(), value.clone()));
             body.scopes.add(&param.name.text, value, Kind::Param, &param.name.span);
         }
-        for ((name, value), k) in keywords.into_iter().zip(&definition.keywords) {
+        let rest = definition.keywords.last().filter(|k| k.rest);
+        if let Some(k) = rest {
+            body.scopes.add(&k.name.text, Value::Tuple(Vec::new()), Kind::Alias, &k.name.span);
+        }
+        let declared = definition.keywords.iter().filter(|k| !k.rest).chain(rest.into_iter().cycle());
+        for ((name, value), k) in keywords.into_iter().zip(declared) {
             let value = match value {
                 v @ (Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _)
                 | Value::Bool(ScalarExpr::Const(_))
@@ -263,6 +269,9 @@ impl Body<'_, '_> {
             totals: HashMap::new(),
             failed,
             loops: Vec::new(),
+            parameters: Vec::new(),
+            within: 0,
+            scope: &[],
             routines: Vec::new(),
         }
     }

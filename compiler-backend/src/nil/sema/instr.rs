@@ -5,16 +5,28 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use super::assign::unchangeable;
 use super::body::{Body, Sink};
+use super::declare::known_as;
 use super::places::distinct;
 use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
 use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, Stmt, Test, identity, invert};
 use crate::nil::ast::{self, ExprKind, Span};
+use crate::nil::parser::called;
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
 
 /// The number of words that the stack of `PUSH!` has room for.
 const STACK: u64 = 1 << 16;
+
+/// The number of operands of one of the language's own instructions.
+fn operands(name: &str) -> Option<usize> {
+    match name {
+        "SWAP" | "HADAMARD" => Some(2),
+        "ROT" | "IROT" => Some(3),
+        "NEG" | "INC" | "DEC" | "FLIP" | "CONJ" | "INV" | "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!" => Some(1),
+        _ => None,
+    }
+}
 
 impl Body<'_, '_> {
     /// `f(args…)` as a statement.
@@ -31,7 +43,38 @@ impl Body<'_, '_> {
             ExprKind::Unary(ast::Unary::Tilde, inner) => (&**inner, !inverse),
             _ => (callee, inverse),
         };
-        let ExprKind::Name(written) = &callee.kind else {
+        // `M.f(x)`: a name with its module.
+        // The global stack is the one that there is.
+        let global = matches!(&callee.kind, ExprKind::Name(n) if n.ends_with("PUSH!") || n.ends_with("POP!"))
+            && args.len() == 2
+            && self.is_global_stack(&args[0]);
+        let args = if global { &args[1..] } else { args };
+        let written = match &callee.kind {
+            ExprKind::Name(written) => Some(written),
+            ExprKind::Field(module, name) if matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module) => {
+                Some(&name.text)
+            }
+            _ => None,
+        };
+        // An object whose type has calls: `f(x)` with `@i function (f::T)(x)`.
+        let object = match written {
+            Some(written) => self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone()),
+            None if matches!(callee.kind, ExprKind::Field(..) | ExprKind::Index(..)) => Some(self.eval(callee)?),
+            None => None,
+        };
+        if let Some(Value::Struct(s, _)) = &object {
+            let name = self.known_as(&called(&s.name));
+            let mut all = vec![callee.clone()];
+            all.extend_from_slice(args);
+            return match dot {
+                true => self.call_points(&name, inverse, &all, keywords, span),
+                false => self.statement(|s| {
+                    let given = s.given(&all, false)?;
+                    s.call_named(&name, inverse, given, &all, keywords, span)
+                }),
+            };
+        }
+        let Some(written) = written else {
             let accumulates = |f: &ast::Expr| matches!(&f.kind, ExprKind::Name(n) if n.ends_with("Eq"));
             let help = match &callee.kind {
                 ExprKind::Call { callee, .. } if accumulates(callee) => {
@@ -41,8 +84,7 @@ impl Body<'_, '_> {
             };
             return self.fail(&callee.span, codes::FUNCTION, "a function is called by its name here", help);
         };
-        let bound = self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone());
-        let (name, inverse) = match bound {
+        let (name, inverse) = match object {
             Some(Value::Function(f)) => match f.strip_prefix('~') {
                 Some(f) => (f.to_string(), !inverse),
                 None => (f, inverse),
@@ -51,18 +93,15 @@ impl Body<'_, '_> {
                 let message = format!("{} cannot be called", other.describe());
                 return self.fail(&callee.span, codes::TYPE, message, "call a function by its name");
             }
-            None => (written.clone(), inverse),
+            None => (self.known_as(written), inverse),
         };
         if dot {
             return self.call_points(&name, inverse, args, keywords, span);
         }
         let before = self.s.diagnostics.len();
         let done = self.statement(|s| {
-            let mut values = Vec::new();
-            for a in args {
-                values.push(s.eval(a)?);
-            }
-            s.call_named(&name, inverse, values, args, keywords, span)
+            let given = s.given(args, false)?;
+            s.call_named(&name, inverse, given, args, keywords, span)
         });
         if done.is_err() {
             let all: Vec<&ast::Expr> = args.iter().collect();
@@ -92,22 +131,29 @@ impl Body<'_, '_> {
 
     /// A function of the program with a similar name.
     pub(super) fn near_function(&self, name: &str) -> Option<&str> {
-        let mut names: Vec<&str> = self.s.by_name.keys().copied().collect();
+        let mut names: Vec<&str> = self.s.by_name.keys().map(String::as_str).collect();
         names.sort_unstable();
         nearest(name, names.into_iter())
+    }
+
+    /// The name by which this function finds the functions that the source calls `name`.
+    pub(super) fn known_as(&self, name: &str) -> String {
+        known_as(&self.s.by_name, name, self.scope)
     }
 
     fn call_named(
         &mut self,
         name: &str,
         inverse: bool,
-        values: Vec<Value>,
+        (values, spans): (Vec<Value>, Vec<Span>),
         args: &[ast::Expr],
         keywords: &[(ast::Name, ast::Expr)],
         span: &Span,
     ) -> Done<()> {
-        let spans: Vec<Span> = args.iter().map(|a| a.span.clone()).collect();
-        if let Some(candidates) = self.s.by_name.get(name).cloned() {
+        // Definitions of the program add to the language's own instructions.
+        if let Some(candidates) = self.s.by_name.get(name).cloned()
+            && (operands(name).is_none() || self.accepts(&candidates, &values))
+        {
             return self.invoke(&candidates, values, &spans, keywords, inverse, span);
         }
         if self.defined_stmt(name, inverse, &values, &spans, span)? {
@@ -145,30 +191,27 @@ impl Body<'_, '_> {
             };
             s.for_each(&lens, &mut |s, indices| {
                 s.statement(|s| {
-                    let mut values = Vec::new();
-                    for a in args {
-                        s.points = Some(indices.to_vec());
-                        s.shape.clone_from(&lens);
-                        let v = s.eval_point(a, true);
-                        s.points = None;
-                        s.shape.clear();
-                        values.push(v?);
-                    }
-                    s.call_named(name, inverse, values, args, keywords, span)
+                    s.points = Some(indices.to_vec());
+                    s.shape.clone_from(&lens);
+                    let given = s.given(args, true);
+                    s.points = None;
+                    s.shape.clear();
+                    s.call_named(name, inverse, given?, args, keywords, span)
                 })
             })
         })
     }
 
     /// One of the language's own instructions. Gives whether there is one with this name.
-    fn instruction_stmt(&mut self, name: &str, mut values: Vec<Value>, spans: &[Span], span: &Span) -> Done<bool> {
+    pub(super) fn instruction_stmt(
+        &mut self,
+        name: &str,
+        mut values: Vec<Value>,
+        spans: &[Span],
+        span: &Span,
+    ) -> Done<bool> {
         let partner = matches!(name, "DEC" | "IROT" | "POP!" | "COPYPOP!");
-        let expected = match name {
-            "SWAP" | "HADAMARD" => 2,
-            "ROT" | "IROT" => 3,
-            "NEG" | "INC" | "DEC" | "FLIP" | "CONJ" | "INV" | "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!" => 1,
-            _ => return Ok(false),
-        };
+        let Some(expected) = operands(name) else { return Ok(false) };
         if values.len() != expected {
             let expected = pendula_isa::diagnostic::plural(expected, "argument");
             let message = format!("`{name}` takes {expected}, found {}", values.len());
@@ -379,6 +422,18 @@ impl Body<'_, '_> {
     }
 
     /// Moves a word to the program's stack; with `copy`, copies it.
+    /// Whether an expression names the host's global stack.
+    pub(super) fn is_global_stack(&self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(name) => name == "GLOBAL_STACK" && self.scopes.find(name).is_none(),
+            ExprKind::Skip(inner) | ExprKind::Const(inner) => self.is_global_stack(inner),
+            ExprKind::Field(module, name) => {
+                name.text == "GLOBAL_STACK" && matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module)
+            }
+            _ => false,
+        }
+    }
+
     fn push(&mut self, p: Place, v: &Value, copy: bool) -> Done<()> {
         self.s.program.stack = STACK;
         let ty = super::assign::scalar_type(v).unwrap_or(Ty::Int);

@@ -1,7 +1,7 @@
 //! The inverse of statements, by their syntax. Loops keep their bounds inside `~`, because the end of a range is known
 //! when the range is compiled.
 
-use crate::nil::ast::{Condition, Expr, ExprKind, Name, Span, Stmt, StmtKind};
+use crate::nil::ast::{Condition, Expr, ExprKind, Name, Side, Span, Stmt, StmtKind};
 
 /// The inverse of statements: the inverse of each, last one first.
 pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
@@ -69,6 +69,7 @@ pub(super) fn forgotten(list: &[Stmt], found: &mut Vec<Vec<Name>>) {
             | StmtKind::Call { .. }
             | StmtKind::Unroutine { .. }
             | StmtKind::Safe(_)
+            | StmtKind::Exchange { .. }
             | StmtKind::Convert { .. } => {}
         }
     }
@@ -92,6 +93,16 @@ fn lives(list: &[Stmt], live: &mut Vec<(Name, Expr)>) {
                 {
                     let to_of = Expr { kind: ExprKind::Type(to.clone()), span: to.span.clone() };
                     *value = call("zero", vec![to_of], &to.span);
+                }
+            }
+            StmtKind::Exchange { left, right } => {
+                for (from, to) in [(left, right), (right, left)] {
+                    if let (true, ExprKind::Name(new), ExprKind::Name(old)) =
+                        (to.empty, &to.place.kind, &from.place.kind)
+                        && let Some((name, _)) = live.iter_mut().rev().find(|(n, _)| n.text == *old)
+                    {
+                        name.text.clone_from(new);
+                    }
                 }
             }
             StmtKind::Block(list) => lives(list, live),
@@ -148,6 +159,11 @@ pub(super) fn invert(s: &Stmt) -> Stmt {
         }
         StmtKind::Alloc { target, value, free } => {
             StmtKind::Alloc { target: target.clone(), value: value.clone(), free: !free }
+        }
+        // What has no value before it has one after it, and the other way.
+        StmtKind::Exchange { left, right } => {
+            let side = |of: &Side, other: &Side| Side { place: of.place.clone(), empty: other.empty };
+            StmtKind::Exchange { left: side(left, right), right: side(right, left) }
         }
         StmtKind::Zeros { ones, ty, names, free } => {
             StmtKind::Zeros { ones: *ones, ty: ty.clone(), names: names.clone(), free: !free }

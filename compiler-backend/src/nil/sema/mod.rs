@@ -20,6 +20,7 @@ mod construct;
 mod declare;
 mod emit;
 mod entry;
+mod exchange;
 mod expr;
 mod extension;
 mod functions;
@@ -90,10 +91,14 @@ pub struct Settings {
     pub entry: Option<String>,
     /// The arguments of the entry point.
     pub arguments: Vec<Argument>,
+    /// The values of its keywords, by name, as they are written.
+    pub keywords: Vec<(String, String)>,
     /// The types of the entry point's parameters, in order, if they are given.
     pub types: Vec<String>,
     /// The fixed-point format, if it is given.
     pub format: Option<Format>,
+    /// Whether errors in functions that are not used are errors also in a file of the host language.
+    pub strict: bool,
     /// Whether the order of floating-point sums may change, and so their rounding.
     pub fast_float: bool,
     /// The budget for types and constants.
@@ -181,8 +186,11 @@ struct Sema<'a> {
     inputs: &'a [Input],
     settings: &'a Settings,
     definitions: Vec<Definition<'a>>,
-    by_name: HashMap<&'a str, Vec<usize>>,
+    /// By the names that [`Sema::known_as`] gives.
+    by_name: HashMap<String, Vec<usize>>,
     by_instruction: HashMap<(AssignOp, &'a str), Vec<usize>>,
+    /// Functions of the host that are one expression, by name.
+    hosts: HashMap<&'a str, Vec<(u16, &'a ast::HostFunction)>>,
     structs: Structs,
     /// The problems of structs that were reported at their declarations.
     reported: HashSet<TypeProblem>,
@@ -234,6 +242,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         definitions: Vec::new(),
         by_name: HashMap::new(),
         by_instruction: HashMap::new(),
+        hosts: HashMap::new(),
         structs: Structs::new(settings.budget),
         reported: HashSet::new(),
         constants: HashMap::new(),

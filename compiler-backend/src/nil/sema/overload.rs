@@ -63,18 +63,55 @@ impl Sema<'_> {
 
     /// How well a definition fits each of these types; `None` if it does not accept them.
     fn fits(&self, f: &ast::Function, types: &[Type]) -> Option<(Vec<Fit>, HashMap<String, Type>)> {
-        if f.params.len() != types.len() {
+        if !f.takes(types.len()) || f.unread.as_ref().is_some_and(|u| !u.head) {
             return None;
         }
         let mut names = super::names(&self.structs, &HashMap::new());
         let mut all = Vec::with_capacity(types.len());
-        for (param, t) in f.params.iter().zip(types) {
+        let rest = f.params.last().filter(|p| p.rest);
+        let params = f.params.iter().filter(|p| !p.rest).chain(rest.into_iter().cycle());
+        for (param, t) in params.zip(types) {
             all.push(match &param.ty {
                 Some(e) => names.accepts(e, t, &f.type_params)?,
                 None => Fit::ANY,
             });
         }
+        // A definition for just so many arguments fits better than one for any number.
+        all.push(if rest.is_some() { Fit::ANY } else { Fit::EXACT });
         Some((all, names.bound))
+    }
+
+    /// Refuses a call for which a definition that could not be read is chosen, or might be because its parameters are not
+    /// known: no less specific one may run in its place. `call` is its place; `None` for a call from outside.
+    pub(super) fn refuse_unread(
+        &mut self,
+        candidates: &[usize],
+        chosen: &Choice,
+        call: Option<(u16, &Span)>,
+    ) -> Result<(), Stop> {
+        let unread = |n: usize| self.definitions[n].ast.unread.as_ref();
+        let chosen = match chosen {
+            Choice::One(n, _) => unread(*n).map(|u| (*n, u)),
+            Choice::None | Choice::Several(_) => None,
+        };
+        let headless = || candidates.iter().find_map(|n| unread(*n).filter(|u| !u.head).map(|u| (*n, u)));
+        let Some((n, unread)) = chosen.or_else(headless) else { return Ok(()) };
+        let d = &self.definitions[n];
+        let (file, name) = (d.file, d.ast.name.clone());
+        let message = match unread.head {
+            true => format!("this `{}` could not be read and is left out", name.text),
+            false => format!("a definition of `{}` could not be read, and may be the one that is meant", name.text),
+        };
+        let reason = unread
+            .reason
+            .primary
+            .as_ref()
+            .map(|l| Label { place: l.place.clone(), text: unread.reason.message.clone() });
+        let (at, text) = call.unwrap_or((file, &name.span));
+        let d = self.error(at, text, codes::LEFT_OUT, message);
+        d.secondary.extend(reason);
+        d.help = Some("correct the definition; `pendula check` shows what is wrong with it".into());
+        Err(Stop)
     }
 
     /// Reports an ambiguous call. `call` is its place; `None` for a call from outside.

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Definition;
+use super::declare::known_as;
 use crate::nil::ast::{AssignOp, Expr, ExprKind, Stmt, StmtKind};
 
 /// The names that a function changes.
@@ -47,7 +48,7 @@ struct Written<'a> {
 /// The definitions by name.
 pub(super) struct Index<'s, 'a> {
     pub(super) definitions: &'s [Definition<'a>],
-    pub(super) by_name: &'s HashMap<&'a str, Vec<usize>>,
+    pub(super) by_name: &'s HashMap<String, Vec<usize>>,
     pub(super) by_instruction: &'s HashMap<(AssignOp, &'a str), Vec<usize>>,
 }
 
@@ -57,7 +58,7 @@ pub(super) fn changes<'a>(index: &Index<'_, 'a>) -> Vec<Changes<'a>> {
     for d in index.definitions {
         let parameters: HashSet<&str> =
             d.ast.params.iter().chain(&d.ast.keywords).map(|p| p.name.text.as_str()).collect();
-        let mut walk = Walk { index, parameters, out: Written::default() };
+        let mut walk = Walk { index, parameters, scope: &d.ast.scope, out: Written::default() };
         walk.block(&d.ast.body);
         all.push(walk.out);
     }
@@ -96,6 +97,8 @@ struct Walk<'s, 'a> {
     index: &'s Index<'s, 'a>,
     /// Its parameters.
     parameters: HashSet<&'a str>,
+    /// The host's scopes around it.
+    scope: &'a [usize],
     out: Written<'a>,
 }
 
@@ -142,7 +145,7 @@ impl<'a> Walk<'_, 'a> {
                     // A function that is a parameter may be any function with the same number of parameters.
                     let all = 0..self.index.definitions.len();
                     self.call(&all.collect::<Vec<_>>(), 0, &args, keywords);
-                } else if let Some(candidates) = self.index.by_name.get(f.as_str()) {
+                } else if let Some(candidates) = self.index.by_name.get(&known_as(self.index.by_name, f, self.scope)) {
                     self.call(&candidates.clone(), 0, &args, keywords);
                 } else {
                     let changed = if matches!(f.as_str(), "ROT" | "IROT") { 2 } else { args.len() };
@@ -159,6 +162,15 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Block(list) => self.block(list),
             StmtKind::Inverse(inner) | StmtKind::Marked(_, inner) => self.stmt(inner),
             StmtKind::Convert { target, .. } => self.changed(target),
+            StmtKind::Exchange { left, right } => {
+                for (side, other) in [(left, right), (right, left)] {
+                    self.changed(&side.place);
+                    // What is done to the one is done to the other.
+                    let mut parts = Vec::new();
+                    roots(&side.place, &mut |part| parts.push(part));
+                    roots(&other.place, &mut |whole| self.out.parts.extend(parts.iter().map(|part| (*part, whole))));
+                }
+            }
             StmtKind::Zeros { .. } | StmtKind::Unroutine { .. } | StmtKind::Safe(_) => {}
         }
     }
@@ -172,11 +184,28 @@ impl<'a> Walk<'_, 'a> {
         keywords: &'a [(crate::nil::ast::Name, Expr)],
     ) {
         let definitions = self.index.definitions;
-        let fit = |n: &&usize| definitions[**n].ast.params.len() == args.len() + skip;
+        let spread = args.iter().any(|a| matches!(a.kind, ExprKind::Splat(_)));
+        let fit = |n: &&usize| spread || definitions[**n].ast.takes(args.len() + skip);
         let candidates: Vec<usize> = candidates.iter().filter(fit).copied().collect();
+        let spread_at = args.iter().position(|a| matches!(a.kind, ExprKind::Splat(_))).unwrap_or(args.len());
         for (k, arg) in args.iter().enumerate() {
-            let to: Vec<(usize, &'a str)> =
-                candidates.iter().map(|n| (*n, definitions[*n].ast.params[k + skip].name.text.as_str())).collect();
+            // The parts of a tuple may be passed for any parameter from its place on.
+            let to: Vec<(usize, &'a str)> = candidates
+                .iter()
+                .flat_map(|n| {
+                    let params = &definitions[*n].ast.params;
+                    let last = params.len().saturating_sub(1);
+                    let range = if k >= spread_at {
+                        k.min(last)..params.len()
+                    } else {
+                        (k + skip).min(last)
+                            ..(k + skip + 1)
+                                .min(params.len())
+                                .max((k + skip).min(last) + usize::from(!params.is_empty()))
+                    };
+                    range.filter_map(|k| params.get(k)).map(|p| (*n, p.name.text.as_str())).collect::<Vec<_>>()
+                })
+                .collect();
             roots(arg, &mut |name| self.out.passed.push(Passed { name, to: to.clone() }));
         }
         for (key, arg) in keywords {
@@ -196,6 +225,9 @@ pub(super) fn roots<'a>(e: &'a Expr, visit: &mut impl FnMut(&'a str)) {
         | ExprKind::Pipe(a, _)
         | ExprKind::Unary(_, a)
         | ExprKind::Const(a)
+        | ExprKind::Typed(a, _)
+        | ExprKind::Fields(a)
+        | ExprKind::Splat(a)
         | ExprKind::Skip(a) => roots(a, visit),
         ExprKind::Call { args: parts, .. } | ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
             parts.iter().for_each(|p| roots(p, visit));

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use pendula_isa::diagnostic::Severity;
+use pendula_isa::diagnostic::{Diagnostic, Severity};
 
 use super::value::Value;
 use super::{ArgKey, Sema};
 use crate::nil::ast;
-use crate::nil::codes;
 use crate::nil::types::Type;
+use crate::nil::{codes, is_host};
 
 /// The codes of errors for functions that use features of the host language.
 const HOST: &[&str] = &[codes::UNSUPPORTED, codes::FUNCTION, codes::TYPE_NAME];
@@ -48,18 +48,35 @@ impl Sema<'_> {
     /// are warnings, because the function is not used.
     pub(super) fn check_others(&mut self) {
         for n in 0..self.definitions.len() {
-            if self.definitions[n].library || self.compiled.contains(&n) {
+            let d = &self.definitions[n];
+            if d.library || self.compiled.contains(&n) || d.ast.unread.is_some() {
                 continue;
             }
+            let host = !self.settings.strict && self.inputs.get(d.file as usize).is_some_and(|i| is_host(&i.name));
             let Some((types, keywords)) = self.concrete(self.definitions[n].ast) else { continue };
             let before = self.diagnostics.len();
             let key = entry_key(&types, &keywords);
             self.compile(n, key, types, keywords, (HashMap::new(), Vec::new()));
+            if host {
+                self.leave_out(n, before);
+                continue;
+            }
             let new = self.diagnostics.get_mut(before..).unwrap_or_default();
             if new.iter().any(|d| d.severity == Severity::Error && HOST.contains(&d.code)) {
                 new.iter_mut().for_each(|d| d.severity = d.severity.min(Severity::Warning));
             }
         }
+    }
+
+    /// In a file of the host language, one warning takes the place of the errors in a function that is not used.
+    fn leave_out(&mut self, n: usize, before: usize) {
+        let new = self.diagnostics.split_off(before);
+        let Some(first) = new.iter().find(|d| d.severity == Severity::Error) else {
+            self.diagnostics.extend(new);
+            return;
+        };
+        let message = format!("`{}` cannot be used: {}", self.definitions[n].ast.name.text, first.message);
+        self.diagnostics.push(Diagnostic { severity: Severity::Warning, message, ..first.clone() });
     }
 
     /// The types of a function's parameters and the values of its keywords, if all of them are written.

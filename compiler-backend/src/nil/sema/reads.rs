@@ -65,7 +65,12 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl Fn
             all(indices.iter().collect(), visit);
         }
         ExprKind::Field(a, _) | ExprKind::Adjoint(a) => read_in(a, names, true, visit),
-        ExprKind::Unary(_, a) | ExprKind::Const(a) | ExprKind::Skip(a) => read_in(a, names, is_target, visit),
+        ExprKind::Unary(_, a)
+        | ExprKind::Const(a)
+        | ExprKind::Typed(a, _)
+        | ExprKind::Fields(a)
+        | ExprKind::Splat(a)
+        | ExprKind::Skip(a) => read_in(a, names, is_target, visit),
         ExprKind::Pipe(a, b) => {
             read_in(a, names, is_target, visit);
             read_in(b, names, false, visit);
@@ -83,7 +88,7 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl Fn
 
 impl Expr {
     /// The expressions that it is made of, in their order; of a call, its arguments.
-    pub(super) fn parts(&self) -> Vec<&Expr> {
+    pub fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
             ExprKind::Name(_)
             | ExprKind::Colon
@@ -96,6 +101,9 @@ impl Expr {
             | ExprKind::Field(a, _)
             | ExprKind::Adjoint(a)
             | ExprKind::Const(a)
+            | ExprKind::Typed(a, _)
+            | ExprKind::Fields(a)
+            | ExprKind::Splat(a)
             | ExprKind::Skip(a) => vec![a],
             ExprKind::Binary { left: a, right: b, .. } | ExprKind::Pipe(a, b) => vec![a, b],
             ExprKind::Choice(a, b, c) => vec![a, b, c],

@@ -16,6 +16,8 @@ pub(super) enum Kind {
     Loop,
     /// Another name for a value.
     Alias,
+    /// What a variable that has no value any more gave away: `x::∅ ↔ y`.
+    Moved,
 }
 
 /// A name and its meaning.
@@ -74,6 +76,11 @@ impl Scopes {
 
     pub(super) fn add(&mut self, name: &str, value: Value, kind: Kind, span: &Span) {
         self.bindings.push(Binding { name: name.to_string(), value, kind, span: span.clone(), ended: None });
+    }
+
+    /// Calls `f` with every binding.
+    pub(super) fn each(&mut self, f: impl FnMut(&mut Binding)) {
+        self.bindings.iter_mut().for_each(f);
     }
 
     /// Where each name was deallocated.

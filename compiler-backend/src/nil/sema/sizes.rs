@@ -3,7 +3,7 @@
 use pendula_isa::Ty;
 
 use super::body::Body;
-use super::value::{ScalarExpr, Value};
+use super::value::{Dim, Product, ScalarExpr, Value, View};
 use super::{Done, Stop};
 use crate::ir::Operand;
 use crate::nil::ast::{self, ExprKind, Span};
@@ -30,6 +30,25 @@ impl Body<'_, '_> {
             ("size", [a, rest @ ..]) => self.size(a, rest, span)?,
             ("axes" | "eachindex", [a]) => self.axes(a, None, span)?,
             ("axes", [a, d]) => self.axes(a, Some(d), span)?,
+            ("isempty", [_]) => {
+                let Some(length) = self.sizes("length", args, span)? else { return Err(Stop) };
+                let zero = Value::Num(ScalarExpr::int(0), Some(Ty::Int));
+                self.binary(ast::Binary::Eq, length, zero, span)?
+            }
+            // All elements, column by column.
+            ("vec", [a]) => match self.eval(a)? {
+                Value::Array(view) if view.dims.len() == 1 => Value::Array(view),
+                Value::Array(view) if view.is_contiguous() => {
+                    let len = self.length(&view)?;
+                    let stride = Product::number(view.element.words().unwrap_or(1));
+                    Value::Array(View { dims: vec![Dim { len, stride }], ..view })
+                }
+                other => {
+                    let message = format!("{} has no elements one after the other", other.describe());
+                    return self.fail(span, codes::TYPE, message, "`vec` is for whole arrays; use two indices");
+                }
+            },
+            ("_zero", [_]) => return self.sizes("zero", args, span),
             ("zero" | "one", [a]) => self.zero_or_one(a, name == "one", span)?,
             ("eltype" | "typeof", [a]) => match self.eval(a)?.type_of() {
                 Some(Type::Array { element, .. }) if name == "eltype" => Value::Type(*element),

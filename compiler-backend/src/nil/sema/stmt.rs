@@ -16,6 +16,7 @@ impl Body<'_, '_> {
     /// Compiles the body of a function.
     pub(super) fn function_body(&mut self, list: &[ast::Stmt]) {
         self.statements(list);
+        self.settle_parameters();
         self.close();
         self.f.body = std::mem::take(&mut self.now.out);
     }
@@ -233,6 +234,7 @@ impl Body<'_, '_> {
             }
             StmtKind::Safe(safe) => self.safe(safe, &s.span),
             StmtKind::Convert { from, to, target } => self.convert_stmt(from, to, target, &s.span),
+            StmtKind::Exchange { left, right } => self.exchange(left, right, &s.span),
         }
     }
 
@@ -295,6 +297,8 @@ impl Body<'_, '_> {
         }
         let pre = pre?;
         let post = match &condition.post {
+            // The condition is evaluated again, and must agree.
+            Some(post) if *post == condition.pre => pre.clone(),
             Some(post) => self.condition(post)?,
             None => {
                 self.unchanged(&pre, &[&then, &otherwise], &condition.pre.span)?;

@@ -24,7 +24,7 @@ impl Fit {
     /// A family of types with only the type arguments left open.
     const NARROW: Fit = Fit::level(10);
     /// Exactly the type.
-    const EXACT: Fit = Fit::level(12);
+    pub const EXACT: Fit = Fit::level(12);
 
     const fn level(n: u32) -> Fit {
         Fit(n << 24)
@@ -130,6 +130,9 @@ impl Names<'_> {
         if let Some(t) = self.bound.get(name) {
             return Ok(t.clone());
         }
+        if let Some(expanded) = self.structs.expanded(e) {
+            return self.resolve(&expanded);
+        }
         if let Some(t) = log_number(name) {
             return Ok(t);
         }
@@ -164,7 +167,7 @@ impl Names<'_> {
             "Tuple" if !e.args.is_empty() => {
                 let part = |a: &ast::TypeArg| match a {
                     ast::TypeArg::Type(t) => self.resolve(t),
-                    ast::TypeArg::Number(..) => Err(TypeProblem::Arguments(name.to_string())),
+                    ast::TypeArg::Number(..) | ast::TypeArg::Of(_) => Err(TypeProblem::Arguments(name.to_string())),
                 };
                 let parts: Vec<Type> = e.args.iter().map(part).collect::<Result<_, _>>()?;
                 self.bounded(around(parts.iter()))?;
@@ -230,11 +233,17 @@ impl Names<'_> {
                 return (same_shape(bound, t)).then_some(Fit::REPEATED);
             }
             let fit = match &param.bound {
-                Some(b) => self.accepts(b, t, &[])?,
+                Some(b) => {
+                    let others: Vec<ast::TypeParam> = free.iter().filter(|p| p.name.text != name).cloned().collect();
+                    self.accepts(b, t, &others)?
+                }
                 None => Fit::VARIABLE,
             };
             self.bound.insert(name.to_string(), t.clone());
             return Some(fit);
+        }
+        if let Some(expanded) = self.structs.expanded(e) {
+            return self.accepts(&expanded, t, free);
         }
         if let Some((set, fit)) = number_set(name) {
             return match t {
@@ -252,6 +261,14 @@ impl Names<'_> {
         }
         match (name, t) {
             ("Any", _) => return Some(Fit::ANY),
+            // A union fits as well as a family of types, however few it has.
+            ("Union", _) => {
+                let accepts = |a: &ast::TypeArg| match a {
+                    ast::TypeArg::Type(e) => self.accepts(e, t, free).is_some(),
+                    ast::TypeArg::Number(..) | ast::TypeArg::Of(_) => false,
+                };
+                return e.args.iter().any(accepts).then_some(Fit::KIND);
+            }
             ("Function", Type::Function(_)) => return Some(Fit::KIND),
             ("typeof", Type::Function(_)) => return Some(Fit::NARROW),
             ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
@@ -321,7 +338,7 @@ impl Names<'_> {
         match arg {
             None => Some(fit),
             Some(ast::TypeArg::Type(e)) => self.accepts(e, t, free).map(|f| fit.with(f)),
-            Some(ast::TypeArg::Number(..)) => None,
+            Some(ast::TypeArg::Number(..) | ast::TypeArg::Of(_)) => None,
         }
     }
 }
@@ -341,6 +358,6 @@ pub(in crate::nil) fn mentions(e: &ast::TypeExpr, name: &str) -> bool {
     e.name.text == name
         || e.args.iter().any(|a| match a {
             ast::TypeArg::Type(t) => mentions(t, name),
-            ast::TypeArg::Number(..) => false,
+            ast::TypeArg::Number(..) | ast::TypeArg::Of(_) => false,
         })
 }

@@ -17,6 +17,8 @@ type Key = (String, Vec<Type>);
 #[derive(Debug, Default)]
 pub struct Structs {
     all: HashMap<String, ast::Struct>,
+    /// Other names for types.
+    aliases: HashMap<String, ast::Alias>,
     budget: Budget,
     /// The instances of structs for type arguments, so far.
     known: RefCell<HashMap<Key, Result<Type, TypeProblem>>>,
@@ -38,6 +40,34 @@ impl Structs {
     /// The struct with this name.
     pub fn get(&self, name: &str) -> Option<&ast::Struct> {
         self.all.get(name)
+    }
+
+    /// Declares another name for a type.
+    pub fn name(&mut self, alias: ast::Alias) {
+        self.known.get_mut().clear();
+        self.aliases.insert(alias.name.text.clone(), alias);
+    }
+
+    /// What a type expression stands for if its name is another one for a type: a parameter that is not given stands for
+    /// any type.
+    pub(super) fn expanded(&self, e: &ast::TypeExpr) -> Option<ast::TypeExpr> {
+        /// The greatest number of names, each for a type with the next.
+        const MOST: usize = 64;
+        let (mut e, mut changed) = (e.clone(), false);
+        for _ in 0..MOST {
+            let Some(alias) = self.aliases.get(&e.name.text) else { return changed.then_some(e) };
+            let any = || ast::TypeExpr {
+                name: ast::Name { text: "Any".to_string(), span: e.span.clone() },
+                args: Vec::new(),
+                span: e.span.clone(),
+            };
+            let of = |n: usize| e.args.get(n).cloned().unwrap_or_else(|| ast::TypeArg::Type(any()));
+            let given: HashMap<&str, ast::TypeArg> =
+                alias.type_params.iter().enumerate().map(|(n, p)| (p.name.text.as_str(), of(n))).collect();
+            e = substituted(&alias.ty, &given);
+            changed = true;
+        }
+        None
     }
 
     /// Declares a struct. Gives the previous struct of the same name.
@@ -88,4 +118,19 @@ impl Structs {
         let made = StructType::new(name.clone(), fields, &self.budget).map_err(TypeProblem::Exceeded)?;
         Ok(Type::Struct(Rc::new(made)))
     }
+}
+
+/// A type expression with arguments in the place of parameters.
+fn substituted(e: &ast::TypeExpr, given: &HashMap<&str, ast::TypeArg>) -> ast::TypeExpr {
+    if let Some(ast::TypeArg::Type(t)) = given.get(e.name.text.as_str()) {
+        return t.clone();
+    }
+    let one = |arg: &ast::TypeArg| match arg {
+        ast::TypeArg::Type(t) => match given.get(t.name.text.as_str()) {
+            Some(arg) => arg.clone(),
+            None => ast::TypeArg::Type(substituted(t, given)),
+        },
+        other => other.clone(),
+    };
+    ast::TypeExpr { name: e.name.clone(), args: e.args.iter().map(one).collect(), span: e.span.clone() }
 }

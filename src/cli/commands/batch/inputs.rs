@@ -7,8 +7,9 @@ use anyhow::{Context, bail, ensure};
 use pendula::arguments;
 use pendula::asm::diagnostic::{Sources, plural};
 use pendula::compiler::compile::Options;
+use pendula::compiler::nil::entries::Entry;
+use pendula::compiler::nil::read;
 use pendula::compiler::nil::sema::{Argument, Input, Number};
-use pendula::compiler::nil::{ast, read};
 use pendula::isa::module::Module;
 use pendula::items::Items;
 use pendula::language::{self, Language};
@@ -19,7 +20,7 @@ use pendula::values::{self, Place};
 
 use super::item_inputs::{Feed, From, Inputs, Kind};
 use crate::cli::args::Source;
-use crate::cli::commands::{self, RunConditions, checked, load_with, usage};
+use crate::cli::commands::{self, RunConditions, checked, load_with};
 use crate::cli::program;
 
 /// A file of `--batch`.
@@ -170,7 +171,7 @@ fn compiled(files: &[File], source: &Source, run: RunConditions<'_>) -> anyhow::
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
     let bytes = load::read_source(&source.file, &budget)?;
     let program = load::text_of(&source.file, bytes)?;
-    let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program, &budget);
+    let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program, &budget, false);
     let entries = entries(&inputs, given.nil.entry.as_deref());
     let Some(parameters) = chosen(&entries, arguments.as_deref(), files) else {
         // There is nothing to run; the compiler's messages say why.
@@ -241,8 +242,8 @@ fn is_open(argument: &Argument) -> bool {
 
 /// The parameters of the possible entry functions.
 fn entries(inputs: &[Input], entry: Option<&str>) -> Vec<Vec<String>> {
-    let names = |(_, f): (&Input, &ast::Function)| f.params.iter().map(|p| p.name.text.clone()).collect();
-    usage::entries(inputs, entry).into_iter().map(names).collect()
+    let names = |e: Entry<'_>| e.function.params.iter().map(|p| p.name.text.clone()).collect();
+    pendula::compiler::nil::entries::entries(inputs, entry).into_iter().map(names).collect()
 }
 
 /// The number of a parameter, given by its name or by its position from 1.
