@@ -2,9 +2,7 @@
 
 use pendula_isa::diagnostic::Severity;
 
-use super::super::ast::{
-    Alias, AssignOp, Binary, Expr, ExprKind, Function, HostFunction, Item, Name, Param, Span, Struct, Unary, Unread,
-};
+use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Function, Item, Name, Param, Span, Struct, Unary, Unread};
 use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
 use super::text::documentation;
@@ -39,7 +37,7 @@ impl Parser<'_> {
     }
 
     /// Resets what belongs to one item.
-    fn begin_item(&mut self) {
+    pub(super) fn begin_item(&mut self) {
         (self.lines, self.in_index, self.in_choice) = (true, false, false);
         (self.depth, self.brackets, self.end_missing) = (0, 0, false);
         (self.suspect, self.else_if) = (None, None);
@@ -108,54 +106,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a function of the host if it is one expression.
-    fn host_function(&mut self) -> bool {
-        let token = self.token();
-        let whole = token.kind == Tok::Kw(Kw::Function);
-        if !(whole || token.kind == Tok::Ident && self.cursor.second().kind == Tok::LParen) {
-            return false;
-        }
-        let before = (self.cursor, self.last_end, self.diagnostics.len(), self.tree.faulty.len());
-        let found = self.attempt(|p| {
-            if whole {
-                p.bump();
-            }
-            let name = p.dotted_name()?;
-            if !p.goes_on(Tok::LParen) {
-                return Err(Failed);
-            }
-            let (params, keywords) = p.bracketed(false, Self::params)?;
-            let mut type_params = Vec::new();
-            p.where_clauses(&mut type_params)?;
-            if !keywords.is_empty() || params.iter().any(|p| p.rest || p.default.is_some()) {
-                return Err(Failed);
-            }
-            if whole {
-                p.eat(Tok::Kw(Kw::Return));
-            } else {
-                p.expect(Tok::Equals, "`=`")?;
-            }
-            let body = p.expr()?;
-            if whole {
-                p.expect(Tok::Kw(Kw::End), "`end`")?;
-            }
-            p.statement_end()?;
-            Ok(HostFunction { name, params, type_params, body })
-        });
-        match found {
-            Some(function) if self.diagnostics.len() == before.2 => {
-                self.tree.items.push(Item::Host(function));
-                true
-            }
-            _ => {
-                (self.cursor, self.last_end) = (before.0, before.1);
-                self.diagnostics.truncate(before.2);
-                self.tree.faulty.truncate(before.3);
-                false
-            }
-        }
-    }
-
     /// Skips a host statement.
     fn host(&mut self, what: &str) {
         let begins = self.kind();
@@ -190,52 +140,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the item after `@i`.
-    fn doc_item(&mut self, doc: Option<String>) {
-        if !self.host {
-            return self.marked_item(doc);
-        }
-        let before = (self.cursor, self.last_end, self.modules.len());
-        let (found, faulty, items) = (self.diagnostics.len(), self.tree.faulty.len(), self.tree.items.len());
-        self.marked_item(doc);
-        // Nothing is left out where reading stopped because the file is too large.
-        if self.diagnostics.len() == found || self.stopped {
-            return;
-        }
-        let mut errors = self.diagnostics.split_off(found);
-        self.tree.faulty.truncate(faulty);
-        let function = self.tree.items.drain(items..).find_map(|item| match item {
-            Item::Function(f) => Some(f),
-            Item::Struct(_) | Item::Using(_) | Item::Host(_) | Item::Alias(_) | Item::Const(..) => None,
-        });
-        let reason = Box::new(errors.swap_remove(0));
-        // What follows begins where its brackets and blocks end, and not where reading it failed.
-        (self.cursor, self.last_end) = (before.0, before.1);
-        self.begin_item();
-        let start = self.token().start;
-        let inline = self.skip_marks();
-        let opener = self.token();
-        self.muted += 1;
-        let unbalanced = self.unbalanced;
-        if matches!(opener.kind, Tok::Kw(Kw::Function | Kw::Struct)) {
-            self.bump();
-            self.skip_block(&(opener.start..opener.end));
-        } else {
-            self.skip_statement();
-        }
-        self.unbalanced = unbalanced;
-        self.muted -= 1;
-        let head = function.as_ref().is_some_and(|f| f.unread.is_none());
-        let unread = Some(Unread { reason, head });
-        let none = || Name { text: String::new(), span: opener.start..opener.end };
-        let function = function.unwrap_or_else(|| Function::new(none(), inline, None));
-        self.notes.verbatim.push(start..self.last_end);
-        let span = start..self.last_end;
-        self.tree.items.push(Item::Function(Function { body: Vec::new(), span, unread, ..function }));
-    }
-
     /// Takes `@i` and `@inline`, and tells whether `@inline` was among them.
-    fn skip_marks(&mut self) -> bool {
+    pub(super) fn skip_marks(&mut self) -> bool {
         let mut inline = false;
         while self.at(Tok::Macro) {
             inline |= self.text_of(self.token()) == "@inline";
@@ -244,41 +150,7 @@ impl Parser<'_> {
         inline
     }
 
-    /// Reads a struct that stands inside of the host's blocks.
-    pub(super) fn inner_struct(&mut self) {
-        let flags = (self.lines, self.in_index, self.in_choice);
-        let (found, items) = (self.diagnostics.len(), self.tree.items.len());
-        let before = (self.cursor, self.last_end);
-        self.begin_item();
-        let token = self.bump();
-        if self.text_of(token) == "mutable" {
-            self.struct_item(token.start);
-        } else {
-            (self.cursor, self.last_end) = before;
-            self.struct_item(token.start);
-        }
-        if self.diagnostics.len() > found && !self.stopped {
-            self.diagnostics.truncate(found);
-            self.tree.items.truncate(items);
-            (self.cursor, self.last_end) = before;
-            self.muted += 1;
-            self.skip_statement();
-            self.muted -= 1;
-        }
-        (self.lines, self.in_index, self.in_choice) = flags;
-    }
-
-    /// Reads a function that stands inside of the host's blocks `scope`.
-    pub(super) fn inner_item(&mut self, scope: Vec<usize>) {
-        let flags = (self.lines, self.in_index, self.in_choice);
-        let outer = std::mem::replace(&mut self.scope, scope);
-        self.begin_item();
-        self.doc_item(None);
-        self.scope = outer;
-        (self.lines, self.in_index, self.in_choice) = flags;
-    }
-
-    fn marked_item(&mut self, doc: Option<String>) {
+    pub(super) fn marked_item(&mut self, doc: Option<String>) {
         let start = self.token().start;
         self.item_column = self.token().column;
         let mut inline = false;
@@ -384,7 +256,7 @@ impl Parser<'_> {
     }
 
     /// `A.b.f`: the last part is the name.
-    fn dotted_name(&mut self) -> Parsed<Name> {
+    pub(super) fn dotted_name(&mut self) -> Parsed<Name> {
         let mut name = self.name("a name")?;
         while self.at(Tok::Dot) {
             self.bump();
@@ -440,7 +312,7 @@ impl Parser<'_> {
     }
 
     /// `(a, b::T; c = 1)`
-    fn params(&mut self) -> Parsed<(Vec<Param>, Vec<Param>)> {
+    pub(super) fn params(&mut self) -> Parsed<(Vec<Param>, Vec<Param>)> {
         self.bump();
         let (mut params, mut keywords) = (Vec::new(), Vec::new());
         let mut after = false;
@@ -480,7 +352,7 @@ impl Parser<'_> {
         Ok(Param { name, ty, default, rest })
     }
 
-    fn struct_item(&mut self, start: usize) {
+    pub(super) fn struct_item(&mut self, start: usize) {
         let opener = self.bump();
         let span = opener.start..opener.end;
         let mut item = Struct {
@@ -596,26 +468,6 @@ impl Parser<'_> {
                 self.host(&what);
             }
         }
-    }
-
-    /// `const T{S} = Vector{S}`, or `const T = Vector{Int}`.
-    fn type_alias(&mut self) -> bool {
-        let found = self.attempt(|p| {
-            p.eat(Tok::Kw(Kw::Const));
-            let name = p.name("a name")?;
-            let mut type_params = Vec::new();
-            if p.at(Tok::LBrace) {
-                p.type_params(&mut type_params)?;
-            }
-            p.expect(Tok::Equals, "`=`")?;
-            let ty = p.type_expr()?;
-            p.statement_end()?;
-            let is_type = ty.name.text.starts_with(char::is_uppercase);
-            if is_type { Ok(Alias { name, type_params, ty }) } else { Err(Failed) }
-        });
-        let is = found.is_some();
-        self.tree.items.extend(found.map(Item::Alias));
-        is
     }
 
     /// Whether an expression is arithmetic on numbers and constants.

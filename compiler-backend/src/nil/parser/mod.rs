@@ -6,6 +6,7 @@
 mod control;
 mod expr;
 mod host;
+mod host_item;
 mod inverse;
 mod item;
 mod operand;

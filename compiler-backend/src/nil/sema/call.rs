@@ -27,9 +27,6 @@ pub(super) struct CallArg {
     pub(super) changed: bool,
 }
 
-/// A keyword of a call: its name, and its value if it is known, or else its expression.
-type Keyword<'e> = (ast::Name, Option<Value>, Option<&'e ast::Expr>);
-
 impl<'a> Body<'_, 'a> {
     /// The definitions of the statement `y op f(…)`, and whether they define the inverse operator.
     pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
@@ -308,80 +305,6 @@ impl<'a> Body<'_, 'a> {
             f.params.iter().map(|p| p.ty.as_ref().map_or("anything".to_string(), type_text)).collect();
         let message = format!("`{name}` is not for ({})", list.join(", "));
         self.fail(span, codes::METHOD, message, format!("it takes ({})", expected.join(", ")))
-    }
-
-    /// The keyword arguments of a call, with the defaults of the missing ones.
-    fn keywords(&mut self, n: usize, passed: &[(ast::Name, ast::Expr)], span: &Span) -> Done<Vec<(String, Value)>> {
-        let f = self.s.definitions[n].ast;
-        let all = self.spread_keywords(passed)?;
-        let rest = f.keywords.last().filter(|k| k.rest);
-        for (name, _, _) in &all {
-            if rest.is_none() && !f.keywords.iter().any(|k| k.name.text == name.text) {
-                let message = format!("`{}` has no keyword `{}`", f.name.text, name.text);
-                return self.fail(&name.span, codes::ARGUMENTS, message, "leave it out");
-            }
-        }
-        let mut out = Vec::new();
-        for k in f.keywords.iter().filter(|k| !k.rest) {
-            let given = all.iter().find(|(name, ..)| name.text == k.name.text);
-            let value = match (given, &k.default) {
-                (Some((_, Some(value), _)), _) => value.clone(),
-                (Some((_, None, Some(e))), _) => self.eval(e)?,
-                (None, Some(e)) => self.eval(e)?,
-                (_, None) | (Some((_, None, None)), _) => {
-                    let message = format!("the keyword `{}` of `{}` is missing", k.name.text, f.name.text);
-                    return self.fail(span, codes::ARGUMENTS, message, "give it after a semicolon");
-                }
-            };
-            out.push((k.name.text.clone(), value));
-        }
-        // `; k...` takes the others, under names of their own.
-        let Some(rest) = rest else { return Ok(out) };
-        for (name, value, e) in all {
-            if f.keywords.iter().any(|k| !k.rest && k.name.text == name.text) {
-                continue;
-            }
-            let value = match (value, e) {
-                (Some(value), _) => value,
-                (None, Some(e)) => self.eval(e)?,
-                (None, None) => return Err(Stop),
-            };
-            out.push((format!("{}.{}", rest.name.text, name.text), value));
-        }
-        Ok(out)
-    }
-
-    /// The keywords of a call: those of `; k...` are what this function took with `; k...`.
-    fn spread_keywords<'e>(&mut self, passed: &'e [(ast::Name, ast::Expr)]) -> Done<Vec<Keyword<'e>>> {
-        let mut all: Vec<Keyword<'e>> = Vec::new();
-        for (name, e) in passed {
-            let mut add = |of: Keyword<'e>| {
-                // A later one takes the place of an earlier one.
-                all.retain(|(name, ..)| name.text != of.0.text);
-                all.push(of);
-            };
-            if name.text != "..." {
-                add((name.clone(), None, Some(e)));
-                continue;
-            }
-            let ast::ExprKind::Name(of) = &e.kind else {
-                let help = "write the keywords one by one";
-                return self.fail(&e.span, codes::SPLAT, "only what `; k...` took can be passed on like this", help);
-            };
-            if self.scopes.find(of).is_none() {
-                let message = format!("there is no `{of}` here");
-                return self.fail(&e.span, codes::UNKNOWN, message, "take the keywords of this function with `; k...`");
-            }
-            let prefix = format!("{of}.");
-            for n in 0..self.scopes.len() {
-                let Some(b) = self.scopes.get(n) else { continue };
-                if let Some(key) = b.name.strip_prefix(&prefix) {
-                    let name = ast::Name { text: key.to_string(), span: e.span.clone() };
-                    add((name, Some(b.value.clone()), None));
-                }
-            }
-        }
-        Ok(all)
     }
 
     /// Whether a function changes its parameter number `k`, as far as is known.

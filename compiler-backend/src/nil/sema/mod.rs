@@ -6,6 +6,7 @@
 
 mod allocate;
 mod allocate_array;
+mod annotated;
 mod argument;
 mod arithmetic;
 mod array;
@@ -29,6 +30,7 @@ mod host;
 mod instance;
 mod instr;
 mod invert;
+mod keywords;
 mod logarithm;
 mod loops;
 mod overload;

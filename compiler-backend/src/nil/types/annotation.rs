@@ -261,14 +261,7 @@ impl Names<'_> {
         }
         match (name, t) {
             ("Any", _) => return Some(Fit::ANY),
-            // A union fits as well as a family of types, however few it has.
-            ("Union", _) => {
-                let accepts = |a: &ast::TypeArg| match a {
-                    ast::TypeArg::Type(e) => self.accepts(e, t, free).is_some(),
-                    ast::TypeArg::Number(..) | ast::TypeArg::Of(_) => false,
-                };
-                return e.args.iter().any(accepts).then_some(Fit::KIND);
-            }
+            ("Union", _) => return self.union(e, t, free),
             ("Function", Type::Function(_)) => return Some(Fit::KIND),
             ("typeof", Type::Function(_)) => return Some(Fit::NARROW),
             ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
@@ -332,6 +325,15 @@ impl Names<'_> {
             Ok(wanted) => same_shape(&wanted, t).then_some(Fit::EXACT),
             Err(_) => None,
         }
+    }
+
+    /// How well `Union{A, B}` fits: as a family of types, however few it has.
+    fn union(&mut self, e: &ast::TypeExpr, t: &Type, free: &[ast::TypeParam]) -> Option<Fit> {
+        let accepts = |a: &ast::TypeArg| match a {
+            ast::TypeArg::Type(e) => self.accepts(e, t, free).is_some(),
+            ast::TypeArg::Number(..) | ast::TypeArg::Of(_) => false,
+        };
+        e.args.iter().any(accepts).then_some(Fit::KIND)
     }
 
     fn inside(&mut self, arg: Option<&ast::TypeArg>, t: &Type, free: &[ast::TypeParam], fit: Fit) -> Option<Fit> {
