@@ -3,6 +3,7 @@
 use crate::common::command;
 mod commands;
 mod help;
+mod host;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod moment;

@@ -85,7 +85,12 @@ fn skipped(file: u16, text: &str, tree: &ast::File, host: bool) -> Vec<Diagnosti
             tracing::info!(line, "host code is skipped: {what}");
         }
         let count = plural(tree.skipped.len() as u64, "statement");
-        let first = tree.skipped.first().map(|(_, span)| Place { file, span: span.clone() });
+        // Its first line: what is skipped may be long.
+        let line = |span: &ast::Span| {
+            let end = text.get(span.clone()).and_then(|t| t.find('\n')).map_or(span.end, |n| span.start + n);
+            span.start..end
+        };
+        let first = tree.skipped.first().map(|(_, span)| Place { file, span: line(span) });
         let all = |first| note(format!("{count}; `-v` lists them")).at(first, "the first is here");
         return first.map(all).into_iter().collect();
     }

@@ -130,8 +130,9 @@ enum Tried {
 
 /// Compiles the program for these arguments, and runs it.
 fn tried(source: &Source, program: &str, text: &str, options: &compile::Options) -> Tried {
-    let Ok(arguments) = arguments::parse_within(text, &options.budget) else { return REFUSED };
-    let options = compile::Options { arguments, ..options.clone() };
+    let Ok((positional, keywords)) = arguments::with_keywords(text) else { return REFUSED };
+    let Ok(arguments) = arguments::parse_within(&positional, &options.budget) else { return REFUSED };
+    let options = compile::Options { arguments, keywords, ..options.clone() };
     let compiled = compile(display_name(&source.file), program.to_string(), &options);
     let errors = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error);
     // A type mismatch may be caused by an argument.
@@ -158,10 +159,16 @@ fn tried(source: &Source, program: &str, text: &str, options: &compile::Options)
 /// Example arguments for a function: the first candidates with which it runs to its end, else the best ones.
 fn example(inputs: &[Input], f: &ast::Function, tried: impl Fn(&str) -> Tried) -> (Tried, Vec<String>) {
     let values: Vec<Vec<String>> = (0..).zip(&f.params).map(|(n, p)| values(inputs, f, p, n)).collect();
+    // Keywords that must be given.
+    let open = f.keywords.iter().filter(|k| !k.rest && k.default.is_none());
+    let keywords: Vec<String> = open
+        .filter_map(|k| Some(format!("{}={}", k.name.text, self::values(inputs, f, k, 0).into_iter().next()?)))
+        .collect();
     let mut best: Option<(Tried, Vec<String>)> = None;
     let begun = Instant::now();
     for choice in choices(f, &values) {
-        let list: Vec<String> = values.iter().zip(&choice).map(|(v, n)| v[*n].clone()).collect();
+        let positional = values.iter().zip(&choice).map(|(v, n)| v[*n].clone());
+        let list: Vec<String> = positional.chain(keywords.iter().cloned()).collect();
         let how = tried(&list.join(","));
         if best.as_ref().is_none_or(|(b, _)| how > *b) {
             best = Some((how, list));
