@@ -11,7 +11,7 @@ impl Parser<'_> {
         if !self.host {
             return self.marked_item(doc);
         }
-        let before = (self.cursor, self.last_end, self.modules.len());
+        let before = (self.cursor, self.last_end);
         let (found, faulty, items) = (self.diagnostics.len(), self.tree.faulty.len(), self.tree.items.len());
         self.marked_item(doc);
         // Nothing is left out where reading stopped because the file is too large.
@@ -26,7 +26,7 @@ impl Parser<'_> {
         });
         let reason = Box::new(errors.swap_remove(0));
         // What follows begins where its brackets and blocks end, and not where reading it failed.
-        (self.cursor, self.last_end) = (before.0, before.1);
+        (self.cursor, self.last_end) = before;
         self.begin_item();
         let start = self.token().start;
         let inline = self.skip_marks();
@@ -124,13 +124,11 @@ impl Parser<'_> {
         let (found, items) = (self.diagnostics.len(), self.tree.items.len());
         let before = (self.cursor, self.last_end);
         self.begin_item();
-        let token = self.bump();
+        let token = self.token();
         if self.text_of(token) == "mutable" {
-            self.struct_item(token.start);
-        } else {
-            (self.cursor, self.last_end) = before;
-            self.struct_item(token.start);
+            self.bump();
         }
+        self.struct_item(token.start);
         if self.diagnostics.len() > found && !self.stopped {
             self.diagnostics.truncate(found);
             self.tree.items.truncate(items);

@@ -4,7 +4,7 @@ use pendula_isa::diagnostic::Severity;
 
 use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Function, Item, Name, Param, Span, Struct, Unary, Unread};
 use super::super::codes;
-use super::super::token::{Kw, Tok, Token};
+use super::super::token::{Kw, Tok};
 use super::text::documentation;
 use super::{Failed, Parsed, Parser};
 
@@ -221,7 +221,7 @@ impl Parser<'_> {
                 if token.kind == Tok::LParen && self.cursor.second().kind != Tok::Colon {
                     callee = Some(self.callee()?);
                 } else {
-                    function.instruction = Some(self.instruction(token)?);
+                    function.instruction = Some(self.instruction()?);
                     // `(:+=(f))` is the same as `(:+=)(f)`.
                     let inside = token.kind == Tok::LParen && self.at(Tok::LParen);
                     if !inside {
@@ -291,7 +291,7 @@ impl Parser<'_> {
     }
 
     /// `(:+=` or `:(+=`.
-    fn instruction(&mut self, _: Token) -> Parsed<AssignOp> {
+    fn instruction(&mut self) -> Parsed<AssignOp> {
         let second = self.cursor.second();
         let third = self.cursor.third();
         let (Tok::LParen | Tok::Colon, Tok::Assign(op, false)) = (second.kind, third.kind) else {

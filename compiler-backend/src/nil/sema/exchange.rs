@@ -6,7 +6,7 @@ use super::scope::{Binding, Kind};
 use super::value::Value;
 use super::{Done, Stop};
 use crate::ir::{AncillaChecks, Place, Stmt, Var};
-use crate::nil::ast::{self, ExprKind, Name, Side, Span};
+use crate::nil::ast::{self, ExprKind, Side, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
@@ -189,17 +189,19 @@ impl Body<'_, '_> {
             d.help = Some("leave out `::∅` to exchange both values".into());
             return Err(Stop);
         }
-        let name = Name { text: text.clone(), span: to.span.clone() };
         // A name that gave its value away takes one again: a parameter stays one.
         let back = self.scopes.find(text).filter(|n| {
             let b = self.scopes.get(*n);
             b.is_some_and(|b| b.kind == Kind::Param && b.ended.is_some())
         });
-        if let Some(b) = back.and_then(|n| self.scopes.get_mut(n)) {
-            (b.value, b.ended) = (value, None);
+        if let Some(n) = back {
+            self.outside_of_loops(n, text, &to.span)?;
+            if let Some(b) = self.scopes.get_mut(n) {
+                (b.value, b.ended) = (value, None);
+            }
             return Ok(());
         }
-        self.scopes.add(&name.text, value, kind, &name.span);
+        self.scopes.add(text, value, kind, &to.span);
         Ok(())
     }
 
@@ -209,8 +211,11 @@ impl Body<'_, '_> {
             let help = "give the variable that had the fields: `(x, y) ↔ (@fields z)::∅`";
             return self.fail(&whole.span, codes::NOT_ASSIGNABLE, "only a variable gets its fields back", help);
         };
-        let found = self.scopes.find(name).and_then(|n| self.scopes.get_mut(n));
-        match found {
+        let found = self.scopes.find(name);
+        if let Some(n) = found {
+            self.outside_of_loops(n, name, &whole.span)?;
+        }
+        match found.and_then(|n| self.scopes.get_mut(n)) {
             Some(b) if b.ended.is_some() => {
                 b.ended = None;
                 Ok(b.value.clone())
@@ -248,6 +253,28 @@ impl Body<'_, '_> {
     /// Exchanges the words of two values.
     fn swapped(&mut self, values: Vec<Value>, spans: &[Span], span: &Span) -> Done<()> {
         self.instruction_stmt("SWAP", values, spans, span).map(|_| ())
+    }
+
+    /// Refuses names that have other places here than at another point from which the same statements follow: in the other
+    /// branch, or where a routine is undone. `values` and `ended` are what they were at that point.
+    pub(super) fn same_places(&mut self, values: &[Value], ended: &[Option<Span>], span: &Span) {
+        for (n, (value, ended)) in values.iter().zip(ended).enumerate() {
+            let Some(b) = self.scopes.get(n) else { continue };
+            if b.value != *value && b.ended.is_none() && ended.is_none() {
+                let message = format!("what `{}` names depends on which statements ran before", b.name);
+                let help = "exchange the values, `x ↔ y`; or exchange names in all branches, or outside";
+                let _ = self.fail::<()>(span, codes::BRANCHES, message, help);
+            }
+        }
+    }
+
+    /// Refuses that a name from before a loop gets a value in the loop: each turn would give it one.
+    fn outside_of_loops(&mut self, n: usize, name: &str, span: &Span) -> Done<()> {
+        if !self.loops_since(n) {
+            return Ok(());
+        }
+        let message = format!("`{name}` gets a value in a loop, and has none before the loop");
+        self.fail(span, codes::BRANCHES, message, "do it before or after the loop")
     }
 
     /// Where a function ends, every parameter has a value in its own places, and nothing else has one.

@@ -44,6 +44,17 @@ impl Body<'_, '_> {
             _ => (callee, inverse),
         };
         // `M.f(x)`: a name with its module.
+        // The global stack is the one that there is, whatever definitions the program has for a variable alone.
+        if let (ExprKind::Name(name), [stack, pushed]) = (&callee.kind, args)
+            && operands(name) == Some(1)
+            && self.is_global_stack(stack)
+        {
+            return self.statement(|s| {
+                let given = s.given(std::slice::from_ref(pushed), dot)?;
+                s.own_instruction(name, inverse, given, span).map(|_| ())
+            });
+        }
+        // `M.f(x)`: a name with its module.
         // The global stack is the one that there is.
         let global = matches!(&callee.kind, ExprKind::Name(n) if n.ends_with("PUSH!") || n.ends_with("POP!"))
             && args.len() == 2
@@ -159,15 +170,27 @@ impl Body<'_, '_> {
         if self.defined_stmt(name, inverse, &values, &spans, span)? {
             return Ok(());
         }
-        let outer = std::mem::take(&mut self.now.out);
-        let done = self.instruction_stmt(name, values, &spans, span);
-        let block = std::mem::replace(&mut self.now.out, outer);
-        if !done? {
+        if !self.own_instruction(name, inverse, (values, spans), span)? {
             let help = self.no_statement(name, args);
             return self.fail(span, codes::FUNCTION, format!("there is no reversible function `{name}`"), help);
         }
-        self.now.out.extend(if inverse { invert::block(&block) } else { block });
         Ok(())
+    }
+
+    /// One of the language's own instructions, or its inverse. Gives whether there is one with this name.
+    fn own_instruction(
+        &mut self,
+        name: &str,
+        inverse: bool,
+        (values, spans): (Vec<Value>, Vec<Span>),
+        span: &Span,
+    ) -> Done<bool> {
+        let outer = std::mem::take(&mut self.now.out);
+        let done = self.instruction_stmt(name, values, &spans, span);
+        let block = std::mem::replace(&mut self.now.out, outer);
+        let done = done?;
+        self.now.out.extend(if inverse { invert::block(&block) } else { block });
+        Ok(done)
     }
 
     /// `f.(args…)`: one call for each element.

@@ -189,23 +189,14 @@ impl<'a> Walk<'_, 'a> {
         let candidates: Vec<usize> = candidates.iter().filter(fit).copied().collect();
         let spread_at = args.iter().position(|a| matches!(a.kind, ExprKind::Splat(_))).unwrap_or(args.len());
         for (k, arg) in args.iter().enumerate() {
-            // The parts of a tuple may be passed for any parameter from its place on.
-            let to: Vec<(usize, &'a str)> = candidates
-                .iter()
-                .flat_map(|n| {
-                    let params = &definitions[*n].ast.params;
-                    let last = params.len().saturating_sub(1);
-                    let range = if k >= spread_at {
-                        k.min(last)..params.len()
-                    } else {
-                        (k + skip).min(last)
-                            ..(k + skip + 1)
-                                .min(params.len())
-                                .max((k + skip).min(last) + usize::from(!params.is_empty()))
-                    };
-                    range.filter_map(|k| params.get(k)).map(|p| (*n, p.name.text.as_str())).collect::<Vec<_>>()
-                })
-                .collect();
+            let taken = |n: &usize| {
+                let params = &definitions[*n].ast.params;
+                // The last parameter may take several arguments, and the parts of a tuple may go to any from its place on.
+                let first = (k + skip).min(params.len().saturating_sub(1));
+                let count = if k >= spread_at { params.len() } else { 1 };
+                params.iter().skip(first).take(count).map(|p| (*n, p.name.text.as_str())).collect::<Vec<_>>()
+            };
+            let to: Vec<(usize, &'a str)> = candidates.iter().flat_map(taken).collect();
             roots(arg, &mut |name| self.out.passed.push(Passed { name, to: to.clone() }));
         }
         for (key, arg) in keywords {

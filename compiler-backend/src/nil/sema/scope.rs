@@ -78,6 +78,17 @@ impl Scopes {
         self.bindings.push(Binding { name: name.to_string(), value, kind, span: span.clone(), ended: None });
     }
 
+    /// The values of all names: an exchange may give a name other places.
+    pub(super) fn values(&self) -> Vec<Value> {
+        self.bindings.iter().map(|b| b.value.clone()).collect()
+    }
+
+    pub(super) fn set_values(&mut self, values: &[Value]) {
+        for (b, value) in self.bindings.iter_mut().zip(values) {
+            b.value.clone_from(value);
+        }
+    }
+
     /// Calls `f` with every binding.
     pub(super) fn each(&mut self, f: impl FnMut(&mut Binding)) {
         self.bindings.iter_mut().for_each(f);

@@ -78,13 +78,18 @@ impl Body<'_, '_> {
     fn routine(&mut self, name: Option<&ast::Name>, body: &[ast::Stmt], between: &[ast::Stmt], close: &Span) {
         let loc = self.loc;
         let (ended, count, arrays) = (self.scopes.ended(), self.scopes.len(), self.arrays.clone());
+        let values = self.scopes.values();
         let outer = std::mem::take(&mut self.now.out);
         self.statements(body);
         let compute = std::mem::take(&mut self.now.out);
         let (ended_then, count_then, arrays_then) = (self.scopes.ended(), self.scopes.len(), self.arrays.clone());
+        let values_then = self.scopes.values();
         self.statements(between);
         let use_ = std::mem::replace(&mut self.now.out, outer);
         self.loc = loc;
+        // Where the routine is undone, names have the places that they had before it.
+        self.same_places(&values_then, &ended_then, close);
+        self.scopes.set_values(&values);
         let mut now = self.scopes.ended();
         for n in count..count_then {
             if let (Some(Some(at)), Some(None)) = (now.get(n).cloned(), ended_then.get(n)) {
@@ -261,10 +266,11 @@ impl Body<'_, '_> {
         let loc = self.loc;
         self.clauses(loc, "if", condition);
         let pre = self.condition(&condition.pre);
-        let (ended, arrays) = (self.scopes.ended(), self.arrays.clone());
+        let (ended, values, arrays) = (self.scopes.ended(), self.scopes.values(), self.arrays.clone());
         let then = self.scoped(then);
-        let (ended_then, arrays_then) = (self.scopes.ended(), self.arrays.clone());
+        let (ended_then, values_then, arrays_then) = (self.scopes.ended(), self.scopes.values(), self.arrays.clone());
         self.scopes.set_ended(&ended);
+        self.scopes.set_values(&values);
         self.arrays = arrays;
         let outer = std::mem::take(&mut self.now.out);
         if let Some((condition, _)) = rest.first() {
@@ -287,6 +293,7 @@ impl Body<'_, '_> {
                 }
             }
         }
+        self.same_places(&values_then, &ended_then, span);
         if arrays_then != self.arrays {
             let _ = self.fail::<()>(
                 span,
