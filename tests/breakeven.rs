@@ -5,6 +5,7 @@ use crate::common::{command, folder};
 use std::fs;
 
 use pendula::hw_model::Technology;
+use pendula_isa::sample;
 use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -242,6 +243,7 @@ main:   start
 
 /// A gradient is no other run forward.
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn words_of_a_run_with_gradients() {
     let routines = |more: &[&str]| {
         let bessel = ["energy", "examples/bessel.rasm", "--tech", "cmos45", "--json"];
@@ -355,7 +357,7 @@ fn program(mut seed: u64) -> String {
 
 #[test]
 fn auto_is_never_worse_over_random_programs() {
-    for seed in 1..=2 {
+    for seed in 1..=sample::share(8) {
         let file = written(&format!("random-{seed}.nil"), &program(seed));
         compare(&file, "0.0,1.5", &["landauer", "cmos45", "acmos22-fdsoi"]);
     }

@@ -282,6 +282,7 @@ fn technologies_at_equal_throughput() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn to_uncompute_or_to_erase() {
     // With the figures that ship, erasing is cheaper at any frequency; here a latch holds forty times the charge.
     let text = fs::read_to_string("hw-model/technologies/acmos-lowleak.toml").expect("the preset");
@@ -324,6 +325,7 @@ fn schedules_compared() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn files_for_other_programs() {
     let csv = output(&["energy", "examples/fib.rasm", "--tech", "acmos180,cmos7", "--csv"]);
     let mut lines = csv.lines();
@@ -437,6 +439,7 @@ fn every_technology_has_its_sources() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn uncomputing_levels() {
     for (file, paired, attributed) in [
         ("examples/bessel.rasm", 489f64 / 121.0, 489f64 / 120.0),
@@ -473,6 +476,7 @@ fn uncomputing_levels() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn a_technology_without_memory_is_warned_of_and_the_books_has_one() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/energy.md")).expect("a page");
     let sample = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a sample");

@@ -15,6 +15,7 @@ use pendula::isa::counts::Direction;
 use pendula::isa::module::SymbolKind;
 use pendula::isa::{Inst, Module};
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
+use pendula_isa::sample;
 
 use generator::{EXTREME_VALUES, FAULTY_STATEMENTS, PRELUDE, generate};
 
@@ -139,8 +140,11 @@ fn random_programs_come_to_the_same_at_all_levels_and_turn_around() {
 #[test]
 fn what_is_wrong_in_a_branch_that_is_not_taken_is_not_found_out() {
     let mut programs = 0;
-    for planted in FAULTY_STATEMENTS {
-        for wild in EXTREME_VALUES {
+    for (n, planted) in FAULTY_STATEMENTS.iter().enumerate() {
+        for (m, wild) in EXTREME_VALUES.iter().enumerate() {
+            if !sample::all() && (n + m) % 8 > 0 {
+                continue;
+            }
             for condition in ["x = 77", "1 = 2"] {
                 let wrong = format!("local int g = {wild} {planted} delocal int g = {wild}");
                 let text = format!("{PRELUDE}    if {condition} then {wrong} fi {condition}\n    y += 1\n");
@@ -151,7 +155,7 @@ fn what_is_wrong_in_a_branch_that_is_not_taken_is_not_found_out() {
             }
         }
     }
-    assert!(programs > 1000, "only {programs} are programs");
+    assert!(programs > sample::share(1000), "only {programs} are programs");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use pendula_isa::sample;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -205,8 +206,8 @@ end
     std::fs::write(directory.join("q.csv"), items).expect("a file");
     let batch = ["--args", "0.0,_,0.0,0.001,20000", "--batch", "q!=q.csv", "--jobs", "1"];
     let alone = ["--args", "0.0,1.0,0.0,0.001,12000000"];
-    for command in [&["run"][..], &["grad", "--loss", "e!"]] {
-        for given in [&batch[..], &alone] {
+    for (n, command) in [&["run"][..], &["grad", "--loss", "e!"]].into_iter().enumerate() {
+        for given in sample::in_turn(&[&batch[..], &alone], n) {
             let json = |more: &[&str]| {
                 let (code, out, err) = nil(&directory, source, &[command, given, &["--json"], more].concat());
                 assert_eq!(code, 0, "{err}");

@@ -1,4 +1,4 @@
-//! The tests of the assembler, in one binary: `cargo test -p pendula-asm --test suite errors` runs those of one file.
+//! The tests of the assembler, in one binary: `cargo test --test asm errors` runs those of one file.
 
 mod common;
 

@@ -14,7 +14,7 @@ use pendula_isa::domain::Domain;
 use pendula_isa::inst::Kind;
 use pendula_isa::kernels::{Kernel, fixed, int, log};
 use pendula_isa::mnemonic::lookup;
-use pendula_isa::sample::{Source, word};
+use pendula_isa::sample::{Source, in_turn, share, some, word};
 use pendula_isa::scalar::ScalarDomain;
 use pendula_isa::table::{Instruction, RowInfo, Variant, instruction};
 use pendula_isa::types::{Cond, Ty};
@@ -46,7 +46,7 @@ fn settings(solver: Solver, width: u32) -> Settings {
 #[test]
 fn everything_is_undone_at_8_bits() {
     let Some(solvers) = solvers() else { return };
-    let jobs: Vec<Job> = straight().map(Job::Undone).collect();
+    let jobs: Vec<Job> = some(straight()).map(Job::Undone).collect();
     let findings = run(&settings(solvers[0], 8), &solvers, &jobs, |_| true).expect("a solver that works");
     let mut proved = 0;
     for finding in &findings {
@@ -58,7 +58,7 @@ fn everything_is_undone_at_8_bits() {
             Verdict::Undecided | Verdict::Refuted(_) => panic!("{finding:?}"),
         }
     }
-    assert!(proved >= 250 && findings.len() - proved <= 70, "{proved} of {}", findings.len());
+    assert!(proved >= share(240) && findings.len() - proved <= share(90), "{proved} of {}", findings.len());
 }
 
 /// Rows that someone might write, of which each is wrong somewhere.
@@ -265,7 +265,7 @@ fn steps_of_control_can_be_taken_back() {
         control::step(t, s, &pair)
     };
     for solver in solvers {
-        for width in [8, 64] {
+        for &width in in_turn(&[8, 64], 0) {
             let mut prover = Prover::new(settings(solver, width));
             for (procedures, wrong) in [(false, unconfirmed), (true, unturned)] {
                 let right = prover.control(procedures).expect("a solver that works");

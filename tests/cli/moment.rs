@@ -123,7 +123,8 @@ fn nothing_is_told_where_passes_have_changed_what_runs() {
     );
     for args in [&["run", cancelled.as_str()][..], &["run", shared.as_str(), "--args", "0,0,0,3,10"]] {
         let plain = [args, &["-O0"]].concat();
-        assert_eq!(in_order(&plain, 0..steps(&plain)), 0, "{args:?}: -O0 keeps all statements");
+        let first = if sample::all() { steps(&plain) } else { steps(&plain).min(40) };
+        assert_eq!(in_order(&plain, 0..first), 0, "{args:?}: -O0 keeps all statements");
         let improved = [args, &["-O2"]].concat();
         let unknown = in_order(&improved, 0..steps(&improved));
         assert!(unknown > 0, "{args:?}");

@@ -18,6 +18,11 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     path
 }
 
+/// Whether a command line makes the circuits of instructions, or proves what they do: most of a second, of which each push tries a part.
+pub(crate) fn builds_circuits(command: &str) -> bool {
+    command.split_whitespace().any(|word| ["energy", "level", "circuit", "prove", "lab"].contains(&word))
+}
+
 /// Whether an SMT solver is installed, which must be where `PENDULA_REQUIRE_SOLVER` is set.
 pub(crate) fn has_solver() -> bool {
     let has = pendula_prove::solver::Solver::find().is_ok();
@@ -28,7 +33,7 @@ pub(crate) fn has_solver() -> bool {
 /// Settings of the C compiler, the same for all tests of the process: little effort, unless `PENDULA_TEST_C` says `-O3`, as users get it.
 /// Its libraries are in the build directory.
 pub(crate) fn c_compiler() {
-    let level = std::env::var("PENDULA_TEST_C").unwrap_or_else(|_| "-O1".into());
+    let level = std::env::var("PENDULA_TEST_C").unwrap_or_else(|_| "-O0".into());
     let directory = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries"));
     assert!(set(Settings { directory, options: vec![level] }), "the C compiler has other settings");
 }

@@ -2,6 +2,7 @@
 //! each other stay in order.
 
 use pendula::arguments;
+use pendula_isa::sample;
 
 use super::nil::Call;
 use super::whole::compare;
@@ -140,19 +141,19 @@ fn number(n: usize) -> String {
 #[test]
 fn turns_side_by_side_give_the_same_bits() {
     // Around the numbers of turns that are made at once, and of those within.
-    for (rows, columns, more) in [(9, 17, 2), (8, 7, 9), (1, 12, 1), (19, 5, 17)] {
+    for &(rows, columns, more) in sample::in_turn(&[(9, 17, 2), (8, 7, 9), (1, 12, 1), (19, 5, 17)], 0) {
         let args = format!("0.5,{},{},{}", matrix(rows, columns, 3), matrix(columns, more, 70), vector(columns, 9));
         let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
         let ran = compare(&format!("products of {rows}×{columns}"), PRODUCTS, &call);
         assert!(ran.whole && ran.finished);
     }
-    for (rows, columns) in [(9, 18), (16, 11)] {
+    for &(rows, columns) in sample::in_turn(&[(9, 18), (16, 11)], 0) {
         let args = format!("0.5,{},{},{}", matrix(rows, columns, 3), vector(rows + columns, 20), vector(columns, 9));
         let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
         let ran = compare(&format!("recurrences of {rows}×{columns}"), RECURRENCES, &call);
         assert!(ran.whole && ran.finished);
     }
-    for (rows, columns, more) in [(19, 5, 17), (8, 9, 8), (1, 3, 9)] {
+    for &(rows, columns, more) in sample::in_turn(&[(19, 5, 17), (8, 9, 8), (1, 3, 9)], 1) {
         let (a, b, c) = (matrix(rows, columns, 3), matrix(columns, more, 70), matrix(rows, more, 41));
         let args = format!("0.5,{a},{b},{c},{}", vector(rows + columns + 2 * more, 20));
         let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };

@@ -5,6 +5,7 @@ use pendula::arguments::parse;
 use pendula::compiler::c::{Certify, Mode, Settings, write};
 use pendula::compiler::compile::{Options, compile, for_c};
 use pendula::isa::adjoint::ActiveArguments;
+use pendula_isa::sample;
 
 use super::nil::Call;
 use super::whole::compare_there_and_back;
@@ -76,10 +77,10 @@ fn loops_whose_turns_are_logged() {
             format!("{}", (random >> 11) as f64 / (1u64 << 53) as f64 + 0.1)
         })
         .collect();
-    for (before, turn, after, logged) in cases {
+    for (k, (before, turn, after, logged)) in cases.into_iter().enumerate() {
         let source = program(before, turn, after);
-        for n in [40, 1, 0] {
-            for start in ["0.1", "-0.0"] {
+        for &n in sample::in_turn(&[40, 1, 0], k) {
+            for &start in sample::in_turn(&["0.1", "-0.0"], k / 3) {
                 let args = format!("{start},0.7,[0.3,1.7,0.9],[{}],{n}", numbers.join(","));
                 let call = Call { arguments: parse(&args).expect("arguments"), ..Call::default() };
                 assert_eq!(is_logged(&source, &call), logged, "{source}");

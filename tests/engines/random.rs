@@ -3,7 +3,7 @@
 use pendula_compiler::compile::{Options, compile};
 use pendula_compiler::lower::lower;
 use pendula_compiler::passes::Switches;
-use pendula_isa::sample::Source;
+use pendula_isa::sample::{Source, share};
 use pendula_vm::AdMode;
 
 use super::lockstep;
@@ -59,7 +59,7 @@ fn ad_modes(seed: u64) -> [AdMode; 2] {
 #[test]
 fn nil() {
     let (mut finished, mut count) = (0, 0);
-    for seed in 0..24 {
+    for seed in 0..share(24 * 4) {
         let case = generate::program(seed, seed % 4 == 0);
         for arguments in case.runs.iter().take(1) {
             let switches = Switches::level(if seed % 3 == 0 { 0 } else { 2 });
@@ -84,7 +84,7 @@ fn representation() {
     ];
     let (mut finished, mut count) = (0, 0);
     for (n, shape) in shapes.into_iter().enumerate() {
-        for k in 0..6 {
+        for k in 0..share(16) {
             let seed = 7000 + 100 * n as u64 + k;
             let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
             let (program, arguments) = random_program(&mut rng, shape);

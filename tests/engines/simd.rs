@@ -246,9 +246,10 @@ fn results(m: &Machine<'_>) -> [f64; 2] {
 
 #[test]
 fn sums_are_made_in_the_order_of_blocks() {
-    for case in CASES {
+    const LENGTHS: [usize; 11] = [0, 1, 2, 7, 8, 9, 15, 16, 17, 100, 1000];
+    for (k, case) in CASES.iter().enumerate() {
         let source = source(case.body);
-        for n in [0, 1, 2, 7, 8, 9, 15, 16, 17, 100, 1000] {
+        for &n in LENGTHS.chunks(4).flat_map(|four| sample::in_turn(four, k)) {
             let data = Data::new(n);
             let start = [0.1, -0.7];
             let (program, _) = program(case.body, &source, &data.call(start), Rounding::Strict);
@@ -292,9 +293,9 @@ fn engines_agree() {
 /// The gradient of y! + z! by the numbers.
 #[test]
 fn gradients_are_derivatives() {
-    for case in CASES {
+    for (k, case) in CASES.iter().enumerate() {
         let source = source(case.body);
-        for n in [7, 8, 9, 20] {
+        for &n in sample::in_turn(&[7, 8, 9, 20], k) {
             let data = Data::new(n);
             let (program, _) = program(case.body, &source, &data.call([0.1, -0.7]), Rounding::Strict);
             let mut machine = Machine::new(&program, &Config::default()).expect("a machine");

@@ -1,6 +1,7 @@
 //! The example `planets` moves planets as an independent model does that is written here.
 
 use crate::common::dual::Dual;
+use pendula_isa::sample;
 
 use super::*;
 
@@ -61,7 +62,7 @@ fn planets_move_as_in_an_independent_model() {
     let entries = ["solar", "solar_inplace"];
     let planets = |entry, args, types| Call { name: "planets", entry, args, types };
     let zeros = "[0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0],0.01,100";
-    for (n, expected) in model.iter().enumerate() {
+    for (n, expected) in sample::some(model.iter().enumerate()) {
         for entry in entries {
             for report in gradient(planets(entry, zeros, ""), &["--loss", &format!("r![{}]", n + 1), "--wrt", "dt"]) {
                 close(&numbers(&report["losses"][0]["value"]), &[expected.0], "distance");

@@ -86,7 +86,9 @@ fn random_programs() {
 #[test]
 fn long_random_programs() {
     // Of more than one unit.
-    runs(Engine::Jit, "long program", 1000..1012, |s| RandomProgram::new(s, 1500).module().expect("sound operands"));
+    runs(Engine::Jit, "long program", 1000..1000 + share(32), |s| {
+        RandomProgram::new(s, 1500).module().expect("sound operands")
+    });
 }
 
 /// The families of straight-line instructions that have an inverse.

@@ -148,6 +148,7 @@ fn particle(names: &[&str]) {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn a_particle_is_steered_by_a_derivative_of_derivatives() {
     particle(&["gt of gs"]);
 }

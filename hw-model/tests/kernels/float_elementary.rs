@@ -2,6 +2,7 @@
 
 use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::num::{Env, Word, float};
+use pendula_isa::sample::in_turn;
 use pendula_isa::table::{TableFn, f_fn};
 
 use crate::kernels::float::{decode, encode};
@@ -57,7 +58,7 @@ fn within_an_ulp_of_the_machine_s() {
 /// With so few bits, a double's function is as good as the true one, and rounding it once more does no harm.
 #[test]
 fn correctly_rounded_at_eight_and_sixteen_bits() {
-    for width in [8, 16] {
+    for &width in in_turn(&[8, 16], 0) {
         let formats = Formats::of_width(width);
         let cases = if width == 8 { all(8, 1) } else { some(44, 1500, |r| r.word() & 0xffff) };
         for (kernel, _, native) in FUNCTIONS {

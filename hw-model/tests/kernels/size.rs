@@ -6,6 +6,7 @@ use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 use pendula_isa::table::{TableFn, f_fn, int_fn, q_fn};
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn the_machine_s_circuits_can_be_held() {
     let part = |func| Part::Accumulate(Accumulator::Xor, CircuitFn::Table { func, frac: 32 });
     let kernels = TableFn::ALL.iter().map(|func| (func.info().name, part(*func)));

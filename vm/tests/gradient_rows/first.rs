@@ -3,6 +3,7 @@
 use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, GRADIENT, LANES, SECOND};
 use pendula_isa::num::Format;
+use pendula_isa::sample::share;
 use pendula_isa::scalar;
 use pendula_isa::types::Ty;
 
@@ -17,7 +18,7 @@ fn gradients_tangents_and_differences_of_doubles() {
     let env = Env::default();
     for (seed, func) in functions(|ty, from| ty == Ty::F && from == Ty::F).into_iter().enumerate() {
         let (mut met, mut compared) = (0, 0);
-        at_points(env, func, POINTS, seed as u64, |m, site, v, s| {
+        at_points(env, func, share(POINTS), seed as u64, |m, site, v, s| {
             let p = closed(func, v.numbers, v.y);
             let minus = if site.minus { -1.0 } else { 1.0 };
             let start = m.snapshot();
@@ -81,7 +82,11 @@ fn gradients_tangents_and_differences_of_doubles() {
         });
         // There are no differences with respect to the exponent of a negative number.
         let least = if func.info().name == "pow" { 0.8 } else { 0.95 };
-        assert!(met >= POINTS && f64::from(compared) >= least * met as f64, "{}: {compared} of {met}", name(func));
+        assert!(
+            met >= share(POINTS) && f64::from(compared) >= least * met as f64,
+            "{}: {compared} of {met}",
+            name(func)
+        );
     }
 }
 
@@ -95,7 +100,7 @@ fn gradients_of_fixed_point_and_logarithmic_numbers() {
         let env = Env { format, ieee: false };
         let unit = (-f64::from(format.frac())).exp2();
         let mut met = 0;
-        at_points(env, func, POINTS, 100 + seed as u64, |m, site, v, s| {
+        at_points(env, func, share(POINTS), 100 + seed as u64, |m, site, v, s| {
             let p = closed(func, v.numbers, v.y);
             let error = units(func, v.numbers, v.y);
             let minus = if site.minus { -1.0 } else { 1.0 };
@@ -122,6 +127,6 @@ fn gradients_of_fixed_point_and_logarithmic_numbers() {
                 met += 1;
             }
         });
-        assert!(met >= POINTS, "{}", name(func));
+        assert!(met >= share(POINTS), "{}", name(func));
     }
 }

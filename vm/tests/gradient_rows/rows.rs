@@ -6,7 +6,7 @@ use pendula_isa::counts::Direction;
 use pendula_isa::inst::Inst;
 use pendula_isa::num::{fixed, int};
 use pendula_isa::operand::Operand;
-use pendula_isa::sample::Source;
+use pendula_isa::sample::{Source, share};
 use pendula_isa::types::{Reg, Ty};
 use pendula_vm::gradient::Cell;
 
@@ -263,7 +263,7 @@ fn turns_of_fixed_point_are_those_of_doubles() {
             let programs =
                 [".q", ".f"].map(|ty| program(between([inst(&format!("{row}{ty}"), &[reg(1), reg(2), reg(3)])])));
             let mut machines = programs.each_ref().map(|p| machine(p, MEMORY));
-            for _ in 0..POINTS {
+            for _ in 0..share(POINTS) {
                 for cell in [A, B, C] {
                     for lane in with_value(ad_mode) {
                         let word = nearest(env, Ty::Q, signed(&mut s, 0.0, 4.0));

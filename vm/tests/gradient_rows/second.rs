@@ -4,7 +4,7 @@ use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, GRADIENT, LANES, SECOND, VALUE};
 use pendula_isa::counts::Direction;
 use pendula_isa::operand::Operand;
-use pendula_isa::sample::Source;
+use pendula_isa::sample::{Source, share};
 use pendula_isa::types::Ty;
 use pendula_vm::Machine;
 use pendula_vm::gradient::Cell;
@@ -116,13 +116,13 @@ fn second_derivatives_of_doubles() {
     let env = Env::default();
     for (seed, func) in functions(|ty, from| ty == Ty::F && from == Ty::F).into_iter().enumerate() {
         let mut met = Met::default();
-        at_points(env, func, POINTS, 200 + seed as u64, |m, site, v, s| {
+        at_points(env, func, share(POINTS), 200 + seed as u64, |m, site, v, s| {
             let mut cells: Vec<Cell> = site.cells[..=func.info().partials].iter().flatten().copied().collect();
             cells.dedup();
             transposed(m, &cells, site.direction, s, &mut met, &|| format!("{} at {:?}", name(func), v.numbers));
         });
         let least = if func.info().name == "pow" { 0.8 } else { 0.95 };
-        assert!(met.points >= POINTS && met.compared as f64 >= least * met.numbers as f64, "{}", name(func));
+        assert!(met.points >= share(POINTS) && met.compared as f64 >= least * met.numbers as f64, "{}", name(func));
     }
 }
 
@@ -146,7 +146,7 @@ fn second_derivatives_of_other_rows() {
         let program = program(between([row]));
         let mut m = machine(&program, MEMORY);
         for direction in [Direction::Forward, Direction::Backward] {
-            for _ in 0..POINTS {
+            for _ in 0..share(POINTS) {
                 addresses(&mut m);
                 cells.iter().for_each(|cell| m.put(VALUE, *cell, signed(&mut s, 0.1, 4.0).to_bits()));
                 transposed(&mut m, &cells, direction, &mut s, &mut met, &|| format!("{row:?}"));
