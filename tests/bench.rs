@@ -76,6 +76,7 @@ fn results_are_checked_and_timed() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn every_number_of_interest_is_there() {
     // Second derivatives, the sparse Jacobian, the way back bit by bit.
     let found = json(&mut pendula(&[

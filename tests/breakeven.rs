@@ -357,7 +357,7 @@ fn program(mut seed: u64) -> String {
 
 #[test]
 fn auto_is_never_worse_over_random_programs() {
-    for seed in 1..=sample::share(8) {
+    for seed in 1..=sample::share(16) {
         let file = written(&format!("random-{seed}.nil"), &program(seed));
         compare(&file, "0.0,1.5", &["landauer", "cmos45", "acmos22-fdsoi"]);
     }

@@ -36,6 +36,7 @@ fn chain(mut out: String, n: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn chains_of_structs_are_refused_with_the_depth() {
     let structs = chain("struct A0\n x::Int\nend\n".into(), 10_000, |k| format!("struct A{k}\n x::A{}\nend", k - 1));
     for order in [false, true] {

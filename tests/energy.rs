@@ -104,6 +104,7 @@ fn information_lost_is_told_by_line() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn frequency_voltage_temperature_and_sweeps() {
     let total = |more: &[&str]| -> f64 {
         let args = [&["energy", "examples/fib.rasm", "--tech", "acmos-lowleak", "--json"], more].concat();
@@ -192,6 +193,7 @@ fn what_is_left_is_erased_returned_or_kept() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn memory_is_billed_as_the_next_power_of_two_of_what_is_touched() {
     let path = folder("memory").join("memory.rasm");
     let file = path.to_str().expect("UTF-8");
@@ -225,6 +227,7 @@ fn memory_is_billed_as_the_next_power_of_two_of_what_is_touched() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn ranges_marks_and_what_decides() {
     let text = output(&["energy", "examples/fib.rasm", "--tech", "cmos45,acmos22-fdsoi"]);
     assert!(text.contains("* rests on assumed figures") && text.contains("5 to 95 %"), "{text}");

@@ -118,7 +118,7 @@ fn random_programs_come_to_the_same_at_all_levels_and_turn_around() {
     let (mut ended, mut trapped, mut refused) = (0, 0, 0);
     // More of them, on demand.
     let from: u64 = std::env::var("PENDULA_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-    for seed in from..from + 250 {
+    for seed in from..from + if sample::all() { 250 } else { 100 } {
         let text = generate(seed);
         let Some(results) = same_at_all_levels(&text) else {
             refused += 1;
@@ -134,7 +134,7 @@ fn random_programs_come_to_the_same_at_all_levels_and_turn_around() {
         let found = run(module, Engine::Interpreter, Direction::Forward, Some(&ends));
         assert_eq!(found.as_ref(), Ok(&start), "seed {seed}, the inverse\n{text}");
     }
-    assert!(ended > 150 && refused < 50, "{ended} ended, {trapped} trapped, {refused} were refused");
+    assert!(ended > 50 && refused < 50, "{ended} ended, {trapped} trapped, {refused} were refused");
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn price(file: &str, options: &[&str], out: &Path) {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn bills_are_what_python_computes_from_netlists_and_counts() {
     if !python() {
         return;

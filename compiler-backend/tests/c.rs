@@ -369,11 +369,11 @@ fn passes_of_c() {
     let alone = passes.iter().map(|p| Switches::NONE.with(*p));
     let without = passes.iter().map(|p| Switches::default().without(*p));
     let mut turned = 0;
-    for (n, switches) in alone.chain(without).chain([Switches::NONE]).enumerate() {
+    for (n, switches) in alone.chain(without).chain([Switches::NONE]).enumerate().step_by(if all() { 1 } else { 2 }) {
         let from = 9000 + 100 * n as u64;
         for &fast in in_turn(&[false, true], n) {
             turned += check(Profile::ALL, from..from + if all() { 2 } else { 1 }, fast, switches).turned;
         }
-        assert!(turned > n / 4, "{switches:?}");
+        assert!(turned > n / 8, "{switches:?}");
     }
 }

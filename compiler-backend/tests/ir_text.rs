@@ -7,6 +7,7 @@ use common::build::*;
 use common::generate::{Profile, generate};
 use pendula_compiler::ir::text::{MAX_NESTING, parse, print};
 use pendula_compiler::ir::*;
+use pendula_isa::sample::share;
 use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Format, Ty};
 
@@ -163,7 +164,7 @@ fn odd(random: &mut Random) -> Program {
 #[test]
 fn odd_programs_read_back() {
     let mut random = Random(7);
-    for _ in 0..3000 {
+    for _ in 0..share(16_000) {
         round(&odd(&mut random));
     }
 }

@@ -200,6 +200,7 @@ fn derivatives_agree_with_differences_in_every_mode() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn arrays_of_ten_million_numbers_fit_into_four_gigabytes() {
     let module = module(
         "entry sums (n: i64) = let xs = map f64.i64 (iota n) in (f64.sum xs, xs[::-1][3], last (scan (+) 0 (take 100000 xs)))",

@@ -24,14 +24,14 @@ pub fn all() -> bool {
     std::env::var_os("PENDULA_TEST_ALL").is_some()
 }
 
-/// How many of so many cases a test tries: all of them if [`all`] says so, and otherwise an eighth.
+/// How many of so many cases a test tries: all of them if [`all`] says so, and otherwise a sixteenth.
 pub fn share<N: std::ops::Div<Output = N> + core::convert::From<u8>>(cases: N) -> N {
-    if all() { cases } else { cases / N::from(8) }
+    if all() { cases } else { cases / N::from(16) }
 }
 
-/// The items that a test goes through: all if [`all`] says so, and otherwise every eighth, from the first on.
+/// The items that a test goes through: all if [`all`] says so, and otherwise every sixteenth, from the first on.
 pub fn some<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-    items.into_iter().step_by(if all() { 1 } else { 8 })
+    items.into_iter().step_by(if all() { 1 } else { 16 })
 }
 
 /// In which of these ways a test does its `n`th case: all if [`all`] says so, and otherwise one, in turn.

@@ -2,7 +2,7 @@
 
 use pendula_isa::calculus::{Calculus, Constant, Dual};
 use pendula_isa::num::{Env, Format, log};
-use pendula_isa::sample::Source;
+use pendula_isa::sample::{Source, share};
 use pendula_isa::scalar::ScalarDomain;
 use pendula_isa::table::{ARITY, Function, FunctionVisitor, TableFn};
 use pendula_isa::types::Ty;
@@ -126,7 +126,7 @@ impl FunctionVisitor for Differences<'_, '_> {
             }
         };
         let mut compared = 0;
-        for _ in 0..4_000 {
+        for _ in 0..share(4_000 * 4) {
             let x = readings.map(|r| r.sample(s));
             let negative = readings.map(|r| r.ty == Ty::L && s.once_in(2));
             let here = words(&readings, x, negative);
@@ -216,11 +216,11 @@ fn compare_with_differences(order: Order, least: usize) {
 
 #[test]
 fn partial_derivatives_agree_with_differences() {
-    compare_with_differences(Order::First, 300);
+    compare_with_differences(Order::First, share(300));
 }
 
 /// The partial derivatives over dual numbers are derivatives of the partial derivatives.
 #[test]
 fn second_derivatives_agree_with_differences_of_the_first() {
-    compare_with_differences(Order::Second, 300);
+    compare_with_differences(Order::Second, share(300));
 }

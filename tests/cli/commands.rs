@@ -78,6 +78,7 @@ fn a_definition_of_the_command_line_comes_before_the_programs_own() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn several_files_are_checked_priced_and_measured() {
     let folder = folder("several");
     let bad = folder.join("bad.rasm").to_str().expect("UTF-8").to_string();

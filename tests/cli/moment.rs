@@ -74,6 +74,7 @@ fn moments_are_told_in_the_order_of_the_source() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn at_a_limit_the_variables_are_those_of_the_machine() {
     // What a program has shown says how far the machine has come, whatever is told of it.
     let folder = folder("moments");
@@ -101,6 +102,7 @@ fn at_a_limit_the_variables_are_those_of_the_machine() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn nothing_is_told_where_passes_have_changed_what_runs() {
     let folder = folder("changed");
     let write = |name: &str, text: &str| {

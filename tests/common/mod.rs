@@ -30,7 +30,7 @@ pub(crate) fn has_solver() -> bool {
     has
 }
 
-/// Settings of the C compiler, the same for all tests of the process: little effort, unless `PENDULA_TEST_C` says `-O3`, as users get it.
+/// Settings of the C compiler, the same for all tests of the process: no effort, unless `PENDULA_TEST_C` says `-O3`, as users get it.
 /// Its libraries are in the build directory.
 pub(crate) fn c_compiler() {
     let level = std::env::var("PENDULA_TEST_C").unwrap_or_else(|_| "-O0".into());

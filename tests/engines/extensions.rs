@@ -63,6 +63,7 @@ fn call(ty: Ty, extensions: Vec<Arc<Definition>>) -> Call {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn random_definitions_called_from_nil() {
     let mut s = Source::seeded(11);
     for ty in [Ty::Int, Ty::Q, Ty::F, Ty::L] {

@@ -78,6 +78,7 @@ pub(super) fn compare(what: &str, source: &str, call: &Call) -> (usize, usize) {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn examples() {
     let (mut agreed, mut missing) = (0, 0);
     for (name, source, calls) in sample::some(example_calls()) {

@@ -99,17 +99,17 @@ fn examples_in_nil() {
     for (name, source, calls) in sample::some(examples) {
         for (n, call) in calls.iter().enumerate() {
             // Further calls differ in their arguments.
-            for level in if n == 0 { &[0, 2][..] } else { &[2] } {
+            for level in if n == 0 && (seen == 0 || sample::all()) { &[0, 2][..] } else { &[2] } {
                 let what = format!("{name}, call {n}, -O{level}");
                 let module = call.module(&what, &source, *level);
-                let every = n == 0 && (*level == 2 && seen == 0 || sample::all());
+                let every = n == 0 && sample::all();
                 let ad_modes = if every { &AdMode::ALL[..] } else { &[AdMode::Plain, AdMode::Gradient] };
                 finished += lockstep(&what, module, ad_modes);
             }
         }
         seen += 1;
     }
-    assert!(finished >= 6 * seen, "{seen} examples, {finished} runs came to their ends");
+    assert!(finished >= 2 * seen, "{seen} examples, {finished} runs came to their ends");
 }
 
 /// The workloads on inputs of moderate size: name, source, call.

@@ -19,11 +19,6 @@ use crate::common::c_compiler;
 
 use super::nil::{Call, example_calls, workload_calls};
 
-/// Every other one, unless all are to be tried.
-pub(super) fn half<T>(items: Vec<T>) -> impl Iterator<Item = T> {
-    items.into_iter().step_by(if sample::all() { 1 } else { 2 })
-}
-
 /// How a run went: whether C code ran it, and whether it came to its end.
 pub(super) struct Ran {
     pub(super) whole: bool,
@@ -194,7 +189,7 @@ fn run_forward_and_back(
 #[test]
 fn examples() {
     let (mut runs, mut whole, mut finished) = (0, 0, 0);
-    for (name, source, calls) in half(example_calls()) {
+    for (name, source, calls) in sample::some(example_calls()) {
         // The C compiler takes a second for each.
         for (n, call) in sample::in_turn(&calls, 0).iter().enumerate() {
             let ran = compare(&format!("{name}, call {n}"), &source, call);

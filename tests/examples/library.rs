@@ -97,6 +97,7 @@ fn structs_have_fields() -> Result<(), Error> {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn gradients_have_the_shapes_of_inputs() -> Result<(), Error> {
     let program = example("affine.nil").loss("y![1]").wrt(["W", "x"]);
     let gradient = program.grad(([0.0, 0.0], [[1.0, 2.0], [3.0, 4.0]], [0.5, -0.5], [1.0, -1.0]))?;

@@ -131,6 +131,7 @@ fn limits_and_traps_on_the_way_there_and_back() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn too_many_derivatives() {
     let large = ".data\n .import x\nx: .space 10000, q\n .text\nmain: start\n add.q r1, [x]\n finish\n";
     let hessian = ["-", "--loss", "r1.q", "--hessian"];

@@ -41,6 +41,7 @@ fn embedding_gradient(x: &[f64], k: usize) -> Vec<f64> {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn gradients_of_the_graph_embedding() {
     for k in sample::some(2..=9) {
         let x: Vec<f64> = (0..10 * k).map(scattered).collect();

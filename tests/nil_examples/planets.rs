@@ -57,6 +57,7 @@ fn distances(step: f64, count: usize) -> Vec<Dual> {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn planets_move_as_in_an_independent_model() {
     let model = distances(0.01, 100);
     let entries = ["solar", "solar_inplace"];

@@ -323,6 +323,7 @@ end
 ";
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn fibonacci_in_nil() {
     all(
         NIL_FIB,

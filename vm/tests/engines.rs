@@ -145,7 +145,7 @@ fn scatter(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64, round: u64) {
 fn random_instructions() {
     let straight = straight();
     let mut trapped = 0;
-    for (n, family) in straight.iter().cycle().take(straight.len() * share(8)).enumerate() {
+    for (n, family) in straight.iter().cycle().take(straight.len() * share(16)).enumerate() {
         let mut s = Source::seeded(n as u64);
         let code = sequence(*family, &straight, &mut s);
         let mut module = between(code);

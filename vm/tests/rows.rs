@@ -346,7 +346,7 @@ fn blocks_of_one_family_come_back() {
         }
         let mut s = Source::seeded(1000 + n as u64);
         let mut ran = 0;
-        for _ in 0..share(160) {
+        for _ in 0..share(320) {
             let most = 1 + s.below(16);
             let len = 1 + s.below(most);
             let code: Vec<Inst> = (0..len).map(|_| reachable(family, &mut s)).collect();

@@ -97,6 +97,7 @@ fn loops_that_update_take_memory_in_proportion() {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn second_derivatives_of_loops_that_update_agree() {
     let module = module(&text(&[
         ("rr", r"f64.sum (vjp (\x -> f64.sum (vjp $ x 1.0)) (points n) 1.0)"),

@@ -115,6 +115,7 @@ fn saddle(names: &[&str]) {
 }
 
 #[test]
+#[ignore = "takes seconds: part of .ci/full"]
 fn a_saddle_by_adaptive_descent() {
     saddle(&["gs of gs"]);
 }

@@ -4,6 +4,7 @@ use super::harness::{assertion, fixed, form, in_place, int, log, negation, row};
 use pendula_hw_model::circuit::kernels::in_place::scale;
 use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 use pendula_isa::num::int;
+use pendula_isa::sample::{all as all_cases, in_turn};
 use pendula_isa::table::{Row, TableFn};
 use pendula_isa::table::{int_fn, l_fn, q_fn};
 use pendula_isa::{Cond, Env, Ty, scalar};
@@ -93,8 +94,11 @@ fn accumulates(function: CircuitFn, name: &'static str, width: usize) {
 
 #[test]
 fn functions_of_narrow_words() {
-    for (function, name) in FUNCTIONS {
-        for width in [1usize, 2, 3, 4, 5, 7, 8] {
+    for (n, (function, name)) in FUNCTIONS.into_iter().enumerate() {
+        for &width in [[1usize, 2], [3, 4], [5, 7]].iter().flat_map(|pair| in_turn(pair, n)).chain(&[8]) {
+            if width == 8 && n % 4 > 0 && !all_cases() {
+                continue;
+            }
             // Shifts are by an amount modulo the width. Divisions have circuits of their own, which begin at 4 bits.
             let shift = matches!(name, "shl" | "shr" | "sar" | "shl32" | "shr32" | "sar32") && !width.is_power_of_two();
             let divides = matches!(name, "quot" | "rem" | "div" | "mod") && width < 4;
