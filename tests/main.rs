@@ -36,6 +36,7 @@ mod nil_examples;
 mod nil_levels;
 mod nil_quality;
 mod nil_workloads;
+mod nilang;
 mod output;
 mod pisa;
 mod pisa_import;

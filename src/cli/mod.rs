@@ -8,6 +8,7 @@ mod chrome_trace;
 mod commands;
 mod definitions;
 mod interrupt;
+mod julia;
 mod memory;
 mod output;
 mod program;
@@ -104,7 +105,7 @@ fn log(level: tracing::Level, styled: bool, trace_json: Option<&str>, reporter: 
 
 fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
     match command {
-        Command::Run(args) if args.expect => commands::functional::expect::run(args, reporter),
+        Command::Run(args) if args.expect => commands::expect::run(args, reporter),
         Command::Run(args) if is_functional(&args.source.file) => commands::functional::run::run(args, reporter),
         Command::Run(args) if !args.many.batch.is_empty() => commands::batch::run::run(args, reporter),
         Command::Run(args) => commands::run::run(args, reporter),

@@ -247,11 +247,12 @@ pub(crate) struct Run {
     /// This is for programs from before 2001, which have no headers that say how to print a number.
     #[arg(long, help_heading = "Programs in PISA")]
     pub(crate) show_raw: bool,
-    /// Check the values that comments expect: `===>` in VLAD, `-- ==` in Futhark.
+    /// Check the values that comments expect, `===>` in VLAD, `-- ==` in Futhark, and the tests of a file in Julia.
     ///
     /// It takes several files, counts what is as expected, and fails if anything is not. Numbers agree if they differ by at most 1e-9 of the expected one
-    /// or 1e-10, in Futhark by at most 1e-5 of it or, where it has 4 to 12 decimals, by one in the last.
-    #[arg(long, help_heading = FUNCTIONAL)]
+    /// or 1e-10, in Futhark by at most 1e-5 of it or, where it has 4 to 12 decimals, by one in the last. In Julia, these are `@test` and
+    /// `@test_throws` of what reversible functions give; what cannot be evaluated without Julia is counted, and `-v` lists it.
+    #[arg(long, visible_alias = "expect-julia", help_heading = FUNCTIONAL)]
     pub(crate) expect: bool,
     /// More programs, with --expect.
     #[arg(value_name = "FILES", requires = "expect")]

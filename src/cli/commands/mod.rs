@@ -10,6 +10,7 @@ pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod disasm;
 pub(crate) mod energy;
+pub(crate) mod expect;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod functional;

@@ -1,7 +1,9 @@
 //! Items in a file of the host language: functions that cannot be read are left out, functions and structs stand inside of
 //! blocks, and some of the host's own definitions have a meaning.
 
-use super::super::ast::{Alias, Function, HostFunction, Item, Name, Unread};
+use super::super::ast::{
+    Alias, AssignOp, Binary, Expr, ExprKind, Function, HostFunction, Item, Name, Span, Stmt, StmtKind, Unary, Unread,
+};
 use super::super::token::{Kw, Tok};
 use super::{Failed, Parser};
 
@@ -58,6 +60,7 @@ impl Parser<'_> {
             return false;
         }
         let before = (self.cursor, self.last_end, self.diagnostics.len(), self.tree.faulty.len());
+        let before_span = token.start;
         let found = self.attempt(|p| {
             if whole {
                 p.bump();
@@ -77,16 +80,23 @@ impl Parser<'_> {
             } else {
                 p.expect(Tok::Equals, "`=`")?;
             }
-            let body = p.expr()?;
+            let mut results = vec![p.expr()?];
+            while p.eat(Tok::Comma) {
+                results.push(p.expr()?);
+            }
             if whole {
                 p.expect(Tok::Kw(Kw::End), "`end`")?;
             }
             p.statement_end()?;
-            Ok(HostFunction { name, params, type_params, body })
+            Ok((HostFunction { name, params, type_params, body: results[0].clone() }, results))
         });
         match found {
-            Some(function) if self.diagnostics.len() == before.2 => {
-                self.tree.items.push(Item::Host(function));
+            Some((function, results)) if self.diagnostics.len() == before.2 => {
+                let span = before_span..self.last_end;
+                self.primitives.extend(primitive(&function, &results, span));
+                if results.len() == 1 {
+                    self.tree.items.push(Item::Host(function));
+                }
                 true
             }
             _ => {
@@ -96,6 +106,29 @@ impl Parser<'_> {
                 false
             }
         }
+    }
+
+    /// Takes `@dual f g` or `@selfdual f`: functions of the host that undo each other.
+    pub(super) fn duals(&mut self) -> bool {
+        if !matches!(self.text_of(self.token()), "@dual" | "@selfdual") {
+            return false;
+        }
+        let span = self.skip_top_statement();
+        let names = self.slice(span.clone()).split_whitespace().skip(1);
+        let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_string();
+        self.dual_names.extend(names.map(last));
+        self.notes.verbatim.push(span);
+        true
+    }
+
+    /// Makes the functions of the host reversible that are said to undo each other.
+    pub(super) fn end_of_duals(&mut self) {
+        let names = std::mem::take(&mut self.dual_names);
+        let all = std::mem::take(&mut self.primitives);
+        let named = all.into_iter().filter(|f| names.contains(&f.name.text));
+        // Before the functions of the file, which may be told from them by the types only.
+        let items: Vec<Item> = named.map(Item::Function).collect();
+        self.tree.items.splice(0..0, items);
     }
 
     /// `const T{S} = Vector{S}`, or `const T = Vector{Int}`.
@@ -149,4 +182,45 @@ impl Parser<'_> {
         self.scope = outer;
         (self.lines, self.in_index, self.in_choice) = flags;
     }
+}
+
+/// A function of the host that gives back its parameters, one of them changed by an addition, a subtraction, an exclusive or, or a sign: as a
+/// reversible function that does that.
+fn primitive(function: &HostFunction, results: &[Expr], span: Span) -> Option<Function> {
+    let is = |e: &Expr, name: &Name| matches!(&e.kind, ExprKind::Name(own) if *own == name.text);
+    if results.len() != function.params.len() {
+        return None;
+    }
+    let mut changed = function.params.iter().zip(results).filter(|(p, e)| !is(e, &p.name));
+    let ((param, result), None) = (changed.next()?, changed.next()) else { return None };
+    let target = || Expr { kind: ExprKind::Name(param.name.text.clone()), span: result.span.clone() };
+    let assign =
+        |op: AssignOp, value: &Expr| StmtKind::Assign { op, dot: false, target: target(), value: value.clone() };
+    let kind = match &result.kind {
+        ExprKind::Binary { op: Binary::Add, dot: false, left, right } if is(left, &param.name) => {
+            assign(AssignOp::Add, right)
+        }
+        ExprKind::Binary { op: Binary::Sub, dot: false, left, right } if is(left, &param.name) => {
+            assign(AssignOp::Sub, right)
+        }
+        ExprKind::Binary { op: Binary::Xor, dot: false, left, right } if is(left, &param.name) => {
+            assign(AssignOp::Xor, right)
+        }
+        ExprKind::Call { callee, dot: false, args, keywords } if keywords.is_empty() => match (&callee.kind, &args[..])
+        {
+            (ExprKind::Name(f), [left, right]) if f == "xor" && is(left, &param.name) => assign(AssignOp::Xor, right),
+            _ => return None,
+        },
+        ExprKind::Unary(Unary::Minus, e) if is(e, &param.name) => StmtKind::Call {
+            callee: Expr { kind: ExprKind::Name("NEG".to_string()), span: result.span.clone() },
+            inverse: false,
+            dot: false,
+            args: vec![target()],
+            keywords: Vec::new(),
+        },
+        _ => return None,
+    };
+    let body = vec![Stmt { kind, span: result.span.clone() }];
+    let (params, type_params) = (function.params.clone(), function.type_params.clone());
+    Some(Function { params, type_params, body, span, ..Function::new(function.name.clone(), false, None) })
 }

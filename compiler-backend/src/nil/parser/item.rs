@@ -34,6 +34,7 @@ impl Parser<'_> {
         if let Some(opener) = self.modules.pop() {
             self.block_without_end(opener);
         }
+        self.end_of_duals();
     }
 
     /// Resets what belongs to one item.
@@ -91,6 +92,9 @@ impl Parser<'_> {
             }
             kind => {
                 if self.host && self.host_function() {
+                    return;
+                }
+                if self.host && self.duals() {
                     return;
                 }
                 let what = match kind {

@@ -146,6 +146,9 @@ struct Parser<'a> {
     scope: Vec<usize>,
     /// The names of the constants so far.
     constants: std::collections::HashSet<String>,
+    /// Functions of the host that can be reversible, and the names of those that are said to be.
+    primitives: Vec<super::ast::Function>,
+    dual_names: Vec<String>,
 }
 
 /// Reads a file. It always gives a tree of the parts that could be read, and at most a hundred errors.

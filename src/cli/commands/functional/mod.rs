@@ -2,7 +2,6 @@
 
 pub(crate) mod check;
 pub(crate) mod compile;
-pub(crate) mod expect;
 pub(crate) mod grad;
 pub(crate) mod run;
 mod stats;

@@ -16,7 +16,7 @@ use crate::cli::report::answer;
 use crate::cli::status::Status;
 
 /// The options that concern only programs of the machine.
-pub(super) fn refuse_others(args: &Run, file: &str) -> anyhow::Result<()> {
+pub(crate) fn refuse_others(args: &Run, file: &str) -> anyhow::Result<()> {
     refuse(
         file,
         &[
