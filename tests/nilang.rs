@@ -73,6 +73,16 @@ end
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
     assert!(out.starts_with(&format!("{name}:10: 2.0 and 3.0\n")), "{out}");
     assert!(out.ends_with(&format!("{name}: 6 of 9 tests met, 3 not evaluated\n")), "{out}");
+    // A file that includes it, and itself.
+    let whole = folder.join("whole.jl");
+    std::fs::write(
+        &whole,
+        "include(\"some.jl\")\n@test double(0.0, 2.0)[1] == 4.0\ninclude(\"whole.jl\")\n@test 1 == 2\n",
+    )
+    .expect("a file");
+    let (_, counts, [unmet, _]) = tested(whole.to_str().expect("UTF-8"));
+    assert_eq!((counts, lines(&unmet)), ([7, 11], vec![10, 19, 21, 4]));
+    assert!(unmet[0]["file"] == name && unmet[3]["file"] == whole.to_str().expect("UTF-8"), "{unmet:#?}");
     // The name that NiLang's users may look for.
     assert_eq!(run(&["run", "--expect-julia", name], "").1, out);
 }

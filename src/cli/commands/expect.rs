@@ -75,7 +75,7 @@ fn tested(args: &Run, source: &Source) -> anyhow::Result<Counted> {
     let text = text_of(&source.file, read_source(&source.file, &budget)?)?;
     let name = display_name(&source.file);
     let mut out = Counted::default();
-    for julia::Tested { line, verdict } in julia::tests(name, &text, &budget) {
+    for julia::Tested { file, line, verdict } in julia::tests(name, &text, &budget) {
         match verdict {
             julia::Verdict::Met => {
                 out.all += 1;
@@ -84,13 +84,13 @@ fn tested(args: &Run, source: &Source) -> anyhow::Result<Counted> {
             julia::Verdict::Unmet(why) => {
                 out.all += 1;
                 if !args.json {
-                    print(&format!("{name}:{line}: {why}\n"))?;
+                    print(&format!("{file}:{line}: {why}\n"))?;
                 }
-                out.unmet.push(json!({ "line": line, "why": why }));
+                out.unmet.push(json!({ "file": file, "line": line, "why": why }));
             }
             julia::Verdict::Unknown(why) => {
-                tracing::info!(line, "not evaluated: {why}");
-                out.left_out.push(json!({ "line": line, "why": why }));
+                tracing::info!("{file}:{line}: not evaluated: {why}");
+                out.left_out.push(json!({ "file": file, "line": line, "why": why }));
             }
         }
         if is_requested() {

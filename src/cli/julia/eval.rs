@@ -7,9 +7,10 @@ use super::functions;
 use super::reversible::Reversible;
 use super::syntax::{Binary, Expr, Stmt, StmtKind, Target, Test};
 use super::value::{Func, Value};
+use crate::cli::interrupt::is_requested;
 
-/// Turns of loops, and calls within one another, at most.
-const TURNS: usize = 100_000;
+/// Turns of loops in all, and calls within one another, at most.
+const TURNS: usize = 1_000_000;
 const CALLS: usize = 100;
 
 /// Why there is no value.
@@ -19,6 +20,8 @@ pub(super) enum Stop {
     Unknown(String),
     /// Julia would throw an error: what it says.
     Thrown(String),
+    /// The compiler refuses a function or statement, as NiLang may refuse it: whether that is meant, a test says.
+    Refused(String),
     /// A function returns.
     Return(Value),
 }
@@ -95,8 +98,11 @@ impl<'t> Machine<'t> {
     /// Runs a statement. What it needs and is not evaluated here makes the variables unknown that it would change.
     fn statement(&mut self, stmt: &Stmt) -> Evaluated<Value> {
         self.at = stmt.span.clone();
+        if is_requested() {
+            return unknown("it was interrupted");
+        }
         match self.execute(stmt) {
-            Err(Stop::Unknown(why)) => {
+            Err(Stop::Unknown(why) | Stop::Refused(why)) => {
                 self.forget(stmt, &why);
                 if self.calls > 0 { Err(Stop::Unknown(why)) } else { Ok(Value::Nothing) }
             }
@@ -264,19 +270,18 @@ impl<'t> Machine<'t> {
     }
 
     fn test(&mut self, test: &Test) -> Verdict {
-        self.turns = 0;
         match test {
             Test::Holds(e) => match self.expr(e) {
                 Ok(Value::Bool(true)) => Verdict::Met,
                 Ok(Value::Bool(false)) => Verdict::Unmet(self.differs(e)),
                 Ok(other) => Verdict::Unknown(format!("{other} is no truth value")),
                 Err(Stop::Thrown(why)) => Verdict::Unmet(why),
-                Err(Stop::Unknown(why)) => Verdict::Unknown(why),
+                Err(Stop::Unknown(why) | Stop::Refused(why)) => Verdict::Unknown(why),
                 Err(Stop::Return(_)) => Verdict::Unknown("it returns".to_string()),
             },
             Test::Throws(e) => match self.expr(e) {
                 Ok(value) => Verdict::Unmet(format!("an error is expected, and it gives {value}")),
-                Err(Stop::Thrown(_)) => Verdict::Met,
+                Err(Stop::Thrown(_) | Stop::Refused(_)) => Verdict::Met,
                 Err(Stop::Unknown(why)) => Verdict::Unknown(why),
                 Err(Stop::Return(_)) => Verdict::Unknown("it returns".to_string()),
             },
@@ -379,6 +384,7 @@ impl<'t> Machine<'t> {
             }
             Expr::Splat(_) => return unknown("`...` is not evaluated here"),
             Expr::Instr(span) => return self.instr(span),
+            Expr::Quoted(span) => Value::Code(self.text.get(span.clone()).unwrap_or_default().to_string()),
             Expr::Block(all) => return self.run_inside(all),
         })
     }
@@ -531,6 +537,20 @@ impl<'t> Machine<'t> {
         }
     }
 
+    /// Tells the numbers that functions of the file may name.
+    pub(super) fn note_constants(&mut self) {
+        let number = |v: &Value| match v {
+            Value::Bool(_) | Value::Int(_) => Some(v.to_string()),
+            Value::Float(x) if x.is_finite() => Some(v.to_string()),
+            _ => None,
+        };
+        let mut all = HashMap::new();
+        for (name, value) in self.scopes.iter().flatten() {
+            all.insert(name.clone(), value.as_ref().and_then(number));
+        }
+        self.reversible.constants = all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    }
+
     /// The variables that a part of the text names.
     fn variables_in(&self, text: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -557,6 +577,7 @@ impl<'t> Machine<'t> {
         }
         names.retain(|name| matches!(self.variable(name), Some(Some(v)) if v.parameter_type().is_some()));
         let values: Vec<Value> = names.iter().map(|name| self.name(name)).collect::<Evaluated<_>>()?;
+        self.note_constants();
         let after = self.reversible.statement(&self.at, &statement, &names, &values)?;
         for (name, (before, after)) in names.iter().zip(values.iter().zip(after)) {
             let value = functions::in_place(before, after);
@@ -572,6 +593,7 @@ impl<'t> Machine<'t> {
         args: Vec<Value>,
         keywords: &[(String, Value)],
     ) -> Evaluated<Value> {
+        self.note_constants();
         let after = self.reversible.call(&self.at, f, &args, keywords)?;
         let mut out: Vec<Value> =
             args.iter().zip(after).map(|(before, after)| functions::in_place(before, after)).collect();

@@ -8,6 +8,10 @@ use std::ops::Range;
 use pendula::asm::diagnostic::Severity;
 use pendula::program::ErrorKind;
 use pendula::{Error, Program};
+use pendula_compiler::nil;
+use pendula_compiler::nil::ast::Item;
+use pendula_isa::budget::Budget;
+use pendula_isa::diagnostic::Sources;
 
 use super::eval::{Evaluated, Stop, thrown, unknown};
 use super::value::Value;
@@ -34,11 +38,13 @@ pub(super) struct Reversible<'t> {
     name: &'t str,
     text: &'t str,
     functions: Vec<String>,
+    /// The numbers of the host's variables, which functions may name.
+    pub(super) constants: Vec<(String, String)>,
 }
 
 impl<'t> Reversible<'t> {
     pub(super) fn new(name: &'t str, text: &'t str, functions: Vec<String>) -> Reversible<'t> {
-        Reversible { name, text, functions }
+        Reversible { name, text, functions, constants: Vec::new() }
     }
 
     /// Whether there is a reversible function of that name.
@@ -47,13 +53,13 @@ impl<'t> Reversible<'t> {
     }
 
     /// The file with a function in the place of a statement.
-    fn program(&self, at: &Range<usize>, parameters: &[String], body: &str) -> Program {
+    fn program(&self, at: &Range<usize>, parameters: &[String], (body, constants): (&str, &str)) -> Program {
         let (before, after) =
             (self.text.get(..at.start).unwrap_or_default(), self.text.get(at.end..).unwrap_or_default());
         let own = format!("@i function {CALL}({}) {body} end", parameters.join(", "));
         // Lines stay where they are.
         let lines = "\n".repeat(self.text.get(at.clone()).unwrap_or_default().matches('\n').count());
-        pendula::text(self.name, format!("{before}{own}{lines}{after}")).entry(CALL).max_steps(STEPS)
+        pendula::text(self.name, format!("{constants}{before}{own}{lines}{after}")).entry(CALL).max_steps(STEPS)
     }
 
     /// The arguments after a call of `f`.
@@ -64,12 +70,13 @@ impl<'t> Reversible<'t> {
         args: &[Value],
         keywords: &[(String, Value)],
     ) -> Evaluated<Vec<Value>> {
-        let names: Vec<String> = (1..=args.len() + keywords.len()).map(|n| format!("pendula_{n}")).collect();
-        let body = body(f, &names, args.len(), keywords);
-        let values: Vec<Value> = args.iter().chain(keywords.iter().map(|(_, v)| v)).cloned().collect();
-        let mut after = self.statement(at, &body, &names, &values)?;
-        after.truncate(args.len());
-        Ok(after)
+        let call = Call::new(f, args, keywords);
+        let mut after = self.statement(at, &call.body, &call.names, &call.values)?.into_iter();
+        Ok(args
+            .iter()
+            .map(|arg| if arg.as_code().is_some() { Some(arg.clone()) } else { after.next() })
+            .map_while(|v| v)
+            .collect())
     }
 
     /// The values of variables after a statement.
@@ -81,7 +88,8 @@ impl<'t> Reversible<'t> {
         values: &[Value],
     ) -> Evaluated<Vec<Value>> {
         let (parameters, arguments) = typed(names, values)?;
-        let run = self.program(at, &parameters, statement).run(arguments).map_err(stop)?;
+        let program = |constants: &str| self.program(at, &parameters, (statement, constants));
+        let run = self.with_constants(|constants| program(constants).run(arguments.clone()))?;
         let result = |name: &String| run.values().iter().find(|(own, _)| own == name).map(|(_, v)| Value::result(v));
         names
             .iter()
@@ -97,25 +105,96 @@ impl<'t> Reversible<'t> {
         args: &[Value],
         (keywords, loss): (&[(String, Value)], usize),
     ) -> Evaluated<Vec<Option<Value>>> {
-        let names: Vec<String> = (1..=args.len() + keywords.len()).map(|n| format!("pendula_{n}")).collect();
-        let body = body(f, &names, args.len(), keywords);
-        let values: Vec<Value> = args.iter().chain(keywords.iter().map(|(_, v)| v)).cloned().collect();
-        let (parameters, arguments) = typed(&names, &values)?;
+        let call = Call::new(f, args, keywords);
+        let (parameters, arguments) = typed(&call.names, &call.values)?;
         let real = |v: &Value| v.is_real();
-        let inputs = names.iter().zip(&values).filter(|(_, v)| real(v)).map(|(name, _)| name.as_str());
-        let program = self.program(at, &parameters, &body).loss(&format!("pendula_{loss}")).wrt(inputs);
-        let gradients = program.grad(arguments).map_err(stop)?;
-        let of = |name: &String| gradients.values().iter().find(|(own, _)| own == name).map(|(_, v)| Value::result(v));
-        Ok(names[..args.len()].iter().map(of).collect())
+        let inputs = call.names.iter().zip(&call.values).filter(|(_, v)| real(v)).map(|(name, _)| name.as_str());
+        let program = |constants: &str| {
+            self.program(at, &parameters, (&call.body, constants)).loss(&format!("pendula_{loss}")).wrt(inputs.clone())
+        };
+        let gradients = self.with_constants(|constants| program(constants).grad(arguments.clone()))?;
+        let of = |n: usize| {
+            let name = format!("pendula_{n}");
+            gradients.values().iter().find(|(own, _)| *own == name).map(|(_, v)| Value::result(v))
+        };
+        Ok((1..=args.len()).map(of).collect())
+    }
+
+    /// Does something with a program, in which the numbers of the host's variables are constants where functions of the file name them.
+    fn with_constants<T>(&self, run: impl Fn(&str) -> Result<T, Error>) -> Evaluated<T> {
+        let mut constants = String::new();
+        loop {
+            let error = match run(&constants) {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            let stop = stop(&error);
+            let Stop::Unknown(why) = &stop else { return Err(stop) };
+            // `error[P0430]: there is no `k` here`
+            let name = why.strip_prefix("error[P0430]: there is no `").and_then(|rest| rest.split('`').next());
+            let value = name.and_then(|name| self.constants.iter().find(|(own, _)| own == name));
+            match value {
+                Some((name, value)) if !constants.contains(&format!("const {name} =")) => {
+                    constants.push_str(&format!("const {name} = {value}; "));
+                }
+                _ => return Err(stop),
+            }
+        }
+    }
+
+    /// What NiLang does with a function that is only read: it may refuse it. Parameters without types take doubles.
+    pub(super) fn expand(&self, at: &Range<usize>, function: &str) -> Evaluated<()> {
+        let mut sources = Sources::default();
+        let (inputs, _) = nil::read(&mut sources, "quoted.nil", function.to_string(), &Budget::default(), true);
+        let Some(Item::Function(f)) = inputs.first().and_then(|input| input.tree.items.first()) else {
+            return unknown("this quoted code is not a reversible function");
+        };
+        let mut arguments = Vec::new();
+        for param in &f.params {
+            arguments.push(match param.ty.as_ref().map(|ty| ty.name.text.as_str()) {
+                None | Some("Real" | "Number" | "Float64") => pendula::Value::from(0.5),
+                Some("Int" | "Integer") => pendula::Value::from(1),
+                Some(other) => return unknown(format!("a parameter of the type {other}")),
+            });
+        }
+        let (before, after) =
+            (self.text.get(..at.start).unwrap_or_default(), self.text.get(at.end..).unwrap_or_default());
+        let text = format!("{before}{function}{after}");
+        let entry = format!("{}@{}", f.name.text, 1 + before.matches('\n').count());
+        match pendula::text(self.name, text).entry(&entry).check(arguments) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(stop(&error)),
+        }
     }
 }
 
-/// A call with the names of arguments and keywords.
-fn body(f: &str, names: &[String], positional: usize, keywords: &[(String, Value)]) -> String {
-    let (args, rest) = names.split_at(positional);
-    let keywords: Vec<String> = keywords.iter().zip(rest).map(|((name, _), own)| format!("{name}={own}")).collect();
-    let semicolon = if keywords.is_empty() { "" } else { "; " };
-    format!("{f}({}{semicolon}{})", args.join(", "), keywords.join(", "))
+/// A call as the body of a function: its parameters, and their values. Functions stand in it by their names.
+struct Call {
+    body: String,
+    names: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Call {
+    fn new(f: &str, args: &[Value], keywords: &[(String, Value)]) -> Call {
+        let (mut names, mut values, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let all = args.iter().map(|v| (None, v)).chain(keywords.iter().map(|(name, v)| (Some(name), v)));
+        let mut semicolon = false;
+        for (n, (keyword, value)) in all.enumerate() {
+            let text = value.as_code().unwrap_or_else(|| {
+                names.push(format!("pendula_{}", n + 1));
+                values.push(value.clone());
+                format!("pendula_{}", n + 1)
+            });
+            let separator = match (n, keyword) {
+                (_, Some(_)) if !std::mem::replace(&mut semicolon, true) => "; ",
+                (0, _) => "",
+                _ => ", ",
+            };
+            texts.push(keyword.map_or(format!("{separator}{text}"), |name| format!("{separator}{name}={text}")));
+        }
+        Call { body: format!("{f}({})", texts.concat()), names, values }
+    }
 }
 
 /// Parameters with the types of values, and the values as arguments.
@@ -133,7 +212,7 @@ fn typed(names: &[String], values: &[Value]) -> Evaluated<(Vec<String>, Vec<pend
 }
 
 /// What an error of a program is here: one that Julia would throw, or something that cannot be evaluated.
-fn stop(error: Error) -> Stop {
+fn stop(error: &Error) -> Stop {
     let text = error.to_string();
     // Notes and warnings come before and behind.
     let first =
@@ -144,7 +223,7 @@ fn stop(error: Error) -> Stop {
         // What a function leaves on the global stack is for a later call to take, and each call is a run of its own here.
         ErrorKind::Trap if first.contains("the stack is empty") => Stop::Unknown(first),
         ErrorKind::Trap => Stop::Thrown(first),
-        ErrorKind::Program if irreversible => Stop::Thrown(first),
+        ErrorKind::Program if irreversible => Stop::Refused(first),
         _ => Stop::Unknown(first),
     }
 }

@@ -30,6 +30,7 @@ pub(super) enum Binary {
     Greater,
     GreaterEqual,
     In,
+    Isa,
     Pair,
 }
 
@@ -74,6 +75,8 @@ pub(super) enum Expr {
     Splat(Box<Expr>),
     /// `@instr` and the text of its statement.
     Instr(Span),
+    /// `:(@i function … end)`: the text of the function.
+    Quoted(Span),
     /// `(a; b)`.
     Block(Vec<Stmt>),
     /// An operator as a function: `+`.

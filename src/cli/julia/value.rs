@@ -45,6 +45,8 @@ pub(super) enum Value {
     Logarithm(f64),
     Text(String),
     Symbol(String),
+    /// A quoted reversible function.
+    Code(String),
     Tuple(Vec<Value>),
     Array(Rc<RefCell<Array>>),
     Struct(String, Vec<(String, Value)>),
@@ -67,6 +69,17 @@ impl Value {
             Value::Int(k) => Some(*k as f64),
             Value::Float(x) | Value::Fixed(x) => Some(*x),
             Value::Logarithm(x) => Some(x.exp()),
+            _ => None,
+        }
+    }
+
+    /// A function as it is written in a call of a reversible one.
+    pub(super) fn as_code(&self) -> Option<String> {
+        match self {
+            Value::Function(Func::Reversible(name, inverse)) => {
+                Some(if *inverse { format!("~{name}") } else { name.clone() })
+            }
+            Value::Function(Func::Builtin(name)) => Some(name.clone()),
             _ => None,
         }
     }
@@ -192,7 +205,12 @@ impl Value {
                 }
             }
             Value::Struct(name, _) => name.clone(),
-            Value::Nothing | Value::Text(_) | Value::Symbol(_) | Value::Function(_) | Value::Type(_) => return None,
+            Value::Nothing
+            | Value::Text(_)
+            | Value::Symbol(_)
+            | Value::Code(_)
+            | Value::Function(_)
+            | Value::Type(_) => return None,
         })
     }
 
@@ -225,7 +243,12 @@ impl Value {
                 let fields: Option<Vec<_>> = fields.iter().map(|(f, v)| Some((f.clone(), v.argument()?))).collect();
                 Program::Struct(name.clone(), fields?)
             }
-            Value::Nothing | Value::Text(_) | Value::Symbol(_) | Value::Function(_) | Value::Type(_) => return None,
+            Value::Nothing
+            | Value::Text(_)
+            | Value::Symbol(_)
+            | Value::Code(_)
+            | Value::Function(_)
+            | Value::Type(_) => return None,
         })
     }
 
@@ -289,6 +312,7 @@ impl fmt::Display for Value {
             Value::Complex(re, im) => write!(f, "{re:?} {} {:?}im", if *im < 0.0 { '-' } else { '+' }, im.abs()),
             Value::Text(text) => write!(f, "{text:?}"),
             Value::Symbol(name) => write!(f, ":{name}"),
+            Value::Code(_) => f.write_str("quoted code"),
             Value::Tuple(parts) => {
                 f.write_str("(")?;
                 list(f, parts)?;
