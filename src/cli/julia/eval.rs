@@ -24,6 +24,10 @@ pub(super) enum Stop {
     Refused(String),
     /// A function returns.
     Return(Value),
+    /// A loop ends.
+    Break,
+    /// A turn of a loop ends.
+    Continue,
 }
 
 pub(super) type Evaluated<T> = Result<T, Stop>;
@@ -109,6 +113,11 @@ impl<'t> Machine<'t> {
             // At the top, an error ends the statement only.
             Err(Stop::Thrown(why)) if self.calls == 0 => {
                 self.forget(stmt, &format!("an error before: {why}"));
+                self.verdicts.push((stmt.span.start, Verdict::Unknown(format!("an error: {why}"))));
+                Ok(Value::Nothing)
+            }
+            Err(Stop::Return(_)) if self.calls == 0 => {
+                self.verdicts.push((stmt.span.start, Verdict::Unknown("`return` outside of a function".to_string())));
                 Ok(Value::Nothing)
             }
             other => other,
@@ -122,8 +131,22 @@ impl<'t> Machine<'t> {
         changed(stmt, &mut names, &mut tests);
         // A macro, a statement after `@instr`, and a function whose name ends in `!` may change what they name.
         let text = self.text.get(stmt.span.clone()).unwrap_or_default();
-        if text.contains("!(") || text.contains("!.(") || text.starts_with('@') && tests.is_empty() {
-            names.extend(self.variables_in(text));
+        let skipped = matches!(stmt.kind, StmtKind::Skipped { .. });
+        let named = self.variables_in(text);
+        let is_array = |name: &String| matches!(self.variable(name), Some(Some(v)) if !v.arrays().is_empty());
+        let is_function = |name: &String| matches!(self.variable(name), Some(Some(Value::Function(_))));
+        let test = matches!(stmt.kind, StmtKind::Test(_));
+        names.extend(named.into_iter().filter(|name| skipped || is_array(name) || !test && !is_function(name)));
+        // Other variables with the same arrays.
+        let arrays: Vec<_> =
+            names.iter().filter_map(|name| self.variable(name)?.as_ref()).flat_map(Value::arrays).collect();
+        for scope in &mut self.scopes {
+            for value in scope.values_mut() {
+                let shares = |v: &Value| v.arrays().iter().any(|a| arrays.iter().any(|b| Rc::ptr_eq(a, b)));
+                if value.as_ref().is_some_and(shares) {
+                    *value = None;
+                }
+            }
         }
         for name in names {
             self.set(&name, None);
@@ -153,16 +176,20 @@ impl<'t> Machine<'t> {
             }
             StmtKind::Scope(body) => self.scope(body),
             StmtKind::For(ranges, body) => {
-                self.each(ranges, &mut |machine| {
-                    machine.run(body)?;
-                    Ok(())
-                })?;
-                Ok(Value::Nothing)
+                let done = self.each(ranges, &mut |machine| match machine.run(body) {
+                    Err(Stop::Continue) => Ok(()),
+                    other => other.map(drop),
+                });
+                if matches!(done, Err(Stop::Break)) { Ok(Value::Nothing) } else { done.map(|()| Value::Nothing) }
             }
             StmtKind::While(condition, body) => {
                 while self.truth(condition)? {
                     self.turn()?;
-                    self.scope(body)?;
+                    match self.scope(body) {
+                        Err(Stop::Break) => break,
+                        Err(Stop::Continue) => {}
+                        other => drop(other?),
+                    }
                 }
                 Ok(Value::Nothing)
             }
@@ -176,7 +203,12 @@ impl<'t> Machine<'t> {
             }
             StmtKind::Function(name, parameters, body) => {
                 let f = Func::Host(parameters.clone(), body.clone().into(), None, self.scopes.len());
+                // Which of several methods is meant is not looked for.
+                let several = self.scopes.last().is_some_and(|scope| scope.contains_key(name));
                 self.define(name, Value::Function(f));
+                if several {
+                    self.set(name, None);
+                }
                 Ok(Value::Nothing)
             }
             StmtKind::Return(e) => {
@@ -237,7 +269,8 @@ impl<'t> Machine<'t> {
 
     fn set(&mut self, name: &str, value: Option<Value>) {
         let last = self.scopes.len() - 1;
-        let at = self.scopes.iter().rposition(|scope| scope.contains_key(name)).unwrap_or(last);
+        // Inside of a scope, a name that only the file has is a new variable.
+        let at = self.scopes.iter().rposition(|scope| scope.contains_key(name)).filter(|at| *at > 0).unwrap_or(last);
         self.scopes[at].insert(name.to_string(), value);
     }
 
@@ -277,13 +310,17 @@ impl<'t> Machine<'t> {
                 Ok(other) => Verdict::Unknown(format!("{other} is no truth value")),
                 Err(Stop::Thrown(why)) => Verdict::Unmet(why),
                 Err(Stop::Unknown(why) | Stop::Refused(why)) => Verdict::Unknown(why),
-                Err(Stop::Return(_)) => Verdict::Unknown("it returns".to_string()),
+                Err(Stop::Return(_) | Stop::Break | Stop::Continue) => Verdict::Unknown("it returns".to_string()),
             },
-            Test::Throws(e) => match self.expr(e) {
+            Test::Throws(kind, e) => match self.expr(e) {
                 Ok(value) => Verdict::Unmet(format!("an error is expected, and it gives {value}")),
-                Err(Stop::Thrown(_) | Stop::Refused(_)) => Verdict::Met,
+                Err(Stop::Refused(_)) => Verdict::Met,
+                // Errors of the machine are of one kind, those of the host have their names.
+                Err(Stop::Thrown(why)) if why.starts_with(kind.as_str()) => Verdict::Met,
+                Err(Stop::Thrown(why)) if kind == "InvertibilityError" && why.starts_with("error[") => Verdict::Met,
+                Err(Stop::Thrown(why)) => Verdict::Unknown(format!("whether this is {kind}: {why}")),
                 Err(Stop::Unknown(why)) => Verdict::Unknown(why),
-                Err(Stop::Return(_)) => Verdict::Unknown("it returns".to_string()),
+                Err(Stop::Return(_) | Stop::Break | Stop::Continue) => Verdict::Unknown("it returns".to_string()),
             },
         }
     }
@@ -321,7 +358,13 @@ impl<'t> Machine<'t> {
             Expr::Symbol(name) => Value::Symbol(name.clone()),
             Expr::Name(name) => self.name(name)?,
             Expr::Operator(sign) => Value::Function(Func::Builtin(sign.clone())),
-            Expr::Tuple(parts) => Value::Tuple(self.arguments(parts)?),
+            Expr::Tuple(parts) => {
+                let tuple = Value::Tuple(self.arguments(parts)?);
+                if tuple.size() > functions::LARGEST {
+                    return unknown("the tuple is too large");
+                }
+                tuple
+            }
             Expr::Array(ty, rows, vector) => self.array(ty.as_deref(), rows, *vector)?,
             Expr::Range(from, step, to) => {
                 let step = step.as_ref().map_or(Ok(Value::Int(1)), |e| self.expr(e))?;
@@ -363,6 +406,9 @@ impl<'t> Machine<'t> {
             Expr::And(a, b) => Value::Bool(self.truth(a)? && self.truth(b)?),
             Expr::Or(a, b) => Value::Bool(self.truth(a)? || self.truth(b)?),
             Expr::If(c, a, b) => return if self.truth(c)? { self.expr(a) } else { self.expr(b) },
+            Expr::Lambda(..) if self.calls > 0 => {
+                return unknown("functions that are made by functions are not evaluated");
+            }
             Expr::Lambda(parameters, body) => Value::Function(Func::Host(
                 parameters.clone(),
                 Rc::from([]),
@@ -374,6 +420,9 @@ impl<'t> Machine<'t> {
                 self.each(ranges, &mut |machine| {
                     if condition.as_ref().map_or(Ok(true), |c| machine.truth(c))? {
                         out.push(machine.expr(body)?);
+                    }
+                    if out.iter().map(Value::size).sum::<usize>() > functions::LARGEST {
+                        return unknown("the array is too large");
                     }
                     Ok(())
                 })?;
@@ -398,6 +447,11 @@ impl<'t> Machine<'t> {
     }
 
     fn name(&mut self, name: &str) -> Evaluated<Value> {
+        match name {
+            "break" => return Err(Stop::Break),
+            "continue" => return Err(Stop::Continue),
+            _ => {}
+        }
         match self.variable(name) {
             Some(Some(value)) => return Ok(value.clone()),
             Some(None) => return unknown(format!("`{name}` is not known")),
@@ -425,7 +479,17 @@ impl<'t> Machine<'t> {
             return unknown("arrays of complex numbers by their type are not evaluated");
         }
         let convert = |v: Value| if let (Value::Int(k), true) = (&v, float) { Value::Float(*k as f64) } else { v };
+        let column = vector && rows.len() > 1;
         let rows: Vec<Vec<Value>> = rows.iter().map(|row| self.arguments(row)).collect::<Evaluated<_>>()?;
+        if rows.iter().flatten().map(Value::size).sum::<usize>() > functions::LARGEST {
+            return unknown("the array is too large");
+        }
+        if column && rows.iter().flatten().any(|v| matches!(v, Value::Array(_))) {
+            return unknown("arrays of arrays side by side are not evaluated");
+        }
+        if ty.is_some_and(|t| t.starts_with("Int")) && rows.iter().flatten().any(|v| matches!(v, Value::Float(_))) {
+            return unknown("an array of whole numbers with others");
+        }
         if vector {
             let items: Vec<Value> = rows.into_iter().flatten().map(convert).collect();
             let array = functions::numbers_alike(items);
@@ -508,7 +572,9 @@ impl<'t> Machine<'t> {
                 let rest = self.scopes.split_off((*scopes).min(self.scopes.len()));
                 self.scopes.push(parameters.iter().cloned().zip(args.into_iter().map(Some)).collect());
                 self.calls += 1;
+                self.turns += 1;
                 let out = match one {
+                    _ if self.turns > TURNS => unknown("calls take too long"),
                     _ if self.calls > CALLS => unknown("calls are nested too deeply"),
                     Some(e) => self.expr(e),
                     None => self.run(body),
@@ -535,6 +601,12 @@ impl<'t> Machine<'t> {
             Value::Type(name) => functions::convert(name, &args),
             _ => unknown("this cannot be called"),
         }
+    }
+
+    /// The part of the text for which a call stands: in no block, all that follows, which is not defined yet.
+    pub(super) fn place(&self) -> std::ops::Range<usize> {
+        let end = if self.scopes.len() == 1 { self.text.len() } else { self.at.end };
+        self.at.start..end
     }
 
     /// Tells the numbers that functions of the file may name.
@@ -578,7 +650,7 @@ impl<'t> Machine<'t> {
         names.retain(|name| matches!(self.variable(name), Some(Some(v)) if v.parameter_type().is_some()));
         let values: Vec<Value> = names.iter().map(|name| self.name(name)).collect::<Evaluated<_>>()?;
         self.note_constants();
-        let after = self.reversible.statement(&self.at, &statement, &names, &values)?;
+        let after = self.reversible.statement(&self.place(), &statement, &names, &values)?;
         for (name, (before, after)) in names.iter().zip(values.iter().zip(after)) {
             let value = functions::in_place(before, after);
             self.set(name, Some(value));
@@ -594,7 +666,7 @@ impl<'t> Machine<'t> {
         keywords: &[(String, Value)],
     ) -> Evaluated<Value> {
         self.note_constants();
-        let after = self.reversible.call(&self.at, f, &args, keywords)?;
+        let after = self.reversible.call(&self.place(), f, &args, keywords)?;
         let mut out: Vec<Value> =
             args.iter().zip(after).map(|(before, after)| functions::in_place(before, after)).collect();
         Ok(if out.len() == 1 { out.swap_remove(0) } else { Value::Tuple(out) })

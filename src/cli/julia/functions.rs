@@ -15,7 +15,7 @@ use super::syntax::Binary;
 use super::value::Value;
 
 /// Numbers in an array, at most.
-const LARGEST: usize = 1_000_000;
+pub(super) const LARGEST: usize = 1_000_000;
 
 /// Products in a product of matrices, at most.
 const PRODUCTS: usize = 100_000_000;
@@ -84,10 +84,13 @@ impl Machine<'_> {
         if let ("-", [a]) = (name, &args[..]) {
             return binary(Binary::Mul, false, &Value::Int(-1), a);
         }
-        if let (Some(f), [x]) = (real_function(name), &args[..])
+        if let (Some(f), [x], true) = (real_function(name), &args[..], keywords.is_empty())
             && let Some(x) = x.real()
         {
-            if x < 0.0 && (name == "sqrt" || name.starts_with("log")) {
+            if x < 0.0 && ["sqrt", "log", "log2", "log10"].contains(&name)
+                || name == "log1p" && x < -1.0
+                || ["asin", "acos"].contains(&name) && x.abs() > 1.0
+            {
                 return thrown(format!("DomainError: {name}({x})"));
             }
             return Ok(Value::Float(f(x)));

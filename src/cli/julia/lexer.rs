@@ -239,7 +239,11 @@ impl Lexer<'_> {
         while let Some(c) = self.peek() {
             if self.rest().starts_with(quote) {
                 self.at += quote.len();
-                return Kind::Text(out);
+                return if out.contains(['\\', '$']) {
+                    Kind::Unknown("a text with escapes".into())
+                } else {
+                    Kind::Text(out)
+                };
             }
             self.at += c.len_utf8();
             out.push(c);

@@ -195,7 +195,7 @@ impl Parser<'_> {
             match &token.kind {
                 Kind::Sign("(" | "[" | "{") => brackets += 1,
                 Kind::Sign(")" | "]" | "}") => brackets = brackets.saturating_sub(1),
-                Kind::Sign("=" | "+=" | "-=" | "*=" | "/=") if self.at > start => {
+                Kind::Sign("=" | "+=" | "-=" | "*=" | "/=" | ".=") if self.at > start => {
                     if let Kind::Word(name) = &self.tokens[self.at - 1].kind {
                         names.push(name.clone());
                     }
@@ -285,8 +285,8 @@ impl Parser<'_> {
                 }
                 "@test_throws" => {
                     self.at += 1;
-                    self.postfix()?;
-                    return Ok(StmtKind::Test(Test::Throws(self.assigned()?)));
+                    let kind = self.error_type()?;
+                    return Ok(StmtKind::Test(Test::Throws(kind, self.assigned()?)));
                 }
                 "@testset" => {
                     self.at += 1;
@@ -325,6 +325,14 @@ impl Parser<'_> {
 
     fn end(&mut self) -> Parsed<()> {
         if self.eat_word("end") { Ok(()) } else { Err(format!("expected `end`, found {}", self.found())) }
+    }
+
+    /// The type of an error: `DomainError`, `Base.DomainError`.
+    fn error_type(&mut self) -> Parsed<String> {
+        match self.postfix()? {
+            Expr::Name(name) | Expr::Field(_, name) => Ok(name),
+            _ => Err("the type of an error is expected".to_string()),
+        }
     }
 
     /// After `@test e`: keywords of the comparison, as of a call of `isapprox`.

@@ -33,6 +33,9 @@ const STEPS: u64 = 200_000_000;
 const IRREVERSIBLE: [&str; 12] =
     ["P0437", "P0438", "P0439", "P0440", "P0441", "P0442", "P0443", "P0444", "P0445", "P0447", "P0448", "P0449"];
 
+/// The errors of the machine about numbers.
+const NUMBERS: [&str; 8] = ["P0113", "P0114", "P0115", "P0116", "P0117", "P0118", "P0119", "P0120"];
+
 /// The reversible functions of a file.
 pub(super) struct Reversible<'t> {
     name: &'t str,
@@ -89,7 +92,14 @@ impl<'t> Reversible<'t> {
     ) -> Evaluated<Vec<Value>> {
         let (parameters, arguments) = typed(names, values)?;
         let program = |constants: &str| self.program(at, &parameters, (statement, constants));
-        let run = self.with_constants(|constants| program(constants).run(arguments.clone()))?;
+        let run =
+            self.with_constants(|constants| program(constants).run(arguments.clone())).map_err(|stop| match stop {
+                // Where a number has no value or is not finite, the host goes on.
+                Stop::Thrown(why) if NUMBERS.iter().any(|code| why.starts_with(&format!("error[{code}]"))) => {
+                    Stop::Unknown(why)
+                }
+                other => other,
+            })?;
         let result = |name: &String| run.values().iter().find(|(own, _)| own == name).map(|(_, v)| Value::result(v));
         names
             .iter()

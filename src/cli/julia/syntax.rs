@@ -102,7 +102,7 @@ pub(super) enum Test {
     /// `@test e`.
     Holds(Expr),
     /// `@test_throws E e`.
-    Throws(Expr),
+    Throws(String, Expr),
 }
 
 #[derive(Clone, Debug)]

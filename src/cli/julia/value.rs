@@ -73,6 +73,28 @@ impl Value {
         }
     }
 
+    /// The arrays in it.
+    pub(super) fn arrays(&self) -> Vec<Rc<RefCell<Array>>> {
+        match self {
+            Value::Array(a) => {
+                let inner = a.try_borrow().map(|a| a.items.iter().flat_map(Value::arrays).collect::<Vec<_>>());
+                std::iter::once(Rc::clone(a)).chain(inner.unwrap_or_default()).collect()
+            }
+            Value::Tuple(parts) => parts.iter().flat_map(Value::arrays).collect(),
+            Value::Struct(_, fields) => fields.iter().flat_map(|(_, v)| v.arrays()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// How many values it consists of.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Value::Array(a) => a.borrow().items.iter().map(Value::size).sum::<usize>() + 1,
+            Value::Tuple(parts) => parts.iter().map(Value::size).sum::<usize>() + 1,
+            _ => 1,
+        }
+    }
+
     /// A function as it is written in a call of a reversible one.
     pub(super) fn as_code(&self) -> Option<String> {
         match self {
@@ -137,11 +159,18 @@ impl Value {
                 .map(|(a, b)| (a.0 - b.0).powi(2) + (a.1 - b.1).powi(2))
                 .sum::<f64>()
                 .sqrt();
-            return a.shape == b.shape && apart <= absolute.max(relative * norm(&a.items).max(norm(&b.items)));
+            if a.items.iter().chain(&b.items).any(|v| v.complex().is_none()) {
+                return false;
+            }
+            let same = a.shape == b.shape && a.items.iter().zip(&b.items).all(|(a, b)| a.equals(b));
+            return same
+                || a.shape == b.shape
+                    && apart.is_finite()
+                    && apart <= absolute.max(relative * norm(&a.items).max(norm(&b.items)));
         }
         if let (Some(a), Some(b)) = (self.complex(), other.complex()) {
             let apart = (a.0 - b.0).hypot(a.1 - b.1);
-            return a == b || apart <= absolute.max(relative * a.0.hypot(a.1).max(b.0.hypot(b.1)));
+            return a == b || apart.is_finite() && apart <= absolute.max(relative * a.0.hypot(a.1).max(b.0.hypot(b.1)));
         }
         self.near_in_parts(other, relative, absolute)
     }
@@ -170,6 +199,8 @@ impl Value {
                 a == b && fields.iter().zip(others).all(|((_, a), (_, b))| a.compared(b, same))
             }
             (Value::Logarithm(a), Value::Logarithm(b)) => same(*a, *b),
+            // Whole numbers that are the same as doubles only are not.
+            (Value::Int(a), Value::Int(b)) => a == b || *a as f64 != *b as f64 && same(*a as f64, *b as f64),
             (a, b) => match (a.complex(), b.complex()) {
                 (Some(a), Some(b)) => same(a.0, b.0) && same(a.1, b.1),
                 _ => false,

@@ -13,7 +13,8 @@ pub(in crate::cli::julia) fn range(from: &Value, step: &Value, to: &Value) -> Ev
             if *s == 0 {
                 return thrown("a range's step is not 0");
             }
-            let count = ((*b as i128 - *a as i128) / *s as i128 + 1).max(0) as usize;
+            let (apart, step) = (*b as i128 - *a as i128, *s as i128);
+            let count = if apart.signum() * step.signum() < 0 { 0 } else { (apart / step + 1) as usize };
             if count > LARGEST {
                 return unknown("the range is too long");
             }
@@ -70,6 +71,9 @@ pub(in crate::cli::julia) fn selected(
     let (mut at, mut out, mut stride) = (vec![0], Vec::new(), 1);
     for (index, len) in indices.iter().zip(lens) {
         let (own, one) = places(index.as_ref(), *len)?;
+        if at.len().saturating_mul(own.len()) > LARGEST {
+            return unknown("the array is too large");
+        }
         at = own.iter().flat_map(|n| at.iter().map(move |at| at + n * stride)).collect();
         if !one {
             out.push(own.len());
@@ -113,13 +117,19 @@ pub(in crate::cli::julia) fn store(value: &Value, indices: &[Option<Value>], new
     if all.iter().any(|v| matches!(v, Value::Array(_) | Value::Tuple(_))) {
         return unknown("arrays are not stored in arrays");
     }
+    let float = |v: &Value| matches!(v, Value::Float(_));
+    if all.iter().any(float) != a.borrow().items.iter().any(float) {
+        return unknown("a number of another type is stored in an array");
+    }
     let mut a = a.borrow_mut();
     at.into_iter().zip(all).for_each(|(n, v)| a.items[n] = v);
     Ok(())
 }
 
 pub(in crate::cli::julia) fn transpose(value: &Value) -> Evaluated<Value> {
-    let Value::Array(a) = value else { return Ok(value.clone()) };
+    let Value::Array(a) = value else {
+        return Ok(if let Value::Complex(re, im) = value { Value::Complex(*re, -im) } else { value.clone() });
+    };
     let a = a.borrow();
     let [rows, columns] = match a.shape[..] {
         [n] => [n, 1],
@@ -158,8 +168,14 @@ pub(in crate::cli::julia) fn broadcast(
             }
         }
     }
+    if !tuples.is_empty() && whole.len() > 1 {
+        return unknown("a tuple beside a matrix");
+    }
     if tuples.iter().any(|n| *n != whole[0]) {
         return mismatch("tuples of different lengths");
+    }
+    if whole.iter().fold(1usize, |n, len| n.saturating_mul(*len)) > LARGEST {
+        return unknown("the array is too large");
     }
     let count: usize = whole.iter().product();
     let mut out = Vec::with_capacity(count);
@@ -242,7 +258,9 @@ pub(in crate::cli::julia) fn product(a: &Value, b: &Value) -> Evaluated<Value> {
     }
     // A row by a column is a number, a matrix by a vector a vector.
     Ok(match (&x.shape[..], &y.shape[..]) {
-        ([1, _], [_]) => items.swap_remove(0),
+        // Of a transposed vector it is a number, of a matrix with one row a vector.
+        ([1, _], [_]) => return unknown("the product of a row and a vector"),
+        ([_], _) => return unknown("the product of a vector and an array"),
         (_, [_]) => Value::vector(items),
         _ => Value::array(vec![rows, columns], items),
     })

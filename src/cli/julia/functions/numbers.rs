@@ -18,8 +18,20 @@ pub(in crate::cli::julia) fn binary(op: Binary, dotted: bool, a: &Value, b: &Val
     }
     let near = |a: &Value, b: &Value| a.near(b, f64::EPSILON.sqrt(), 0.0);
     match op {
+        Binary::Same | Binary::NotSame
+            if !matches!(
+                (a, b),
+                (Value::Int(_), Value::Int(_)) | (Value::Bool(_), Value::Bool(_)) | (Value::Text(_), Value::Text(_))
+            ) =>
+        {
+            let (Value::Float(x), Value::Float(y)) = (a, b) else { return unknown("`===` of these values") };
+            return Ok(Value::Bool((x.to_bits() == y.to_bits()) == (op == Binary::Same)));
+        }
         Binary::Equal | Binary::Same => return Ok(Value::Bool(a.equals(b))),
         Binary::Different | Binary::NotSame => return Ok(Value::Bool(!a.equals(b))),
+        Binary::Near | Binary::NotNear if [a, b].into_iter().any(|v| matches!(v, Value::Tuple(_))) => {
+            return unknown("`≈` of tuples");
+        }
         Binary::Near => return Ok(Value::Bool(near(a, b))),
         Binary::NotNear => return Ok(Value::Bool(!near(a, b))),
         Binary::In => return Ok(Value::Bool(items(b)?.iter().any(|item| item.equals(a)))),
@@ -64,7 +76,7 @@ pub(in crate::cli::julia) fn number(op: Binary, a: &Value, b: &Value) -> Evaluat
             Binary::Mul => Value::Int(x.wrapping_mul(y)),
             Binary::Div => Value::Float(x as f64 / y as f64),
             Binary::Pow if y >= 0 => Value::Int(x.wrapping_pow(y.min(i64::from(u32::MAX)) as u32)),
-            Binary::Pow => return thrown("DomainError: a negative power of an integer"),
+            Binary::Pow => return unknown("a negative power of a whole number"),
             Binary::Quotient if y == 0 => return zero(),
             Binary::Rest if y == 0 => return zero(),
             Binary::Quotient => Value::Int(x.wrapping_div(y)),

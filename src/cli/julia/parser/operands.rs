@@ -272,7 +272,9 @@ impl Parser<'_> {
                     break;
                 }
                 if p.eat(";") || line {
-                    while p.eat(";") {}
+                    if p.is(";") {
+                        return Err("arrays of more dimensions are not read".to_string());
+                    }
                     if p.eat("]") {
                         break;
                     }
@@ -286,7 +288,7 @@ impl Parser<'_> {
             // One column is a vector.
             let column = rows.iter().all(|row| row.len() == 1);
             if column {
-                return Ok(Expr::Array(None, vec![rows.into_iter().flatten().collect()], true));
+                return Ok(Expr::Array(None, rows, true));
             }
             Ok(Expr::Array(None, rows, false))
         })
