@@ -129,7 +129,7 @@ impl<'t> Machine<'t> {
         let mut names = Vec::new();
         let mut tests = Vec::new();
         changed(stmt, &mut names, &mut tests);
-        // A macro, a statement after `@instr`, and a function whose name ends in `!` may change what they name.
+        // What is not read may change all that it names, a function the arrays that it takes, other statements their variables.
         let text = self.text.get(stmt.span.clone()).unwrap_or_default();
         let skipped = matches!(stmt.kind, StmtKind::Skipped { .. });
         let named = self.variables_in(text);
@@ -586,10 +586,6 @@ impl<'t> Machine<'t> {
                     Err(Stop::Return(value)) => Ok(value),
                     other => other,
                 }
-            }
-            Value::Function(Func::Gradient(f)) => {
-                let f = (**f).clone();
-                self.gradient_values(&f, args, keywords)
             }
             Value::Function(Func::Builtin(name)) => {
                 let name = name.clone();

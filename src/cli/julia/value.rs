@@ -29,8 +29,6 @@ pub(super) enum Func {
     Reversible(String, bool),
     /// A function of Julia or an operator.
     Builtin(String),
-    /// `gradient` and `Grad(f)`.
-    Gradient(Rc<Value>),
 }
 
 #[derive(Clone, Debug)]

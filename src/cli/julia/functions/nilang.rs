@@ -40,7 +40,7 @@ impl Machine<'_> {
             ("macroexpand", [_, Value::Code(text)]) => {
                 self.reversible.expand(&self.at, text).map(|()| Value::Symbol("expanded".to_string()))
             }
-            ("Grad", [f]) => Ok(Value::Function(Func::Gradient(std::rc::Rc::new(f.clone())))),
+            ("Grad", _) => unknown("`Grad(f)` gives numbers that carry gradients"),
             ("almost_same", [a, b]) => Ok(Value::Bool(a.near_in_parts(b, 0.0, absolute))),
             ("all_isapprox" | "almost_equal", [a, b]) => Ok(Value::Bool(a.near_in_parts(b, 0.0, absolute))),
             _ => return None,
@@ -144,15 +144,5 @@ impl Machine<'_> {
             }
         }
         Ok(Value::Bool(true))
-    }
-
-    /// `Grad(f)(…)`: numbers with gradients, which there are none of here.
-    pub(in crate::cli::julia) fn gradient_values(
-        &mut self,
-        _: &Value,
-        _: Vec<Value>,
-        _: &[(String, Value)],
-    ) -> Evaluated<Value> {
-        unknown("`Grad(f)` gives numbers that carry gradients")
     }
 }
