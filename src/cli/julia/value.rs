@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use pendula::Value as Program;
+use pendula::arrays::row_by_row;
 use pendula::program::{Array as ProgramArray, Number};
 use pendula_isa::num::{Env, Format, convert};
 use pendula_isa::types::Ty;
@@ -265,7 +266,8 @@ impl Value {
                     Value::Int(k) if float => Some(Program::from(*k as f64)),
                     other => other.argument(),
                 };
-                let items: Option<Vec<Program>> = by_row(&a.shape).into_iter().map(|at| item(&a.items[at])).collect();
+                let items: Option<Vec<Program>> =
+                    row_by_row(&a.shape).into_iter().map(|at| item(&a.items[at])).collect();
                 Program::Array(ProgramArray::new(a.shape.clone(), items?)?)
             }
             Value::Struct(name, fields) => {
@@ -296,7 +298,7 @@ impl Value {
             Program::Logarithm { log, .. } => Value::Float(-log.exp()),
             Program::Array(a) => {
                 let mut items = vec![Value::Nothing; a.elements().len()];
-                for (element, at) in a.elements().iter().zip(by_row(a.shape())) {
+                for (element, at) in a.elements().iter().zip(row_by_row(a.shape())) {
                     items[at] = Value::result(element);
                 }
                 Value::array(a.shape().to_vec(), items)
@@ -307,24 +309,6 @@ impl Value {
             Program::Tuple(parts) => Value::Tuple(parts.iter().map(Value::result).collect()),
         }
     }
-}
-
-/// The places of an array's elements by columns, in the order of its rows.
-fn by_row(shape: &[usize]) -> Vec<usize> {
-    let count: usize = shape.iter().product();
-    let mut out = Vec::with_capacity(count);
-    let mut index = vec![0; shape.len()];
-    for _ in 0..count {
-        out.push(index.iter().zip(shape).rev().fold(0, |at, (i, n)| at * n + i));
-        for (i, n) in index.iter_mut().zip(shape).rev() {
-            *i += 1;
-            if *i < *n {
-                break;
-            }
-            *i = 0;
-        }
-    }
-    out
 }
 
 impl fmt::Display for Value {
@@ -351,7 +335,7 @@ impl fmt::Display for Value {
                 let a = a.borrow();
                 f.write_str("[")?;
                 if let [_, columns] = a.shape[..] {
-                    for (n, at) in by_row(&a.shape).into_iter().enumerate() {
+                    for (n, at) in row_by_row(&a.shape).into_iter().enumerate() {
                         write!(
                             f,
                             "{}{}",
