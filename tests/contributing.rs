@@ -175,7 +175,7 @@ fn the_edits_that_add_instructions_suffice() {
     // Every row, of which two are new.
     cargo(
         &root,
-        &["test", "--offline", "-p", "pendula-isa", "--test", "suite", "partial_derivatives_agree_with_differences"],
+        &["test", "--offline", "-p", "pendula-testing", "--test", "isa", "partial_derivatives_agree_with_differences"],
     );
     cargo(&root, &["test", "--offline", "-p", "pendula-testing", "--test", "vm", "rows::"]);
 

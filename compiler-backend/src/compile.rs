@@ -32,6 +32,8 @@ pub struct Options {
     pub strict: bool,
     /// True if floating-point sums may be rounded in other places than the source has them.
     pub fast_float: bool,
+    /// True if a run stops where a function has no derivative; otherwise that is taken as 0 there.
+    pub strict_derivatives: bool,
     /// The limits for reading the program.
     pub budget: Budget,
     /// Definitions of instructions and functions, in the program's fixed-point format.
@@ -179,6 +181,9 @@ pub fn for_c(mut source: Program, switches: Switches) -> Program {
 impl Compiled {
     /// Optimizes a program and makes instructions of it.
     fn lower(&mut self, mut program: Program, options: &Options, code: &'static str) {
+        if options.strict_derivatives {
+            passes::kinks::refuse(&mut program);
+        }
         self.source = Some(program.clone());
         self.erases = options.erase != Erase::Never;
         passes::run(&mut program, &options.switches);

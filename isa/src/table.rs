@@ -754,9 +754,14 @@ table! {
         /// The logarithm to base 2. Only positive numbers have one; others trap.
         9 Log2 "log2" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Log2>(a) }
             partials |c, y| [{ let k = c.constant(T, Constant::LOG2_E); c.of2::<Div>(k, a) }]
-        /// The square root. That of a negative number traps.
+        /// The square root. That of a negative number traps. Its derivative at 0 is taken as 0.
         10 Sqrt "sqrt" (a) class Root / FloatElementary |d| { d.kernel1::<own::Sqrt>(a) }
-            partials |c, y| [{ let h = c.constant(T, Constant::HALF); c.of2::<Div>(h, y) }]
+            partials |c, y| [{
+                let (zero, half) = (c.constant(T, Constant::ZERO), c.constant(T, Constant::HALF));
+                let over = c.if_le(T, y, zero, zero, half)?;
+                let under = not_zero(c, T, y)?;
+                c.of2::<Div>(over, under)
+            }]
         /// The sine of an angle in radians.
         11 Sin "sin" (a) class Elementary / FloatElementary |d| { d.kernel1::<own::Sin>(a) } partials |c, y| [{ c.of1::<Cos>(a) }]
         /// The cosine of an angle in radians.
@@ -817,9 +822,9 @@ table! {
             partials |c, y| [{ let zero = c.constant(T, Constant::ZERO); c.choose(T, a, zero, [Constant::ZERO, Constant::ONE]) }]
         /// The greatest whole number that is not greater.
         30 Floor "floor" (a) class Select |d| { d.kernel1::<own::Floor>(a) }
-        /// √(`a`² + `b`²), without overflow on the way.
+        /// √(`a`² + `b`²), without overflow on the way. Its derivatives at the origin are taken as 0.
         31 Hypot "hypot" (a, b) class Root / FloatElementary |d| { d.kernel2::<own::Hypot>(a, b) }
-            partials |c, y| [{ c.of2::<Div>(a, y) }, { c.of2::<Div>(b, y) }]
+            partials |c, y| [{ of_distance::<C, Div>(c, T, a, y) }, { of_distance::<C, Div>(c, T, b, y) }]
         /// The sum, as the accumulator makes it: in fixed point it wraps on overflow and raises the overflow flag; in floating point it is rounded.
         32 Plus "plus" (a, b) class Add / FloatAdd |d| { accumulate(d, Acc::Add, false, T, a, b) }
             partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }, { Ok(c.constant(T, Constant::ONE)) }]
@@ -1114,6 +1119,22 @@ fn bell<C: Calculus, Mul: Function, Exp: Function>(
     let square = c.of2::<Mul>(minus, a)?;
     let power = c.of1::<Exp>(square)?;
     c.times::<Mul>(ty, factor, power)
+}
+
+/// A number that is not negative, or 1 if it is 0: what a derivative divides by that is taken as 0 there.
+#[inline(always)]
+fn not_zero<C: Calculus>(c: &mut C, ty: Ty, y: C::V) -> Result<C::V, C::Stop> {
+    let (zero, one) = (c.constant(ty, Constant::ZERO), c.constant(ty, Constant::ONE));
+    c.if_le(ty, y, zero, one, y)
+}
+
+/// a/y, the derivative of the distance y along a; 0 at the origin, with its own derivatives.
+#[inline(always)]
+fn of_distance<C: Calculus, Div: Function>(c: &mut C, ty: Ty, a: C::V, y: C::V) -> Result<C::V, C::Stop> {
+    let zero = c.constant(ty, Constant::ZERO);
+    let over = c.if_le(ty, y, zero, zero, a)?;
+    let under = not_zero(c, ty, y)?;
+    c.of2::<Div>(over, under)
 }
 
 /// 1/√(1 − a²), as 1/√(1 − a)/√(1 + a): near ±1 the product of the factors would have few digits left in fixed point, and its root no more.

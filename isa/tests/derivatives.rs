@@ -163,8 +163,10 @@ impl FunctionVisitor for Differences<'_, '_> {
                 // The error of a derivative computed from rounded numbers, which grows with the slope.
                 let spread = 1.0 + y.abs() + slope * slope + partials.iter().map(|p| p * p).sum::<f64>();
                 let loss = 4.0 * calculus.noise(1.0) * if n.is_some() { spread * spread } else { spread };
-                // The rounding of values, after cancellation.
-                let rounding = if n.is_some() { 4.0 * calculus.noise(1.0) * spread } else { output.noise(y) };
+                // The rounding of values, after cancellation. A partial derivative of a power is multiplied by the exponent.
+                let exponent = readings.iter().zip(x).filter(|(r, _)| r.ty == Ty::Int).map(|(_, x)| x.abs());
+                let factor = exponent.fold(1.0, f64::max);
+                let rounding = if n.is_some() { 4.0 * calculus.noise(1.0) * spread * factor } else { output.noise(y) };
                 let bound = 4.0 * (narrow - wide).abs() + 16.0 * rounding / h + loss + 1e-9 * slope.abs();
                 // If two widths disagree, a kink or a pole is near.
                 if bound > 1e-3 * (slope.abs() + 1.0) {

@@ -342,7 +342,7 @@ pub fn report(
     let label = |at: u32, text: String| if nil { source_text(trap, module, sources, (at, stop)) } else { text };
     let derivative = match fault {
         Fault::DivideByZero | Fault::Domain if trap.ad_mode != AdMode::Plain => {
-            "; or the derivative does not exist here, as that of a root at 0"
+            "; or the derivative does not exist here, as that of an arc sine at 1"
         }
         Fault::Range | Fault::NotFinite if trap.ad_mode != AdMode::Plain => {
             "; or a derivative is too large for its type"

@@ -10,6 +10,7 @@ use nom::character::complete::char;
 use nom::multi::separated_list1;
 use nom::sequence::{preceded, terminated};
 
+use pendula_compiler::nil::ast::AssignOp;
 use pendula_compiler::nil::sema::{Argument, Number};
 
 use pendula_isa::budget::{Budget, Exceeded, Resource};
@@ -196,6 +197,10 @@ impl Reader {
         // A number given by its logarithm.
         if name.strip_prefix('-').unwrap_or(name) == "exp" {
             return plain(own).map_or_else(no_argument, |number| Ok((rest, number)));
+        }
+        // A function that adds to its first argument: `PlusEq(sin)`.
+        if AssignOp::of_type(name).is_some() {
+            return Ok((rest, Argument::Number(Number::Text(own.to_string()))));
         }
         match grammar::name(name) {
             Ok(("", name)) => decided(rest, self.made(own, (name, inner), depth)),

@@ -140,9 +140,9 @@ fn directions_that_do_not_fit() {
     refuses(&["-", "--taylor", "2", "--hessian"], SERIES, 2, "cannot be used with");
     refuses(&["-", "--hessian=backward"], SERIES, 2, "invalid value 'backward'");
     // A derivative that does not exist stops the run as those of gradients do.
-    let root = SQUARE.replace("addmul.q [y], r1, r1", "addsqrt.q [y], r1").replace(".fixed  3", ".fixed  0");
-    refuses(&["-", "--taylor", "2"], &root, 1, "error[P0113]: division by zero");
-    refuses(&["-"], &root, 1, "error[P0113]: division by zero");
+    let arc = SQUARE.replace("addmul.q [y], r1, r1", "addasin.q [y], r1").replace(".fixed  3", ".fixed  1");
+    refuses(&["-", "--taylor", "2"], &arc, 1, "error[P0113]: division by zero");
+    refuses(&["-"], &arc, 1, "error[P0113]: division by zero");
 }
 
 #[test]

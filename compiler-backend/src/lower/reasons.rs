@@ -94,6 +94,11 @@ pub(super) const RANGE_ADVICE: &str =
 const GENERATED_VARIABLES: &[(&str, (&str, &str), Option<&str>)] = &[
     ("bound", ("the loop over `", "` has changed its own bounds"), Some(RANGE_ADVICE)),
     ("step", ("the loop over `", "` has changed its own step"), Some(RANGE_ADVICE)),
+    (
+        "count",
+        ("the vector `", "` is not empty where it is deallocated"),
+        Some("take its elements before: `x[end] ↔ y::∅`, `x[end] → e`"),
+    ),
     ("words", ("the length of `", "` is computed from what has changed since"), None),
     (
         "size",

@@ -212,6 +212,18 @@ impl AssignOp {
         }
     }
 
+    /// The operator of `PlusEq(f)` and the like, which the host has for `y += f(x)` as a function.
+    pub fn of_type(name: &str) -> Option<AssignOp> {
+        Some(match name {
+            "PlusEq" => AssignOp::Add,
+            "MinusEq" => AssignOp::Sub,
+            "XorEq" => AssignOp::Xor,
+            "MulEq" => AssignOp::Mul,
+            "DivEq" => AssignOp::Div,
+            _ => return None,
+        })
+    }
+
     /// The operator as it is written.
     pub const fn text(self) -> &'static str {
         match self {

@@ -22,6 +22,18 @@ pub(crate) struct Lexer<'a> {
     /// Whether a text without an end has been found. Later texts then end at the end of their line at the latest, so
     /// that the rest of the file is not searched repeatedly.
     open_text: bool,
+    /// What stands for `$name` here.
+    given: [Option<Given>; MOST_GIVEN],
+}
+
+/// The greatest number of names that loops around `@eval` give a meaning at a place.
+pub(crate) const MOST_GIVEN: usize = 4;
+
+/// A name of a loop around `@eval`, and its value in this turn: both as the places where they are written.
+#[derive(Clone, Copy)]
+pub(crate) struct Given {
+    pub(crate) name: (usize, usize),
+    pub(crate) value: (usize, usize),
 }
 
 /// Whether a name can begin with this character.
@@ -38,7 +50,25 @@ impl<'a> Lexer<'a> {
     /// Reads `text` from `pos` up to `limit`. On the first line, columns count from `pos`.
     pub(crate) fn new(text: &'a str, pos: usize, limit: usize) -> Lexer<'a> {
         let limit = limit.min(text.len());
-        Lexer { text, pos, limit, line_start: pos, operand: false, name_end: None, open_text: false }
+        Lexer { text, pos, limit, line_start: pos, ..Lexer::default() }
+    }
+
+    /// The same, from the token at `start` on. `column` is its column.
+    pub(crate) fn again(self, start: usize, column: usize) -> Lexer<'a> {
+        Lexer { pos: start, line_start: start - column, operand: false, name_end: None, ..self }
+    }
+
+    /// The same with a value for `$name`; `None` if there are too many.
+    pub(crate) fn with(mut self, given: Given) -> Option<Lexer<'a>> {
+        let free = self.given.iter_mut().find(|g| g.is_none())?;
+        *free = Some(given);
+        Some(self)
+    }
+
+    /// Where the value of `$name` is written, if the loops around this place give one.
+    pub(crate) fn given(&self, name: &str) -> Option<(usize, usize)> {
+        let is = |g: &&Given| self.text.get(g.name.0..g.name.1) == Some(name);
+        self.given.iter().rev().flatten().find(is).map(|g| g.value)
     }
 
     /// The text that is read.
@@ -137,6 +167,7 @@ impl<'a> Lexer<'a> {
                     self.take(start, 1, Tok::Unknown)
                 }
             }
+            b'$' if self.byte(start + 1) != b'=' && self.given.iter().any(Option::is_some) => self.value(start),
             b if b < 0x80 => {
                 let (kind, len) = self.operator(start);
                 self.take(start, len, kind)
@@ -152,6 +183,16 @@ impl<'a> Lexer<'a> {
                 }
             },
         }
+    }
+
+    /// `$name`: the token that is its value.
+    fn value(&mut self, start: usize) -> Tok {
+        let end = self.name(start + 1);
+        let value = self.text.get(start + 1..end).and_then(|name| self.given(name));
+        let Some((from, to)) = value else { return self.take(start, 1, Tok::Unknown) };
+        let token = Lexer::new(self.text, from, to).token();
+        self.pos = end;
+        if token.start == from && token.end == to { token.kind } else { Tok::Unknown }
     }
 
     fn take(&mut self, start: usize, len: usize, kind: Tok) -> Tok {

@@ -13,6 +13,7 @@ pub mod parser;
 pub mod sema;
 mod token;
 pub mod types;
+pub mod uses;
 
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Place, Severity, Sources, plural};

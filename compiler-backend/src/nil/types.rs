@@ -56,6 +56,8 @@ pub enum Layout {
     Rows,
     /// Possibly with gaps: the strides are known at run time only.
     Strided,
+    /// A vector without gaps whose length changes, with room for more elements.
+    Growing,
 }
 
 /// A struct's fields, for one set of type arguments.

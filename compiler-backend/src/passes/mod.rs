@@ -17,6 +17,7 @@ mod fold;
 mod hoist;
 mod inline;
 mod keep;
+pub(crate) mod kinks;
 mod merge;
 mod rewrite;
 mod strength;

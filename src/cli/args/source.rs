@@ -163,6 +163,7 @@ impl Source {
             ("--types", nil.types.is_some(), "Nil", is(&[FileKind::Nil])),
             ("--format", nil.format.is_some(), "Nil", is(&[FileKind::Nil])),
             ("--fast-float", compiler.fast_float, "Nil", is(&[FileKind::Nil])),
+            ("--strict-derivatives", compiler.strict_derivatives, "Nil", is(&[FileKind::Nil])),
             ("--entry", nil.entry.is_some() && !janus.classic, "Nil, VLAD and Futhark", called),
             ("-O", compiler.optimise != LEVEL, "Nil and Janus", compiled),
             ("--passes", !compiler.passes.is_empty(), "Nil and Janus", compiled),
@@ -296,6 +297,11 @@ pub(crate) struct Compiler {
     /// `--engine native` then also ignores the rounding errors that undoing leaves, and checks only results for infinities.
     #[arg(long, help_heading = NIL)]
     pub(crate) fast_float: bool,
+    /// Stop where a function has no derivative: a square root at 0, or a distance from the origin (`hypot`, `abs` of a complex number) there.
+    ///
+    /// Without it, the derivative is taken as 0 there.
+    #[arg(long, help_heading = NIL)]
+    pub(crate) strict_derivatives: bool,
     /// The optimisation level, 0 to 2.
     #[arg(short = 'O', help_heading = COMPILED, value_name = "LEVEL", default_value_t = LEVEL, value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) optimise: u8,
@@ -343,6 +349,7 @@ impl Default for Compiler {
     fn default() -> Compiler {
         Compiler {
             fast_float: false,
+            strict_derivatives: false,
             optimise: LEVEL,
             uncompute: Uncompute::default(),
             auto_tech: None,

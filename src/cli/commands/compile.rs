@@ -62,6 +62,7 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
         format,
         strict: given.strictness.strict,
         fast_float: compiler.fast_float,
+        strict_derivatives: compiler.strict_derivatives,
         budget,
         extensions: Vec::new(),
         switches,

@@ -1,7 +1,7 @@
 //! The message for a Nil program that was run without its arguments: the function's parameters, and a command line with
 //! suitable arguments.
 
-mod uses;
+mod values;
 
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
@@ -14,8 +14,6 @@ use pendula::compiler::nil::entries::entries;
 use pendula::compiler::nil::sema::Input;
 use pendula::load::{CompiledSource, Loaded, display_name};
 use pendula::vm::{Config, Machine, Outcome, Program};
-
-use uses::Kind;
 
 use crate::cli::args::Source;
 
@@ -158,11 +156,11 @@ fn tried(source: &Source, program: &str, text: &str, options: &compile::Options)
 
 /// Example arguments for a function: the first candidates with which it runs to its end, else the best ones.
 fn example(inputs: &[Input], f: &ast::Function, tried: impl Fn(&str) -> Tried) -> (Tried, Vec<String>) {
-    let values: Vec<Vec<String>> = (0..).zip(&f.params).map(|(n, p)| values(inputs, f, p, n)).collect();
+    let values: Vec<Vec<String>> = (0..).zip(&f.params).map(|(n, p)| values::of(inputs, f, p, n)).collect();
     // Keywords that must be given.
     let open = f.keywords.iter().filter(|k| !k.rest && k.default.is_none());
     let keywords: Vec<String> = open
-        .filter_map(|k| Some(format!("{}={}", k.name.text, self::values(inputs, f, k, 0).into_iter().next()?)))
+        .filter_map(|k| Some(format!("{}={}", k.name.text, values::of(inputs, f, k, 0).into_iter().next()?)))
         .collect();
     let mut best: Option<(Tried, Vec<String>)> = None;
     let begun = Instant::now();
@@ -222,133 +220,6 @@ fn choose(values: &[Vec<String>], sum: usize, begun: &mut Vec<usize>, out: &mut 
         begun.push(n);
         choose(values, sum - n, begun, out, most);
         begun.pop();
-    }
-}
-
-/// The candidate values of a parameter, the likeliest first. `n` is its number: adjacent parameters get different
-/// values.
-fn values(inputs: &[Input], f: &ast::Function, p: &ast::Param, n: usize) -> Vec<String> {
-    let result = p.name.text.ends_with('!');
-    match &p.ty {
-        Some(ty) => of_type(inputs, f, ty, (n, result), 0),
-        None => {
-            let (real, int) = (numbers(n, result), whole(n, result));
-            // First what its uses tell, then one value of each kind.
-            let told = uses::kind(f, &p.name.text).map(|kind| of_kind(inputs, f, &kind, (n, result)));
-            let kinds = [real[0].clone(), int[0].clone(), vector(&real[0]), matrix(&real[0])];
-            let others = [real[1].clone(), int[1].clone(), int[2].clone(), vector(&int[0])];
-            let any = kinds.into_iter().chain(others).chain([vector("0.0"), matrix("0.0")]);
-            told.unwrap_or_else(|| any.collect())
-        }
-    }
-}
-
-/// The candidate values of a parameter that is used like this.
-fn of_kind(inputs: &[Input], f: &ast::Function, kind: &Kind, (n, result): (usize, bool)) -> Vec<String> {
-    let (real, int) = (numbers(n, result), whole(n, result));
-    match kind {
-        // Zeros come last, where they are looked for.
-        Kind::Matrix => vec![matrix(&real[0]), matrix(&int[0]), vector(&real[0]), matrix("0.0")],
-        Kind::Vector => vec![vector(&real[0]), vector(&int[0]), matrix(&real[0]), vector("0.0")],
-        Kind::Complex => vec![if result { "(0.0,0.0)".into() } else { "(1.5,0.5)".into() }],
-        Kind::Tuple(parts) => {
-            let all = |of: &String| format!("({})", vec![of.as_str(); (*parts).clamp(2, 64)].join(","));
-            vec![all(&real[0]), all(&int[0])]
-        }
-        Kind::Field(field) => {
-            let structs = inputs.iter().flat_map(|i| &i.tree.items);
-            let structs = structs.filter_map(|item| if let ast::Item::Struct(s) = item { Some(s) } else { None });
-            let has = |s: &&ast::Struct| s.fields.iter().any(|(name, _)| name.text == *field);
-            let ty = |s: &ast::Struct| ast::TypeExpr { name: s.name.clone(), args: Vec::new(), span: s.span.clone() };
-            let found = structs.filter(has).flat_map(|s| of_type(inputs, f, &ty(s), (n, result), 0));
-            let found: Vec<String> = found.collect();
-            if found.is_empty() { real } else { found }
-        }
-        Kind::Whole => int,
-        Kind::Truth => vec!["true".into(), "false".into()],
-    }
-}
-
-/// The maximum depth to which nested types are followed.
-const DEEP: usize = 8;
-
-fn of_type(
-    inputs: &[Input],
-    f: &ast::Function,
-    ty: &ast::TypeExpr,
-    (n, result): (usize, bool),
-    depth: usize,
-) -> Vec<String> {
-    let name = ty.name.text.as_str();
-    let of = |ty: &ast::TypeExpr| of_type(inputs, f, ty, (n, result), depth + 1);
-    let types = || ty.args.iter().filter_map(|a| if let ast::TypeArg::Type(t) = a { Some(t) } else { None });
-    let element = || types().next().map_or_else(|| numbers(n, result), of);
-    if depth > DEEP {
-        return numbers(n, result);
-    }
-    if name == "SparseMatrixCSC" {
-        return vec!["(2,2,[1,2,3],[1,2],[1.5,2.5])".to_string()];
-    }
-    let structs = inputs.iter().flat_map(|i| &i.tree.items);
-    let found = structs.filter_map(|item| if let ast::Item::Struct(s) = item { Some(s) } else { None });
-    if let Some(s) = found.into_iter().find(|s| s.name.text == name) {
-        let field = |ty: &Option<ast::TypeExpr>| {
-            ty.as_ref().map_or_else(|| numbers(n, result), of).into_iter().next().unwrap_or_default()
-        };
-        let fields: Vec<String> = s.fields.iter().map(|(_, ty)| field(ty)).collect();
-        return vec![format!("({})", fields.join(","))];
-    }
-    if let Some(p) = f.type_params.iter().find(|p| p.name.text == name) {
-        return p.bound.as_ref().map_or_else(|| [numbers(n, result), whole(n, result)].concat(), of);
-    }
-    let dims = ty.args.iter().find_map(|a| if let ast::TypeArg::Number(n, _) = a { Some(*n) } else { None });
-    match name {
-        "Bool" => vec!["true".into(), "false".into()],
-        "Complex" => vec![if result { "(0.0,0.0)".into() } else { "(1.5,0.5)".into() }],
-        "Tuple" => {
-            let parts: Vec<String> = types().filter_map(|ty| of(ty).into_iter().next()).collect();
-            vec![format!("({})", parts.join(","))]
-        }
-        // 0 has no logarithm.
-        _ if name.contains("Log") => vec!["1.5".into()],
-        _ if name.contains("Int") => whole(n, result),
-        _ if name.contains("Mat") => element().iter().map(|x| matrix(x)).collect(),
-        _ if name.contains("Vec") => element().iter().map(|x| vector(x)).collect(),
-        _ if name.contains("Array") && dims == Some(2) => element().iter().map(|x| matrix(x)).collect(),
-        _ if name.contains("Array") && dims == Some(3) => vec!["zeros(2,2,2)".to_string()],
-        _ if name.contains("Array") => element().iter().flat_map(|x| [vector(x), matrix(x)]).collect(),
-        _ => numbers(n, result),
-    }
-}
-
-/// Numbers with a fraction; for a parameter that receives a result, 0 comes first.
-fn numbers(n: usize, result: bool) -> Vec<String> {
-    let own = format!("{}.5", n % 3 + 1);
-    if result { vec!["0.0".into(), own] } else { vec![own, "0.5".into()] }
-}
-
-/// Whole numbers; for a parameter that receives a result, 0 comes first.
-fn whole(n: usize, result: bool) -> Vec<String> {
-    let own = (n % 3 + 2).to_string();
-    if result { vec!["0".into(), own, "1".into()] } else { vec![own, "2".into(), "1".into()] }
-}
-
-/// Two elements, so that all generated vectors have the same length.
-fn vector(x: &str) -> String {
-    format!("[{x},{}]", next(x))
-}
-
-fn matrix(x: &str) -> String {
-    let y = next(x);
-    format!("[{x} {y}; {y} {x}]")
-}
-
-/// A different value of the same kind.
-fn next(x: &str) -> String {
-    match x.split_once('.') {
-        _ if x.starts_with("0") || x.parse::<f64>().is_err() => x.to_string(),
-        Some((whole, fraction)) => format!("{}.{fraction}", whole.parse::<u64>().unwrap_or(1) + 1),
-        None => x.parse::<u64>().map_or_else(|_| x.to_string(), |k| (k - 1).max(1).to_string()),
     }
 }
 

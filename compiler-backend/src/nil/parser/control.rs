@@ -266,6 +266,10 @@ impl Parser<'_> {
         let mut names = Vec::new();
         while self.goes_on(Tok::Ident) {
             names.push(self.name("a variable")?);
+            // `@zeros T a, b`
+            if self.goes_on(Tok::Comma) && self.cursor.second().kind == Tok::Ident {
+                self.bump();
+            }
         }
         if names.is_empty() {
             return Err(self.unexpected("a variable"));

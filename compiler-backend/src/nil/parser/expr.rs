@@ -251,9 +251,17 @@ impl Parser<'_> {
             Tok::Root => Unary::Root,
             _ => return self.power(),
         };
+        let called = self.operator_call();
         self.bump();
         let inner = self.deeper(Self::unary)?;
         let span = token.start..inner.span.end;
+        // `+(a, b)`
+        if let (true, Tok::Op(op, dot), ExprKind::Tuple(parts)) = (called, token.kind, &inner.kind)
+            && let [left, right] = &parts[..]
+        {
+            let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
+            return self.build(ExprKind::Binary { op, dot, left, right }, span, self.height);
+        }
         self.build(ExprKind::Unary(op, Box::new(inner)), span, self.height)
     }
 

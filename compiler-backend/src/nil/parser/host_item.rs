@@ -54,13 +54,17 @@ impl Parser<'_> {
 
     /// Reads a function of the host if it is one expression.
     pub(super) fn host_function(&mut self) -> bool {
+        let before = (self.cursor, self.last_end, self.diagnostics.len(), self.tree.faulty.len());
+        let before_span = self.token().start;
+        while self.at(Tok::Macro) && matches!(self.text_of(self.token()), "@inline" | "@eval") {
+            self.bump();
+        }
         let token = self.token();
         let whole = token.kind == Tok::Kw(Kw::Function);
         if !(whole || token.kind == Tok::Ident && self.cursor.second().kind == Tok::LParen) {
+            (self.cursor, self.last_end) = (before.0, before.1);
             return false;
         }
-        let before = (self.cursor, self.last_end, self.diagnostics.len(), self.tree.faulty.len());
-        let before_span = token.start;
         let found = self.attempt(|p| {
             if whole {
                 p.bump();

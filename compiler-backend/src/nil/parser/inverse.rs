@@ -146,14 +146,7 @@ fn accumulator(callee: &Expr) -> Option<(AssignOp, &Expr)> {
         ExprKind::Unary(Unary::Tilde, inner) => accumulator(inner).map(|(op, f)| (op.partner(), f)),
         ExprKind::Call { callee, dot: false, args, keywords } => {
             let ExprKind::Name(name) = &callee.kind else { return None };
-            let op = match name.as_str() {
-                "PlusEq" => AssignOp::Add,
-                "MinusEq" => AssignOp::Sub,
-                "XorEq" => AssignOp::Xor,
-                "MulEq" => AssignOp::Mul,
-                "DivEq" => AssignOp::Div,
-                _ => return None,
-            };
+            let op = AssignOp::of_type(name)?;
             match args.as_slice() {
                 [f] if keywords.is_empty() => Some((op, f)),
                 _ => None,

@@ -45,7 +45,7 @@ impl Parser<'_> {
         self.stmt_start = self.token().start;
     }
 
-    fn item(&mut self) {
+    pub(super) fn item(&mut self) {
         let token = self.token();
         let doc = self.doc.take();
         match token.kind {
@@ -91,7 +91,7 @@ impl Parser<'_> {
                 }
             }
             kind => {
-                if self.host && self.host_function() {
+                if self.host && (self.eval_loop() || self.host_function()) {
                     return;
                 }
                 if self.host && self.duals() {
@@ -131,16 +131,18 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next tokens are `@i`, or `@inline @i`.
+    /// Whether the next tokens are `@i`, or `@inline @i`; in a file of the host, also with `@eval` among them.
     pub(super) fn starts_item(&mut self) -> bool {
-        let token = self.token();
-        match self.text_of(token) {
-            "@i" => true,
-            "@inline" => {
-                let next = self.cursor.second();
-                next.kind == Tok::Macro && self.text_of(next) == "@i"
+        let mut ahead = self.cursor;
+        loop {
+            let token = ahead.token;
+            match self.text_of(token) {
+                "@i" => return true,
+                "@inline" => {}
+                "@eval" if self.host => {}
+                _ => return false,
             }
-            _ => false,
+            ahead.bump();
         }
     }
 
@@ -163,6 +165,8 @@ impl Parser<'_> {
             match self.text_of(token) {
                 "@inline" => inline = true,
                 "@i" => {}
+                // What it defines belongs to the module.
+                "@eval" if self.host => self.scope.clear(),
                 name => {
                     let message = format!("`{name}` cannot stand before a function");
                     self.error(codes::MACRO, token.start..token.end, message, "only `@inline` can: remove it");
@@ -457,7 +461,7 @@ impl Parser<'_> {
             p.expect(Tok::Equals, "`=`")?;
             let value = p.expr()?;
             p.statement_end()?;
-            if p.is_number(&value) { Ok((name, value)) } else { Err(Failed) }
+            if p.is_number(&value) || is_accumulating(&value) { Ok((name, value)) } else { Err(Failed) }
         });
         match found {
             Some((name, value)) => {
@@ -489,5 +493,16 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+}
+
+/// `PlusEq(f)`: a function.
+fn is_accumulating(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call { callee, dot: false, args, keywords } => {
+            let of = matches!(&callee.kind, ExprKind::Name(name) if AssignOp::of_type(name).is_some());
+            of && keywords.is_empty() && matches!(&args[..], [Expr { kind: ExprKind::Name(_), .. }])
+        }
+        _ => false,
     }
 }

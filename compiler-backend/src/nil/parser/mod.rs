@@ -4,6 +4,7 @@
 //! skipped. Names and types are checked later.
 
 mod control;
+mod eval_loop;
 mod expr;
 mod host;
 mod host_item;
@@ -144,6 +145,8 @@ struct Parser<'a> {
     host: bool,
     /// The host's scopes around this function.
     scope: Vec<usize>,
+    /// The number of loops around this place whose turns are read one by one.
+    eval_loops: usize,
     /// The names of the constants so far.
     constants: std::collections::HashSet<String>,
     /// Functions of the host that can be reversible, and the names of those that are said to be.
@@ -215,8 +218,13 @@ impl<'a> Parser<'a> {
         self.cursor.lexer.text().get(span).unwrap_or("")
     }
 
+    /// The text of a token; of `$name`, its value.
     fn text_of(&self, token: Token) -> &'a str {
-        self.slice(token.start..token.end)
+        let text = self.slice(token.start..token.end);
+        match text.strip_prefix('$').and_then(|name| self.cursor.lexer.given(name)) {
+            Some((start, end)) if token.kind != Tok::Unknown => self.slice(start..end),
+            _ => text,
+        }
     }
 
     /// Takes the next token.

@@ -1,9 +1,9 @@
 //! Reads operands: numbers, names, texts, brackets, and what follows an operand directly.
 
-use super::super::ast::{Expr, ExprKind, Name, Span};
+use super::super::ast::{Expr, ExprKind, HostFunction, Item, Name, Param, Span};
 use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
-use super::{Parsed, Parser};
+use super::{Cursor, Parsed, Parser};
 
 /// Positional and keyword arguments.
 pub(super) type Args = (Vec<Expr>, Vec<(Name, Expr)>);
@@ -62,7 +62,7 @@ impl Parser<'_> {
     }
 
     /// Whether the next token is a name or operator that a call may begin with.
-    fn operator_call(&mut self) -> bool {
+    pub(super) fn operator_call(&mut self) -> bool {
         let next = self.cursor.second();
         next.kind == Tok::LParen && !next.space_before
     }
@@ -86,7 +86,7 @@ impl Parser<'_> {
         };
         self.bump();
         let one = self.at(Tok::LParen) && self.adjacent() || self.text_of(token) == "@fields";
-        let inner = if one { self.deeper(Self::operand)? } else { self.expr()? };
+        let inner = if one { self.deeper(Self::operand)? } else { self.function_or_expr()? };
         let span = token.start..inner.span.end;
         self.build(wrap(Box::new(inner)), span, self.height)
     }
@@ -123,7 +123,7 @@ impl Parser<'_> {
                 p.bump();
                 return Ok(None);
             }
-            let first = p.expr()?;
+            let first = p.function_or_expr()?;
             if !p.at(Tok::Comma) {
                 p.expect(Tok::RParen, "`,` or `)`")?;
                 return Ok(Some((first, None)));
@@ -273,7 +273,7 @@ impl Parser<'_> {
                 self.bump();
                 keywords.push((name, self.expr()?));
             } else {
-                let arg = self.expr()?;
+                let arg = self.function_or_expr()?;
                 // `f(x; k...)`: all keywords in k.
                 if after && self.at(Tok::Splat) {
                     let dots = self.bump();
@@ -320,6 +320,56 @@ impl Parser<'_> {
         }
     }
 
+    /// An expression, or a function without a name: `x -> x^2`. That is a function of the host, and its text is its name.
+    fn function_or_expr(&mut self) -> Parsed<Expr> {
+        let start = self.token().start;
+        let Some(params) = self.lambda_params() else { return self.expr() };
+        let body = self.deeper(Self::expr)?;
+        let span = start..body.span.end;
+        let text = self.slice(span.clone()).split_whitespace().collect::<Vec<_>>().join(" ");
+        let name = Name { text: text.clone(), span: span.clone() };
+        if self.muted == 0 {
+            self.tree.items.push(Item::Host(HostFunction { name, params, type_params: Vec::new(), body }));
+        }
+        Ok(Expr { kind: ExprKind::Name(text), span })
+    }
+
+    /// Takes `x ->` or `(x, y) ->`, if that comes next.
+    fn lambda_params(&mut self) -> Option<Vec<Param>> {
+        let mut ahead = self.cursor;
+        let mut params = Vec::new();
+        let mut name = |ahead: &mut Cursor<'_>| {
+            let token = ahead.token;
+            let is = token.kind == Tok::Ident;
+            if is {
+                let name = Name { text: self.text_of(token).to_owned(), span: token.start..token.end };
+                params.push(Param { name, ty: None, default: None, rest: false });
+                ahead.bump();
+            }
+            is
+        };
+        if ahead.token.kind == Tok::LParen {
+            ahead.bump();
+            while name(&mut ahead) && ahead.token.kind == Tok::Comma {
+                ahead.bump();
+            }
+            if ahead.token.kind != Tok::RParen {
+                return None;
+            }
+            ahead.bump();
+        } else if !name(&mut ahead) {
+            return None;
+        }
+        if ahead.token.kind != Tok::Arrow {
+            return None;
+        }
+        while self.token().start < ahead.token.start {
+            self.bump();
+        }
+        self.bump();
+        Some(params)
+    }
+
     /// What is listed after `[`, and its height.
     fn listed(&mut self) -> Parsed<(Vec<Expr>, usize)> {
         self.bump();
@@ -327,6 +377,13 @@ impl Parser<'_> {
         while !self.at(Tok::RBrack) {
             items.push(self.expr()?);
             height = height.max(self.height);
+            // `x[i...]`: the parts of a tuple.
+            if let (true, Some(last)) = (self.in_index && self.at(Tok::Splat), items.last_mut()) {
+                let span = last.span.start..self.token().end;
+                let inner = std::mem::replace(last, Expr { kind: ExprKind::Colon, span: span.clone() });
+                *last = Expr { kind: ExprKind::Splat(Box::new(inner)), span };
+                self.bump();
+            }
             if !self.eat(Tok::Comma) {
                 break;
             }

@@ -6,6 +6,7 @@ use pendula_isa::{Acc, Ty};
 use super::allocate_array::AllocRequest;
 use super::array::value_of;
 use super::body::{Body, Sink};
+use super::exchange::{above, is_end};
 use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
@@ -41,6 +42,29 @@ impl Body<'_, '_> {
                     pairs.reverse();
                 }
                 pairs.iter().try_for_each(|(name, value)| self.allocation(name, value, free, span))
+            }
+            // `stack[end+1] ← x` copies to a stack, and `stack[end] → x` takes the copy back.
+            (ExprKind::Index(of, at), _) if self.global_stack(of).is_some() => {
+                let [at] = &at[..] else { return Err(Stop) };
+                let fits = if free { is_end(at) } else { above(at) };
+                if !fits {
+                    let help = "`stack[end+1] ← x` copies to it, and `stack[end] → x` takes the copy from it";
+                    return self.fail(&target.span, codes::UNSUPPORTED, "a stack is changed at its top only", help);
+                }
+                self.stack = self.global_stack(of).unwrap_or(0);
+                let name = if free { "COPYPOP!" } else { "COPYPUSH!" };
+                self.statement(|s| {
+                    let value = s.eval(e)?;
+                    s.on_stack(name, value, &e.span, span)
+                })
+            }
+            (ExprKind::Index(of, at), _)
+                if let [at] = &at[..]
+                    && (if free { is_end(at) } else { above(at) })
+                    && let Some(view) = self.growing(of)? =>
+            {
+                let name = self.source(&of.span);
+                self.push_expression((&name, &view), e, free, span)
             }
             // An element of an array: `←` gives a value to a zero element, and `→` makes it zero again.
             (ExprKind::Index(..) | ExprKind::Field(..), _) => self.element_allocation(target, e, free, span),
@@ -193,7 +217,7 @@ impl Body<'_, '_> {
         }
         let is_array = existing.is_none() && {
             let (_, expected) = self.computed(|s| s.requested(e));
-            matches!(expected?, AllocRequest::Array { .. })
+            matches!(expected?, AllocRequest::Array { .. } | AllocRequest::Growing)
         };
         if is_array {
             return self.make_array(name, e, None);

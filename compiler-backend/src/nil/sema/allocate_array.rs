@@ -25,7 +25,13 @@ pub(super) enum Fill {
 
 /// What the right side of an allocation allocates.
 pub(super) enum AllocRequest {
-    Array { element: Type, lens: Vec<ScalarExpr>, fill: Fill },
+    Array {
+        element: Type,
+        lens: Vec<ScalarExpr>,
+        fill: Fill,
+    },
+    /// A vector that grows.
+    Growing,
     Value,
     Alias(Value),
 }
@@ -33,6 +39,9 @@ pub(super) enum AllocRequest {
 impl Body<'_, '_> {
     /// What the right side of an allocation allocates.
     pub(super) fn requested(&mut self, e: &ast::Expr) -> Done<AllocRequest> {
+        if self.requested_growing(e)?.is_some() {
+            return Ok(AllocRequest::Growing);
+        }
         if let ExprKind::Call { callee, dot: false, args, .. } = &e.kind
             && let ExprKind::Name(name) = &callee.kind
         {
@@ -127,12 +136,20 @@ impl Body<'_, '_> {
 
     pub(super) fn make_array(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<View>) -> Done<Value> {
         let text = name.text.as_str();
+        let (_, expected) = self.computed(|s| s.requested_growing(e));
+        if let Some(growing) = expected? {
+            return self.make_growing(name, growing, existing, &e.span);
+        }
+        if existing.as_ref().is_some_and(|view| view.room.is_some()) {
+            let help = "write `x → T[]`: it must be empty";
+            return self.fail(&e.span, codes::TYPE, "a vector that grows is deallocated as it was allocated", help);
+        }
         // Lengths come first: each is a constant, a variable that does not change, or a variable of the array's own.
         let (lens, element) = {
             let (_, expected) = self.computed(|s| s.requested(e));
             let (element, lens) = match expected? {
                 AllocRequest::Array { element, lens, .. } => (element, lens),
-                AllocRequest::Value | AllocRequest::Alias(_) => {
+                AllocRequest::Growing | AllocRequest::Value | AllocRequest::Alias(_) => {
                     return self.fail(
                         &e.span,
                         codes::TYPE,
@@ -170,7 +187,7 @@ impl Body<'_, '_> {
                 self.fixed.insert(base);
                 let region = self.region(text, ty);
                 self.f.vars[base.0 as usize].points = Some(region);
-                View { base, terms: Vec::new(), offset: 0, dims: Vec::new(), element, region }
+                View { base, terms: Vec::new(), offset: 0, dims: Vec::new(), element, region, room: None }
             }
         };
         if existing.is_none() {
@@ -299,7 +316,7 @@ impl Body<'_, '_> {
     fn length_value(&mut self, e: &ast::Expr, k: usize) -> Done<ScalarExpr> {
         match self.requested(e)? {
             AllocRequest::Array { lens, .. } => lens.into_iter().nth(k).ok_or(Stop),
-            AllocRequest::Value | AllocRequest::Alias(_) => Err(Stop),
+            AllocRequest::Growing | AllocRequest::Value | AllocRequest::Alias(_) => Err(Stop),
         }
     }
 

@@ -124,7 +124,9 @@ impl ArgumentData {
             (Type::Array { .. }, None) => {
                 return Err(wrong(name, ty, "its lengths must be known: give it with `--args`"));
             }
-            (Type::Function(_), _) => return Err(wrong(name, ty, "a function cannot be given from outside")),
+            // Its name is a part of its type: it takes no words.
+            (Type::Function(_), Some(Argument::Number(_))) => {}
+            (Type::Function(_), _) => return Err(wrong(name, ty, "give the function by its name")),
             (_, Some(_)) => return Err(wrong(name, ty, "this is a value of another kind")),
             (_, None) => return Err(wrong(name, ty, "it has no value")),
         }

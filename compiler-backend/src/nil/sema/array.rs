@@ -16,8 +16,13 @@ impl Body<'_, '_> {
     /// `x[…]`.
     pub(super) fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: &Span) -> Done<Value> {
         let value = self.eval(base)?;
+        if let Some(indices) = self.spread_indices(indices)? {
+            return self.index(base, &indices, span);
+        }
         let view = match value {
             Value::Array(view) => view,
+            // `x[]`: what a reference of the host refers to.
+            v @ (Value::Num(..) | Value::Bool(_) | Value::Complex(..)) if indices.is_empty() => return Ok(v),
             Value::Tuple(parts) | Value::Elements(parts) => return self.tuple_index(parts, indices, span),
             other => {
                 let message = format!("{} has no elements", other.describe());
@@ -26,6 +31,14 @@ impl Body<'_, '_> {
         };
         if indices.is_empty() && view.dims.len() == 1 {
             return self.fail(span, codes::DIMENSIONS, "an index is missing", "write `x[i]`");
+        }
+        if let Some((own, more)) = indices.split_at_checked(view.dims.len())
+            && !own.is_empty()
+            && !more.is_empty()
+            && self.is_in_host_file()
+        {
+            self.only_one(more)?;
+            return self.index(base, own, span);
         }
         // A single index into a contiguous array counts its elements.
         let linear = indices.len() == 1 && view.dims.len() > 1 && view.is_contiguous();
@@ -40,7 +53,7 @@ impl Body<'_, '_> {
         } else {
             view.dims.clone()
         };
-        let mut part = View { dims: Vec::new(), ..view };
+        let mut part = View { dims: Vec::new(), room: None, ..view };
         let name = self.source(&base.span);
         let several = dims.len() > 1;
         let what = |k: usize| if several { format!("dimension {} of `{name}`", k + 1) } else { format!("`{name}`") };
@@ -48,31 +61,18 @@ impl Body<'_, '_> {
             match &e.kind {
                 ExprKind::Colon => part.dims.push(dim.clone()),
                 ExprKind::Range { first, step, last } => {
-                    if step.is_some() {
-                        return self.fail(
-                            &e.span,
-                            codes::DIMENSIONS,
-                            "a part of an array with a step",
-                            "take every element, or use a loop",
-                        );
-                    }
                     let first = self.index_value(first, dim)?;
+                    let step = step.as_ref().map(|step| self.index_value(step, dim)).transpose()?;
                     let last = self.index_value(last, dim)?;
-                    self.part(&mut part, dim, (first, last), (&e.span, &what(k)))?;
+                    let step = step.unwrap_or(Operand::Const(1));
+                    self.part(&mut part, dim, (first, step, last), (&e.span, &what(k)))?;
                 }
                 _ => {
                     let value = self.eval_with_end(e, dim)?;
                     if let Value::Range(first, step, last) = value {
-                        if *step != ScalarExpr::int(1) {
-                            return self.fail(
-                                &e.span,
-                                codes::DIMENSIONS,
-                                "a part of an array with a step",
-                                "take every element, or use a loop",
-                            );
-                        }
-                        let (first, last) = (self.put(Ty::Int, *first)?, self.put(Ty::Int, *last)?);
-                        self.part(&mut part, dim, (first, last), (&e.span, &what(k)))?;
+                        let (first, step) = (self.put(Ty::Int, *first)?, self.put(Ty::Int, *step)?);
+                        let last = self.put(Ty::Int, *last)?;
+                        self.part(&mut part, dim, (first, step, last), (&e.span, &what(k)))?;
                         continue;
                     }
                     let x = self.integer(value, &e.span)?;
@@ -106,14 +106,56 @@ impl Body<'_, '_> {
         value
     }
 
+    /// Indices in which the parts of a tuple `i...` stand one by one; `None` if there are no such.
+    fn spread_indices(&mut self, indices: &[ast::Expr]) -> Done<Option<Vec<ast::Expr>>> {
+        if !indices.iter().any(|e| matches!(e.kind, ExprKind::Splat(_))) {
+            return Ok(None);
+        }
+        let mut all = Vec::new();
+        for e in indices {
+            let ExprKind::Splat(inner) = &e.kind else {
+                all.push(e.clone());
+                continue;
+            };
+            let count = match self.eval(inner)? {
+                Value::Tuple(parts) | Value::Elements(parts) => parts.len(),
+                other => {
+                    let message = format!("`...` gives the parts of a tuple, found {}", other.describe());
+                    return self.fail(&e.span, codes::SPLAT, message, "write the indices one by one");
+                }
+            };
+            let part = |n: usize| {
+                let index = ast::Expr { kind: ExprKind::Int((n + 1).to_string()), span: e.span.clone() };
+                ast::Expr { kind: ExprKind::Index(inner.clone(), vec![index]), span: e.span.clone() }
+            };
+            all.extend((0..count).map(part));
+        }
+        Ok(Some(all))
+    }
+
+    /// Checks that indices beyond an array's dimensions are 1, as in the host's language.
+    fn only_one(&mut self, indices: &[ast::Expr]) -> Done<()> {
+        for e in indices {
+            let value = self.eval(e)?;
+            let x = self.integer(value, &e.span)?;
+            let at = self.put(Ty::Int, x)?;
+            self.check_index(at, Operand::Const(1), &e.span, "a dimension of length 1")?;
+        }
+        Ok(())
+    }
+
+    /// `first:step:last` as an index.
     fn part(
         &mut self,
         part: &mut View,
         dim: &Dim,
-        (first, last): (Operand, Operand),
+        (first, step, last): (Operand, Operand, Operand),
         (span, what): (&Span, &str),
     ) -> Done<()> {
         let one = Operand::Const(1);
+        if step != one {
+            return self.part_with_step(part, dim, (first, step, last), (span, what));
+        }
         if self.bounds {
             let reason = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
             self.now.asserts.push(Stmt::Assert {
@@ -149,6 +191,48 @@ impl Body<'_, '_> {
             }
         };
         part.dims.push(Dim { len, stride: dim.stride.clone() });
+        Ok(())
+    }
+
+    /// `first:step:last` as an index, where the step is not 1.
+    fn part_with_step(
+        &mut self,
+        part: &mut View,
+        dim: &Dim,
+        (first, step, last): (Operand, Operand, Operand),
+        (span, what): (&Span, &str),
+    ) -> Done<()> {
+        if step == Operand::Const(0) {
+            return self.fail(span, codes::RANGE, "a range with step 0", "give another step");
+        }
+        let turns = {
+            let f = |f: int_fn::Name, a: ScalarExpr, b: ScalarExpr| {
+                self.fold(ScalarExpr::Apply(TableFn::Int(f), vec![a, b]))
+            };
+            f(int_fn::Name::Div, f(int_fn::Name::Minus, last.into(), first.into()), step.into())
+        };
+        let turns = self.put(Ty::Int, turns)?;
+        let (turn, by) = (Product::operand(turns), Product::operand(step));
+        let sum = |s: &mut Self, name: &str, terms: Vec<Product>| {
+            let known = terms.iter().all(|t| t.of.is_empty());
+            let number = terms.iter().fold(0i64, |n, t| n.wrapping_add(t.factor));
+            if known { Operand::Const(number.cast_unsigned()) } else { Operand::Var(s.integer_sum(name, terms)) }
+        };
+        let end = sum(self, "end", vec![Product::operand(first), turn.times(&by)]);
+        let len = match sum(self, "len", vec![turn, Product::number(1)]) {
+            Operand::Const(n) => Operand::Const(n.cast_signed().max(0).cast_unsigned()),
+            len => self.larger(len, Operand::Const(0))?,
+        };
+        if self.bounds && len != Operand::Const(0) {
+            let reason = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
+            for at in [first, end] {
+                for test in [Test::int(Cond::Ge, at, Operand::Const(1)), Test::int(Cond::Le, at, dim.len)] {
+                    self.now.asserts.push(Stmt::Assert { test, why: AssertKind::Bounds, reason });
+                }
+            }
+        }
+        shift(part, first, dim, -1);
+        part.dims.push(Dim { len, stride: dim.stride.times(&by) });
         Ok(())
     }
 
@@ -334,7 +418,7 @@ impl Body<'_, '_> {
             }
         }
         self.shape = shape;
-        let mut part = View { dims: Vec::new(), ..view.clone() };
+        let mut part = View { dims: Vec::new(), room: None, ..view.clone() };
         for (i, dim) in indices.iter().zip(&view.dims) {
             shift(&mut part, Operand::Var(*i), dim, -1);
         }

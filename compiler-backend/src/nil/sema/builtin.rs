@@ -14,6 +14,15 @@ use crate::nil::types::{Type, number};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
 
+/// Whether a function that is made of those of the machine has this name.
+pub(super) fn is_composed(name: &str) -> bool {
+    const ALL: &[&str] = &[
+        "identity", "abs2", "real", "imag", "conj", "sincos", "fld", "div", "mod", "rem", "isodd", "iseven", "+", "-",
+        "*", "/", "÷", "%", "^", "⊻", "xor",
+    ];
+    ALL.contains(&name)
+}
+
 impl<'a> Body<'_, 'a> {
     /// `f(args…)` as a value.
     pub(super) fn call_value(
@@ -34,9 +43,7 @@ impl<'a> Body<'_, 'a> {
                 return self.construct(ty, args, span);
             }
             // `SparseArrays.getcolptr(A)`: a name with its module.
-            ExprKind::Field(module, name) if matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module) => {
-                name.text.clone()
-            }
+            ExprKind::Field(module, name) if self.is_module(module) => name.text.clone(),
             ExprKind::Unary(ast::Unary::Tilde, _) => {
                 return self.fail(span, codes::TYPE, "an inverse has no value", "call it as a statement");
             }
@@ -66,6 +73,10 @@ impl<'a> Body<'_, 'a> {
             return Ok(v);
         }
         let (values, spans) = self.given(args, dot)?;
+        // `PlusEq(f)` as an argument: a function that is called as a statement.
+        if let ([Value::Function(f)], Some(_)) = (&values[..], ast::AssignOp::of_type(&name)) {
+            return Ok(Value::Function(format!("{name}({f})")));
+        }
         if let Some(v) = self.user_value(&name, (&values, &spans), keywords, span)? {
             return Ok(v);
         }
@@ -117,6 +128,15 @@ impl<'a> Body<'_, 'a> {
 
     pub(super) fn is_variable(&self, e: &ast::Expr) -> bool {
         matches!(&e.kind, ExprKind::Name(name) if self.scopes.find(name).is_some())
+    }
+
+    /// Whether it can be a module, as in `M.f(x)` and `M.N.f(x)`.
+    pub(super) fn is_module(&self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(_) => !self.is_variable(e),
+            ExprKind::Field(of, _) => self.is_module(of),
+            _ => false,
+        }
     }
 
     /// Applies a function by name to values.
@@ -181,9 +201,7 @@ impl<'a> Body<'_, 'a> {
         if let Some(ty) = number(name) {
             return self.construct_of(Type::Num(ty), args, span);
         }
-        if let Some(s) = self.s.structs.get(name).cloned()
-            && s.type_params.len() <= 1
-        {
+        if let Some(s) = self.s.structs.get(name).cloned() {
             return self.struct_of(&s, args, span);
         }
         if args.iter().any(|v| matches!(v, Value::Log(..) | Value::Type(Type::Log { .. }))) {
@@ -206,6 +224,26 @@ impl<'a> Body<'_, 'a> {
                 let a = self.shared(args.remove(0))?;
                 let sin = self.table_function("sin", vec![a.clone()], span)?;
                 Ok(Value::Tuple(vec![sin, self.table_function("cos", vec![a], span)?]))
+            }
+            // The logarithm of the magnitude of the gamma function, and its sign: it changes at each negative integer.
+            ("logabsgamma", [_]) => {
+                let a = self.shared(args.remove(0))?;
+                let gamma = self.table_function("lgamma", vec![a.clone()], span)?;
+                let (zero, one) = (ScalarExpr::float(0.0), ScalarExpr::float(1.0));
+                let a = self.number_as(a, Ty::F, span)?;
+                let floor = |s: &mut Self, x: ScalarExpr| s.named("floor", Ty::F, vec![x], span).map(|(x, _)| x);
+                let whole = floor(self, a.clone())?;
+                let times = |x: ScalarExpr, by: f64| {
+                    ScalarExpr::Apply(super::emit::product(Ty::F), vec![x, ScalarExpr::float(by)])
+                };
+                let even = floor(self, times(whole.clone(), 0.5))?;
+                let twice = times(even, 2.0);
+                let minus = ScalarExpr::Neg(Box::new(one.clone()));
+                let odd = ScalarExpr::cmp(pendula_isa::Cond::Eq, Ty::F, twice, whole);
+                let below = ScalarExpr::choice(odd, one.clone(), minus);
+                let positive = ScalarExpr::cmp(pendula_isa::Cond::Gt, Ty::F, a, zero);
+                let sign = ScalarExpr::choice(positive, one, below);
+                Ok(Value::Tuple(vec![gamma, Value::Num(sign, Some(Ty::F))]))
             }
             ("fld" | "div" | "mod" | "rem", [_, _]) => {
                 let of = match name {

@@ -153,7 +153,7 @@ impl<'a> Body<'_, 'a> {
             let help = "a function that calls itself must do so with the same types";
             return self.fail(span, codes::METHOD, "an argument of more than 4096 words", help);
         }
-        let keys = self.keywords(n, keywords, span)?;
+        let keys = self.keywords_lent(n, keywords, &values, span)?;
         let mut passed = Vec::new();
         let mut settled = Vec::new();
         for ((v, ty), at) in values.into_iter().zip(&types).zip(spans) {
@@ -178,6 +178,7 @@ impl<'a> Body<'_, 'a> {
                 key.push(ArgKey::Type(v.type_of().ok_or(Stop)?));
             }
         }
+        let positional = passed.len();
         passed.extend(keys.iter().filter(|(_, v)| !is_constant(v)).map(|(_, v)| (v.clone(), span.clone())));
         let mut regions = Vec::new();
         for (k, (v, _)) in passed.iter().enumerate() {
@@ -218,7 +219,7 @@ impl<'a> Body<'_, 'a> {
         let mut pass = Vec::new();
         for (k, (v, at)) in passed.into_iter().enumerate() {
             let changed = self.changes(fun, k);
-            let v = if changed { self.lent(v, &at)? } else { v };
+            let v = self.given_or_lent(v, (changed, k >= positional), &at)?;
             pass.push(self.pass(v, changed, &at)?);
         }
         self.check_aliases(fun, &pass, span)?;
@@ -331,6 +332,47 @@ impl<'a> Body<'_, 'a> {
         Ok(Value::Num(ScalarExpr::var(var), Some(ty)))
     }
 
+    /// The keywords of a call. What a function does with a keyword, the caller does not see: one that is changed is lent.
+    fn keywords_lent(
+        &mut self,
+        n: usize,
+        passed: &[(ast::Name, ast::Expr)],
+        values: &[Value],
+        span: &Span,
+    ) -> Done<Vec<(String, Value)>> {
+        let mut keys = self.keywords(n, passed, values, span)?;
+        for (name, v) in &mut keys {
+            if is_constant(v) && self.s.changes_keyword(n, name) {
+                *v = self.lent(v.clone(), span)?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// An argument as it is passed: a number that is changed is lent, and so is a computed one that is a keyword.
+    fn given_or_lent(&mut self, v: Value, (changed, keyword): (bool, bool), span: &Span) -> Done<Value> {
+        match (changed, keyword) {
+            (true, true) => self.lent_computed(v, span),
+            (true, false) => self.lent(v, span),
+            (false, _) => Ok(v),
+        }
+    }
+
+    /// The same for a number that is computed.
+    fn lent_computed(&mut self, v: Value, span: &Span) -> Done<Value> {
+        let Value::Num(x, ty) = v else { return Ok(v) };
+        if matches!(x, ScalarExpr::Place(_) | ScalarExpr::Lit(_) | ScalarExpr::Const(_)) {
+            return self.lent(Value::Num(x, ty), span);
+        }
+        let ty = ty.unwrap_or(Ty::F);
+        let x = self.typed(x, ty, span)?;
+        let var = self.fresh(&self.source(span), ty);
+        let checks = self.ancilla_checks(ty);
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, checks });
+        self.accumulate(Sink::Pre, Place::Var(var), ty, super::accumulator(ty), false, x)?;
+        Ok(Value::Num(ScalarExpr::var(var), Some(ty)))
+    }
+
     /// The words of an argument; `changed` tells whether the function changes it.
     fn pass(&mut self, v: Value, changed: bool, span: &Span) -> Done<CallArg> {
         let record = ArgRecord { span: span.clone(), vars: Vec::new(), temporary: false, regions: Vec::new() };
@@ -362,13 +404,19 @@ impl<'a> Body<'_, 'a> {
                 let base = self.address_value(&view)?;
                 r.words.push(base);
                 r.record.vars.push(None);
-                let lens = view.dims.iter().map(|d| d.len);
                 let strides: Vec<Product> = match view.layout() {
-                    Layout::Columns | Layout::Rows => Vec::new(),
+                    Layout::Columns | Layout::Rows | Layout::Growing => Vec::new(),
                     Layout::Strided => view.dims.iter().map(|d| d.stride.clone()).collect(),
                 };
                 let strides: Vec<Operand> = strides.iter().map(|p| self.product_value(p)).collect();
-                for o in lens.chain(strides) {
+                for len in view.dims.iter().map(|d| d.len) {
+                    r.words.push(len);
+                    // The length of a vector that grows is passed by reference.
+                    let own = if let (Some(_), Operand::Var(v)) = (view.room, len) { Some(v) } else { None };
+                    r.places.extend(own.map(Place::Var));
+                    r.record.vars.push(own);
+                }
+                for o in strides.into_iter().chain(view.room) {
                     r.words.push(o);
                     r.record.vars.push(None);
                 }

@@ -9,6 +9,9 @@ use super::{Done, Stop};
 use crate::nil::ast::{Binary, Span};
 use crate::nil::codes;
 
+/// The greatest exponent of a complex number.
+const MOST_POWER: u128 = 64;
+
 impl Body<'_, '_> {
     pub(super) fn complex_function(
         &mut self,
@@ -54,6 +57,23 @@ impl Body<'_, '_> {
                     Some(ty),
                 )
             }
+            "sin" | "cos" | "sinh" | "cosh" => {
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                // sin(x + iy) = sin x cosh y + i cos x sinh y; sinh(x + iy) = sinh x cos y + i cosh x sin y
+                let [a, b, c, d] = match name {
+                    "sin" => ["sin", "cosh", "cos", "sinh"],
+                    "cos" => ["cos", "cosh", "sin", "sinh"],
+                    "sinh" => ["sinh", "cos", "cosh", "sin"],
+                    _ => ["cosh", "cos", "sinh", "sin"],
+                };
+                let mut part = |of: &str, by: &str| -> Done<ScalarExpr> {
+                    let (x, y) = (f(self, of, vec![re.clone()])?, f(self, by, vec![im.clone()])?);
+                    Ok(ScalarExpr::Apply(product(ty), vec![x, y]))
+                };
+                let (real, imaginary) = (part(a, b)?, part(c, d)?);
+                let imaginary = if name == "cos" { ScalarExpr::Neg(Box::new(imaginary)) } else { imaginary };
+                Value::Complex(real, imaginary, Some(ty))
+            }
             "log" => {
                 let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
                 let r = f(self, "hypot", vec![re.clone(), im.clone()])?;
@@ -64,7 +84,7 @@ impl Body<'_, '_> {
                 return self.arithmetic(Binary::Div, one, Value::Complex(re, im, Some(ty)), span);
             }
             _ => {
-                let help = "of complex numbers there are abs, abs2, angle, real, imag, conj, exp, log and inv";
+                let help = "of complex numbers there are abs, abs2, angle, real, imag, conj, exp, log, sin, cos, sinh, cosh and inv";
                 return self.fail(span, codes::FUNCTION, format!("`{name}` is not for complex numbers"), help);
             }
         })
@@ -74,14 +94,15 @@ impl Body<'_, '_> {
 impl Body<'_, '_> {
     pub(super) fn complex(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         if op == Binary::Pow {
-            if let Value::Num(ScalarExpr::Lit(Literal::Int(2)), None) = b {
-                let a = self.shared(a)?;
-                return self.complex(Binary::Mul, a.clone(), a, span);
+            if let Value::Num(ScalarExpr::Lit(Literal::Int(n)), None) = b
+                && n.unsigned_abs() <= MOST_POWER
+            {
+                return self.complex_power(a, n, span);
             }
             return self.fail(
                 span,
                 codes::TYPE,
-                "complex numbers are raised to the power 2 only",
+                "complex numbers are raised to powers that are whole numbers, up to 64",
                 "multiply, or use `exp` and `log`",
             );
         }
@@ -144,6 +165,36 @@ impl Body<'_, '_> {
                 Ok(Value::Complex(re, im, ty))
             }
             _ => Err(Stop),
+        }
+    }
+
+    /// A complex number to the power of a whole number, by squares.
+    fn complex_power(&mut self, a: Value, n: i128, span: &Span) -> Done<Value> {
+        let mut square = self.shared(a)?;
+        let mut found: Option<Value> = None;
+        let mut rest = n.unsigned_abs();
+        while rest > 0 {
+            if rest % 2 == 1 {
+                let next = match found.take() {
+                    Some(v) => self.complex(Binary::Mul, v, square.clone(), span)?,
+                    None => square.clone(),
+                };
+                found = Some(self.shared(next)?);
+            }
+            rest /= 2;
+            if rest > 0 {
+                let next = self.complex(Binary::Mul, square.clone(), square, span)?;
+                square = self.shared(next)?;
+            }
+        }
+        let one = Value::Num(ScalarExpr::Lit(Literal::Int(1)), None);
+        match found {
+            None => {
+                let zero = ScalarExpr::Lit(Literal::Int(0));
+                Ok(Value::Complex(ScalarExpr::Lit(Literal::Int(1)), zero, None))
+            }
+            Some(v) if n < 0 => self.arithmetic(Binary::Div, one, v, span),
+            Some(v) => Ok(v),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Values of a given type: zeros and ones, conversions, and structs from their fields.
 
+use std::collections::HashMap;
+
 use pendula_isa::Ty;
 
 use super::Done;
@@ -152,17 +154,14 @@ impl Body<'_, '_> {
 
     /// A struct from its fields. Its type argument is the type of a field.
     pub(super) fn struct_of(&mut self, s: &ast::Struct, args: Vec<Value>, span: &Span) -> Done<Value> {
-        let mut bound = self.types.clone();
-        if let Some(param) = s.type_params.first() {
-            let fits = s
-                .fields
-                .iter()
-                .zip(&args)
-                .find(|((_, t), _)| t.as_ref().is_some_and(|t| t.name.text == param.name.text));
-            if let Some(t) = fits.and_then(|(_, v)| v.type_of()) {
-                bound.insert(param.name.text.clone(), t);
+        let mut names = super::names(&self.s.structs, &HashMap::new());
+        for ((_, written), value) in s.fields.iter().zip(&args) {
+            if let (Some(written), Some(t)) = (written, value.type_of()) {
+                names.accepts(written, &t, &s.type_params);
             }
         }
+        let mut bound = self.types.clone();
+        bound.extend(names.bound);
         let name = |text: &str| ast::Name { text: text.into(), span: span.clone() };
         let type_args = s
             .type_params

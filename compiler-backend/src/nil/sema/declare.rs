@@ -68,7 +68,8 @@ impl<'a> Sema<'a> {
                             }
                         }
                         let name = s.name.text.clone();
-                        if self.structs.insert(s.clone()).is_some() && !input.library {
+                        // In the host language, it must be the same once more.
+                        if self.structs.insert(s.clone()).is_some() && !input.library && !is_host(&input.name) {
                             let message = format!("the struct `{name}` is declared twice");
                             self.diagnostics.push(
                                 Diagnostic::error(codes::TWICE, message)
@@ -95,7 +96,8 @@ impl<'a> Sema<'a> {
     /// Refuses structs that contain themselves or are too large, whether they are used or not. Whether a struct
     /// contains itself does not depend on its type arguments.
     fn check_structs(&mut self) {
-        for input in self.inputs.iter().filter(|i| !i.library) {
+        // In a file of the host, other structs are none of the program's as long as nothing uses them.
+        for input in self.inputs.iter().filter(|i| !i.library && !is_host(&i.name)) {
             for item in &input.tree.items {
                 let ast::Item::Struct(s) = item else { continue };
                 let args = vec![Type::Num(Ty::F); s.type_params.len()];

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 
 use pendula_isa::diagnostic::{Diagnostic, Label, Place as Source, plural};
 
-use super::argument::{Argument, argument_data, literal};
+use super::argument::{Argument, Number, argument_data, literal};
 use super::overload::{Choice, best};
 use super::reach::entry_key;
-use super::value::Value;
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Sema, Stop};
+use crate::ir::Var;
 use crate::lower::Argument as Data;
 use crate::nil::ast::{self};
-use crate::nil::codes;
 use crate::nil::entries::{Entry as Callable, entries};
 use crate::nil::types::{Layout, Type, TypeProblem, same_shape};
+use crate::nil::{codes, is_host};
 
 /// A definition that accepts the arguments.
 struct EntryCandidate {
@@ -41,14 +42,14 @@ impl Sema<'_> {
     pub(super) fn entry(&mut self) -> Done<Entry> {
         let found = self.find_entry()?;
         let count = self.settings.arguments.len().max(self.settings.types.len());
-        let takes = |n: &usize| self.definitions[*n].ast.params.len();
-        if count == 0 && !found.iter().any(|n| takes(n) == 0) {
+        let takes = |n: &usize| self.definitions[*n].ast.takes(count);
+        if count == 0 && !found.iter().any(takes) {
             return match found.first() {
                 Some(n) => self.library_entry(*n),
                 None => Err(Stop),
             };
         }
-        let (found, other): (Vec<usize>, Vec<usize>) = found.into_iter().partition(|n| takes(n) == count);
+        let (found, other): (Vec<usize>, Vec<usize>) = found.into_iter().partition(takes);
         if let (true, Some(n)) = (found.is_empty(), other.first()) {
             return Err(self.wrong_count(*n, count));
         }
@@ -134,16 +135,36 @@ impl Sema<'_> {
         let open = self.settings.arguments.is_empty() && types.iter().any(has_arrays);
         let mut data = Vec::new();
         for (k, (param, ty)) in f.params.iter().zip(&types).enumerate().filter(|_| !open) {
-            let value = self.settings.arguments.get(k);
-            let words = argument_data(&param.name.text, ty, value, self.program.format).map_err(|message| {
-                self.error(file, &param.name.span, codes::ENTRY, message).help = Some(
-                    "numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`".into(),
-                );
-                Stop
-            })?;
+            let value = self.given_to(param, k);
+            let words =
+                argument_data(&param.name.text, ty, value.as_ref(), self.program.format).map_err(|message| {
+                    self.error(file, &param.name.span, codes::ENTRY, message).help = Some(
+                        "numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`"
+                            .into(),
+                    );
+                    Stop
+                })?;
             data.push(words);
         }
         Ok(EntryCandidate { definition: n, types, bound, distances, data: (!open).then_some(data) })
+    }
+
+    /// What is given for parameter number `k`: the last one may take all further arguments.
+    fn given_to(&self, param: &ast::Param, k: usize) -> Option<Argument> {
+        match param.rest {
+            true => Some(Argument::Tuple(self.settings.arguments.get(k..).unwrap_or(&[]).to_vec())),
+            false => self.settings.arguments.get(k).cloned(),
+        }
+    }
+
+    /// The type of `x...` from parameter number `k` on: a tuple.
+    fn rest_type(&self, f: &ast::Function, k: usize) -> Option<Type> {
+        let one = |v: &Argument| {
+            let mut likely = Vec::new();
+            self.guess(&f.scope, v, &mut likely);
+            likely.into_iter().next()
+        };
+        self.settings.arguments.get(k..).unwrap_or(&[]).iter().map(one).collect::<Option<_>>().map(Type::Tuple)
     }
 
     /// How unlikely a type is for argument number `k`; 0 is the most likely. An integer literal is more likely an `Int`
@@ -153,7 +174,7 @@ impl Sema<'_> {
         match self.settings.arguments.get(k) {
             Some(v @ (Argument::Number(_) | Argument::Array(..))) if !typed => {
                 let mut likely = Vec::new();
-                self.guess(v, &mut likely);
+                self.guess(&[], v, &mut likely);
                 likely.iter().position(|t| same_shape(t, ty)).unwrap_or(likely.len())
             }
             Some(_) | None => 0,
@@ -161,7 +182,7 @@ impl Sema<'_> {
     }
 
     fn compile_entry(&mut self, of: EntryCandidate) -> Done<Entry> {
-        let EntryCandidate { definition: n, types, bound, data, distances: _ } = of;
+        let EntryCandidate { definition: n, types, bound, mut data, distances: _ } = of;
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let mut keywords = Vec::new();
         let given = &self.settings.keywords;
@@ -180,9 +201,10 @@ impl Sema<'_> {
         for k in f.keywords.iter().filter(|k| !k.rest) {
             let name = &k.name.text;
             let own = given.iter().find(|(other, _)| other == name);
+            let function = |text: &str| self.function_named(&f.scope, text).map(Value::Function);
             let value = match (own, &k.default) {
-                (Some((_, text)), _) => number_of(text),
-                (None, Some(default)) => literal(default),
+                (Some((_, text)), _) => number_of(text).or_else(|| function(text)),
+                (None, Some(default)) => literal(default).or_else(|| self.known_default(file, default)),
                 (None, None) => {
                     let message = format!("the keyword `{name}` of the entry point has no value");
                     self.error(file, &k.name.span, codes::ENTRY, message).help =
@@ -197,7 +219,7 @@ impl Sema<'_> {
                         "give a number, or make it a positional parameter".to_string(),
                     ),
                     None => (
-                        format!("the default of the keyword `{name}` is not a number"),
+                        format!("the default of the keyword `{name}` is not a number that is known here"),
                         format!(
                             "give a value after the arguments, `--args …,{name}=1.5`, or make it a positional parameter"
                         ),
@@ -208,13 +230,52 @@ impl Sema<'_> {
             };
             keywords.push((name.clone(), value));
         }
-        let key = entry_key(&types, &keywords);
-        let fun = self.compile(n, key, types.clone(), keywords, (bound, Vec::new()));
+        let positional = types.clone();
+        let types = self.changed_keywords(n, types, &mut keywords, &mut data);
+        let key = entry_key(&positional, &keywords);
+        let fun = self.compile(n, key, positional, keywords, (bound, Vec::new()));
         self.program.entry = data.is_some().then_some(fun);
         self.wants_arguments = data.is_none();
         let data = data.unwrap_or_default();
         let parameters = data.iter().map(|words| words.iter().map(|d| d.name.clone()).collect()).collect();
         Ok(Entry { data: data.into_iter().flatten().collect(), parameters, types })
+    }
+
+    /// A keyword of the entry that the function changes is a word of data after its arguments. Gives the types with theirs.
+    fn changed_keywords(
+        &mut self,
+        n: usize,
+        mut types: Vec<Type>,
+        keywords: &mut [(String, Value)],
+        data: &mut Option<Vec<Vec<Data>>>,
+    ) -> Vec<Type> {
+        for (name, value) in keywords {
+            let given = match value {
+                Value::Num(ScalarExpr::Lit(Literal::Int(k)), None) => Number::Text(k.to_string()),
+                Value::Num(ScalarExpr::Lit(Literal::Real(text)), None) => Number::Text(text.clone()),
+                _ => continue,
+            };
+            let Some(ty @ Type::Num(of)) = value.type_of() else { continue };
+            if !self.changes_keyword(n, name) {
+                continue;
+            }
+            let words = argument_data(name, &ty, Some(&Argument::Number(given)), self.program.format);
+            if let (Some(data), Ok(words)) = (data.as_mut(), words) {
+                data.push(words);
+            }
+            // Which variable it is, the function decides.
+            *value = Value::Num(ScalarExpr::var(Var(0)), Some(of));
+            types.push(ty);
+        }
+        types
+    }
+
+    /// The number that a keyword's default is, if it is made of constants.
+    fn known_default(&mut self, file: u16, e: &ast::Expr) -> Option<Value> {
+        let found = self.diagnostics.len();
+        let value = self.known_number(file, e);
+        self.diagnostics.truncate(found);
+        value
     }
 
     /// Without arguments, functions whose parameters all have concrete types are compiled as a library.
@@ -307,7 +368,10 @@ impl Sema<'_> {
         k: usize,
         bound: &mut HashMap<String, Type>,
     ) -> Done<Type> {
-        let value = self.settings.arguments.get(k).cloned();
+        let value = self.given_to(param, k);
+        if param.rest {
+            return self.rest_type(f, k).ok_or(Stop);
+        }
         let mut candidates: Vec<Type> = Vec::new();
         match self.settings.types.get(k).filter(|t| !t.trim().is_empty()) {
             Some(text) => {
@@ -331,6 +395,15 @@ impl Sema<'_> {
                 }
             }
             None => {
+                // In the host's files a logarithmic number is one of doubles.
+                let host = self.inputs.get(file as usize).is_some_and(|i| is_host(&i.name));
+                if let (true, Some(e)) = (host, &param.ty) {
+                    let expanded = self.structs.expanded(e);
+                    let name = expanded.as_ref().unwrap_or(e).name.text.as_str();
+                    if matches!(name, "ULogarithmic" | "Logarithmic") {
+                        candidates.push(Type::Log { signed: name == "Logarithmic" });
+                    }
+                }
                 // A concrete annotation decides; otherwise the form of the value.
                 if let Some(e) = &param.ty
                     && let Ok(t) = super::names(&self.structs, bound).resolve(e)
@@ -338,7 +411,10 @@ impl Sema<'_> {
                     candidates.push(t);
                 }
                 if let Some(v) = &value {
-                    self.guess(v, &mut candidates);
+                    if param.ty.is_none() {
+                        self.guess_by_uses(f, &param.name.text, v, &mut candidates);
+                    }
+                    self.guess(&f.scope, v, &mut candidates);
                     if let Some(e) = &param.ty {
                         self.guess_struct(e, v, &mut candidates);
                     }

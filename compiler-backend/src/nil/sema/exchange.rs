@@ -1,11 +1,14 @@
 //! `x ↔ y`: exchanges, where a side may have no value before (`x::∅`). The other side then has none afterwards: a
 //! variable becomes another name for the same places.
 
+use pendula_isa::Cond;
+
 use super::body::{Body, Sink};
+use super::growing::Push;
 use super::scope::{Binding, Kind};
-use super::value::Value;
+use super::value::{Value, View};
 use super::{Done, Stop};
-use crate::ir::{AncillaChecks, Place, Stmt, Var};
+use crate::ir::{AncillaChecks, AssertKind, Operand, Place, Stmt, Test, Var};
 use crate::nil::ast::{self, ExprKind, Side, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -15,8 +18,17 @@ impl Body<'_, '_> {
     pub(super) fn exchange(&mut self, left: &Side, right: &Side, span: &Span) -> Done<()> {
         for (stack, other) in [(left, right), (right, left)] {
             if let ExprKind::Index(of, at) = &stack.place.kind
-                && self.is_global_stack(of)
+                && let [at] = &at[..]
+                && (above(at) || is_end(at) && other.empty)
+                && let Some(view) = self.growing(of)?
             {
+                let name = self.source(&of.span);
+                return self.exchange_with_vector((&name, &view), is_end(at), other, span);
+            }
+            if let ExprKind::Index(of, at) = &stack.place.kind
+                && let Some(number) = self.global_stack(of)
+            {
+                self.stack = number;
                 return self.exchange_with_stack(at, other, span);
             }
         }
@@ -28,6 +40,9 @@ impl Body<'_, '_> {
             (false, false) => self.statement(|s| {
                 let sides = [&left.place, &right.place];
                 let values = sides.iter().map(|e| s.eval(e)).collect::<Done<Vec<_>>>()?;
+                if let [Value::Array(a), Value::Array(b)] = &values[..] {
+                    return s.exchange_arrays(a, b, sides, span);
+                }
                 let (left, right) = (s.pieces(&values[0]), s.pieces(&values[1]));
                 if left.len() != right.len() {
                     let message = format!("{} values cannot be exchanged with {}", left.len(), right.len());
@@ -39,20 +54,45 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Exchanges the elements of two arrays of one shape.
+    fn exchange_arrays(&mut self, a: &View, b: &View, sides: [&ast::Expr; 2], span: &Span) -> Done<()> {
+        if a.dims.len() != b.dims.len() || a.element != b.element {
+            let [one, other] = [a, b].map(|view| Value::Array(view.clone()).describe());
+            let message = format!("{one} and {other} cannot be exchanged");
+            return self.fail(span, codes::TYPE, message, "both must have one type");
+        }
+        let reason = self.reason(format!(
+            "`{}` and `{}` have other lengths",
+            self.source(&sides[0].span),
+            self.source(&sides[1].span)
+        ));
+        for (a, b) in a.dims.iter().zip(&b.dims).filter(|(a, b)| a.len != b.len) {
+            let test = Test::int(Cond::Eq, a.len, b.len);
+            self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
+        }
+        let lens: Vec<Operand> = a.dims.iter().map(|d| d.len).collect();
+        self.for_each(&lens, &mut |s, at| {
+            s.statement(|s| {
+                let values = vec![s.at(a, at, span)?, s.at(b, at, span)?];
+                s.swapped(values, &sides.map(|e| e.span.clone()), span)
+            })
+        })
+    }
+
     /// `stack[end+1] ↔ x` pushes x, which has no value then; `stack[end] ↔ (x::T)::∅` takes x from the stack.
     fn exchange_with_stack(&mut self, at: &[ast::Expr], other: &Side, span: &Span) -> Done<()> {
-        let is_end = |e: &ast::Expr| matches!(&e.kind, ExprKind::Name(n) if n == "end");
-        let above = |e: &ast::Expr| match &e.kind {
-            ExprKind::Binary { op: ast::Binary::Add, left, right, .. } => {
-                is_end(left) && matches!(&right.kind, ExprKind::Int(n) if n == "1")
-            }
-            _ => false,
-        };
         match (at, other.empty) {
             ([e], false) if above(e) => {
+                let place = match &other.place.kind {
+                    // `x::T`: it has this type.
+                    ExprKind::Typed(place, _) => place,
+                    _ => &other.place,
+                };
                 let value = self.eval(&other.place)?;
-                self.statement(|s| s.on_stack("PUSH!", value, &other.place.span, span))?;
-                self.leave(&other.place, span).map(|_| ())
+                self.statement(|s| s.on_stack("PUSH!", value.clone(), &place.span, span))?;
+                self.leave(place, span)?;
+                self.released(&value);
+                Ok(())
             }
             ([e], true) if is_end(e) => {
                 let (name, ty) = match &other.place.kind {
@@ -96,7 +136,32 @@ impl Body<'_, '_> {
         }
     }
 
-    fn on_stack(&mut self, name: &str, value: Value, at: &Span, span: &Span) -> Done<()> {
+    /// `x[end+1] ↔ y` pushes y, which has no value then; `x[end] ↔ y::∅` takes y from the vector.
+    fn exchange_with_vector(&mut self, vector: (&str, &View), pops: bool, other: &Side, span: &Span) -> Done<()> {
+        let place = match &other.place.kind {
+            ExprKind::Typed(place, _) => &**place,
+            _ => &other.place,
+        };
+        if !pops {
+            let value = self.eval(&other.place)?;
+            self.push_variable(vector, &value, Push::Move, false, (&place.span, span))?;
+            self.leave(place, span)?;
+            self.released(&value);
+            return Ok(());
+        }
+        let ExprKind::Name(text) = &place.kind else {
+            let help = "take the last element with `x[end] ↔ y::∅`";
+            return self.fail(&place.span, codes::NOT_ASSIGNABLE, "the last element becomes a variable", help);
+        };
+        let ty = vector.1.element.clone();
+        let value = self.new_variable(text, &ty);
+        self.allocated(&value, &ty);
+        self.push_variable(vector, &value, Push::Move, true, (&place.span, span))?;
+        let initial = super::invert::call("zero", vec![place.clone()], span);
+        self.arrive(place, value, Kind::Local(Box::new(initial)))
+    }
+
+    pub(super) fn on_stack(&mut self, name: &str, value: Value, at: &Span, span: &Span) -> Done<()> {
         self.instruction_stmt(name, vec![value], std::slice::from_ref(at), span).map(|_| ())
     }
 
@@ -345,6 +410,19 @@ impl Body<'_, '_> {
         Ok(own)
     }
 
+    /// Ends the variables of a value that went elsewhere. Those of a parameter stay.
+    fn released(&mut self, value: &Value) {
+        let types = value.type_of().map_or_else(Vec::new, |ty| ty.word_types());
+        for (place, ty) in self.targets(value).unwrap_or_default().into_iter().zip(types) {
+            if let Place::Var(var) = place
+                && !self.is_parameter(var)
+            {
+                let checks = self.ancilla_checks(ty);
+                self.emit(Sink::Out, Stmt::Ancilla { var, free: true, checks });
+            }
+        }
+    }
+
     /// Begins the variables of a value.
     fn allocated(&mut self, value: &Value, ty: &Type) {
         for (place, ty) in self.targets(value).unwrap_or_default().into_iter().zip(ty.word_types()) {
@@ -353,6 +431,21 @@ impl Body<'_, '_> {
                 self.emit(Sink::Out, Stmt::Ancilla { var, free: false, checks });
             }
         }
+    }
+}
+
+/// `end` as an index.
+pub(super) fn is_end(e: &ast::Expr) -> bool {
+    matches!(&e.kind, ExprKind::Name(n) if n == "end")
+}
+
+/// `end+1` as an index.
+pub(super) fn above(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Binary { op: ast::Binary::Add, left, right, .. } => {
+            is_end(left) && matches!(&right.kind, ExprKind::Int(n) if n == "1")
+        }
+        _ => false,
     }
 }
 

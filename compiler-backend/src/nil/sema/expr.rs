@@ -251,7 +251,12 @@ impl Body<'_, '_> {
             return self.type_expr(&e).map(Value::Type);
         }
         let defined = || [true, false].iter().any(|values| !self.s.defined(name, *values).is_empty());
-        if TableFn::ALL.iter().any(|f| f.info().name == name) || defined() {
+        let host = self.s.hosts.contains_key(name) || super::builtin::is_composed(name);
+        if host
+            || super::instr::operands(name).is_some()
+            || TableFn::ALL.iter().any(|f| f.info().name == name)
+            || defined()
+        {
             return Ok(Value::Function(name.to_string()));
         }
         // Its allocation had an error, which was reported.

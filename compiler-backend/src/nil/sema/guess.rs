@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 
 use pendula_isa::Ty;
+use pendula_isa::table::TableFn;
 
 use super::Sema;
 use super::argument::{Argument, Number};
 use crate::nil::ast::{self};
 use crate::nil::types::{Layout, Type};
+use crate::nil::uses::{Uses, uses};
 
 impl Sema<'_> {
     /// The possible types of a value, the most likely first.
-    pub(super) fn guess(&self, v: &Argument, out: &mut Vec<Type>) {
+    pub(super) fn guess(&self, scope: &[usize], v: &Argument, out: &mut Vec<Type>) {
         let numbers = |whole: bool| {
             let mut all = if whole { vec![Ty::Int] } else { Vec::new() };
             all.extend([Ty::F, Ty::Q, Ty::L]);
@@ -19,6 +21,9 @@ impl Sema<'_> {
         };
         match v {
             Argument::Number(Number::Text(t)) if t == "true" || t == "false" => out.push(Type::Bool),
+            Argument::Number(Number::Text(t)) if self.function_named(scope, t).is_some() => {
+                out.extend(self.function_named(scope, t).map(Type::Function));
+            }
             Argument::Number(n) => {
                 out.extend(numbers(n.is_whole()).into_iter().map(Type::Num));
                 out.extend([Type::Complex(Ty::F), Type::Tropical(Ty::F), Type::Bool]);
@@ -48,17 +53,128 @@ impl Sema<'_> {
                 if parts.len() == 2 {
                     out.push(Type::Complex(Ty::F));
                 }
-                let mut firsts = Vec::new();
+                // A tuple of two numbers is a complex number, or may be none.
+                let (mut firsts, mut plain) = (Vec::new(), Vec::new());
                 for p in parts {
                     let mut one = Vec::new();
-                    self.guess(p, &mut one);
+                    self.guess(scope, p, &mut one);
+                    let complex = |t: &Type| matches!((p, t), (Argument::Tuple(_), Type::Complex(_)));
+                    plain.extend(one.iter().find(|t| !complex(t)).cloned());
                     firsts.extend(one.into_iter().next());
                 }
                 if firsts.len() == parts.len() {
+                    let other = (plain.len() == parts.len() && plain != firsts).then_some(plain);
                     out.push(Type::Tuple(firsts));
+                    out.extend(other.map(Type::Tuple));
                 }
             }
         }
+    }
+
+    /// The instance of a struct that its fields' values tell, if a type parameter stands for more than numbers.
+    fn struct_by_parts(&self, s: &ast::Struct, v: &Argument) -> Option<Type> {
+        let Argument::Tuple(parts) = v else { return None };
+        if parts.len() != s.fields.len() {
+            return None;
+        }
+        let mut names = super::names(&self.structs, &HashMap::new());
+        for ((_, written), part) in s.fields.iter().zip(parts) {
+            let e = written.as_ref()?;
+            let mut likely = Vec::new();
+            self.guess_struct(e, part, &mut likely);
+            self.guess(&[], part, &mut likely);
+            let known = names.resolve(e).is_ok();
+            let fits = |t: &Type| names.accepts(e, t, &s.type_params).is_some();
+            if !known && !likely.iter().any(fits) {
+                return None;
+            }
+        }
+        let mut bound = names.bound;
+        let numbers = bound.values().all(|t| matches!(t, Type::Num(_) | Type::Complex(_)));
+        if numbers && !s.has_open_fields() {
+            return None;
+        }
+        // A parameter that no field has, such as a number of dimensions.
+        for p in &s.type_params {
+            bound.entry(p.name.text.clone()).or_insert(Type::Num(Ty::Int));
+        }
+        self.struct_with(s, &bound)
+    }
+
+    fn struct_with(&self, s: &ast::Struct, bound: &HashMap<String, Type>) -> Option<Type> {
+        let arg = |p: &ast::TypeParam| {
+            ast::TypeArg::Type(ast::TypeExpr { name: p.name.clone(), args: Vec::new(), span: 0..0 })
+        };
+        let e = ast::TypeExpr { name: s.name.clone(), args: s.type_params.iter().map(arg).collect(), span: 0..0 };
+        super::names(&self.structs, bound).resolve(&e).ok()
+    }
+
+    /// What the uses of a parameter tell about the type of a value.
+    pub(super) fn guess_by_uses(&self, f: &ast::Function, name: &str, v: &Argument, out: &mut Vec<Type>) {
+        let find = |name: &str, count: usize| {
+            let all = self.by_name.get(&super::declare::known_as(&self.by_name, name, &f.scope))?;
+            all.iter().map(|n| self.definitions[*n].ast).find(|f| f.takes(count))
+        };
+        let uses = uses(f, name, &find);
+        match v {
+            Argument::Tuple(_) => {
+                self.guess_struct_by_uses(&uses, v, out);
+                let mut all = Vec::new();
+                if !uses.parts.is_empty() {
+                    self.guess(&f.scope, v, &mut all);
+                }
+                out.extend(all.into_iter().filter(|t| matches!(t, Type::Tuple(_))));
+            }
+            Argument::Array(lens, _) => {
+                if let Some((e, _)) = uses.annotation {
+                    self.guess_struct(e, v, out);
+                }
+                let Some(element) = &uses.element else { return };
+                let mut elements = Vec::new();
+                self.guess_struct_by_uses(element, &Argument::Tuple(Vec::new()), &mut elements);
+                elements.extend(element.complex.then_some(Type::Complex(Ty::F)));
+                let array =
+                    |t: Type| Type::Array { element: Box::new(t), dims: lens.len() as u8, layout: Layout::Columns };
+                out.extend(elements.into_iter().map(array));
+            }
+            Argument::Number(_) => {}
+        }
+    }
+
+    /// The structs that have the fields which are used.
+    fn guess_struct_by_uses(&self, uses: &Uses<'_>, v: &Argument, out: &mut Vec<Type>) {
+        if let Some((e, _)) = uses.annotation {
+            self.guess_struct(e, v, out);
+        }
+        if uses.fields.is_empty() {
+            return;
+        }
+        let parts = if let Argument::Tuple(parts) = v { parts.len() } else { 0 };
+        let fields: Vec<&str> = uses.fields.iter().map(|(name, _)| name.as_str()).collect();
+        for s in self.structs.with_fields(&fields) {
+            if parts == 0 || parts == s.fields.len() {
+                let e = ast::TypeExpr { name: s.name.clone(), args: Vec::new(), span: s.span.clone() };
+                self.guess_struct(&e, v, out);
+            }
+        }
+    }
+
+    /// The function that a text names: of the program, of the host, or of the machine.
+    pub(super) fn function_named(&self, scope: &[usize], text: &str) -> Option<String> {
+        if let Some(inner) = text.strip_prefix('~') {
+            return self.function_named(scope, inner).map(|f| format!("~{f}"));
+        }
+        if let Some((_, f)) = super::instr::accumulating(text) {
+            return self.function_named(scope, f).map(|_| text.to_string());
+        }
+        let own = super::declare::known_as(&self.by_name, text, scope);
+        let known = self.by_name.contains_key(&own)
+            || self.hosts.contains_key(text)
+            || super::builtin::is_composed(text)
+            || super::instr::operands(text).is_some()
+            || TableFn::ALL.iter().any(|f| f.info().name == text)
+            || [true, false].iter().any(|values| !self.defined(text, *values).is_empty());
+        known.then_some(own)
     }
 
     /// The instances of a struct whose type argument the annotation leaves open.
@@ -76,6 +192,7 @@ impl Sema<'_> {
             return;
         }
         let (Some(s), Argument::Tuple(_)) = (self.structs.get(&e.name.text), v) else { return };
+        out.extend(self.struct_by_parts(s, v));
         let pairs = |v: &Argument| matches!(v, Argument::Array(lens, items) if !items.is_empty() && items.len() == 2 * lens.iter().product::<usize>());
         let complex = matches!(v, Argument::Tuple(parts) if parts.iter().any(pairs)).then_some(Type::Complex(Ty::F));
         for ty in complex.into_iter().chain([Ty::F, Ty::Q, Ty::Int, Ty::L].map(Type::Num)) {
@@ -83,15 +200,7 @@ impl Sema<'_> {
             for p in &s.type_params {
                 bound.insert(p.name.text.clone(), ty.clone());
             }
-            let args = s
-                .type_params
-                .iter()
-                .map(|p| ast::TypeArg::Type(ast::TypeExpr { name: p.name.clone(), args: Vec::new(), span: 0..0 }))
-                .collect();
-            let e = ast::TypeExpr { name: s.name.clone(), args, span: 0..0 };
-            if let Ok(t) = super::names(&self.structs, &bound).resolve(&e) {
-                out.push(t);
-            }
+            out.extend(self.struct_with(s, &bound));
         }
     }
 }

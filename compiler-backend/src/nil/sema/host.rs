@@ -1,5 +1,6 @@
 //! Host statements that have a meaning here: assertions, errors and printing.
 
+use pendula_isa::diagnostic::{Diagnostic, Severity};
 use pendula_isa::{Cond, Ty};
 
 use super::Done;
@@ -7,7 +8,9 @@ use super::body::{Body, Sink};
 use super::value::{ScalarExpr, Value};
 use crate::ir::{AssertKind, Condition, Operand, Stmt, Test};
 use crate::nil::ast::{self, ExprKind, Safe, Span, TextPart};
-use crate::nil::codes;
+use crate::nil::lexer::Lexer;
+use crate::nil::token::Tok;
+use crate::nil::{codes, is_host};
 
 impl Body<'_, '_> {
     pub(super) fn safe(&mut self, safe: &Safe, span: &Span) -> Done<()> {
@@ -34,11 +37,57 @@ impl Body<'_, '_> {
                 Ok(())
             }
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
+            // In a file of the host, what changes none of the function's variables is the host's own.
+            Safe::Other(text) if self.is_in_host_file() && !self.may_change(text) => {
+                let message = format!("the host statement `{}` is skipped", self.source(span));
+                let place = pendula_isa::diagnostic::Place { file: self.file, span: span.clone() };
+                let help = "it changes no variable of the function: it has no meaning here";
+                let note = Diagnostic::warning(codes::SKIPPED, message).at(place, "").help(help);
+                self.s.diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
+                Ok(())
+            }
             Safe::Other(text) => {
                 let message = format!("this host statement has no meaning here: `{text}`");
                 let help = "of host statements, assertions, errors and printing are kept; leave the others out";
                 self.fail(span, codes::UNSUPPORTED, message, help)
             }
+        }
+    }
+
+    pub(super) fn is_in_host_file(&self) -> bool {
+        self.s.inputs.get(self.file as usize).is_some_and(|i| is_host(&i.name))
+    }
+
+    /// Whether a host statement may change a variable of the function: it assigns to one, or to a part of one; or it has
+    /// one, and calls a function whose name ends with `!`.
+    fn may_change(&self, text: &str) -> bool {
+        let mut lexer = Lexer::new(text, 0, text.len());
+        // The name that the last operand began with, here and in the brackets around.
+        let (mut root, mut outer) = (None, Vec::new());
+        let (mut last, mut calls, mut has) = (Tok::Semi, false, false);
+        loop {
+            let token = lexer.token();
+            let own = text.get(token.start..token.end).unwrap_or("");
+            match token.kind {
+                Tok::Eof => return calls && has,
+                Tok::Ident if last == Tok::Dot => calls |= own.ends_with('!'),
+                Tok::Ident => {
+                    has |= self.scopes.find(own).is_some();
+                    calls |= own.ends_with('!') && self.scopes.find(own).is_none();
+                    root = Some(own);
+                }
+                Tok::Dot => {}
+                Tok::LBrack | Tok::LParen | Tok::LBrace => outer.push(root.take()),
+                Tok::RBrack | Tok::RParen | Tok::RBrace => root = outer.pop().flatten(),
+                Tok::Equals | Tok::Assign(..) | Tok::BadAssign | Tok::Exchange | Tok::Alloc | Tok::Free => {
+                    // Several names in parentheses.
+                    if last == Tok::RParen || root.take().is_some_and(|name| self.scopes.find(name).is_some()) {
+                        return true;
+                    }
+                }
+                _ => root = None,
+            }
+            last = token.kind;
         }
     }
 

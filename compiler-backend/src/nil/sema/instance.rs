@@ -41,6 +41,23 @@ impl<'a> Body<'_, 'a> {
 }
 
 impl<'a> super::Sema<'a> {
+    /// The number that an expression of constants is. Its errors are reported.
+    pub(super) fn known_number(&mut self, file: u16, e: &ast::Expr) -> Option<Value> {
+        let f = ir::IrFunction::new(String::new(), self.loc(file, &e.span));
+        let mut body = Body::new(self, file, FunctionId(0), f, HashMap::new());
+        let (x, ty) = match body.eval(e).ok()? {
+            Value::Num(x, ty) => (x, ty),
+            v @ Value::Bool(ScalarExpr::Const(_)) => return Some(v),
+            _ => return None,
+        };
+        let ty = ty.unwrap_or(Ty::F);
+        let x = body.typed(x, ty, &e.span).ok()?;
+        match body.fold(x) {
+            x @ (ScalarExpr::Lit(_) | ScalarExpr::Const(_)) => Some(Value::Num(x, Some(ty))),
+            _ => None,
+        }
+    }
+
     /// Compiles a definition for argument types; the types of keywords that are no literals come last.
     pub(super) fn compile(
         &mut self,
@@ -185,7 +202,12 @@ impl Body<'_, '_> {
                     .filter(|_| *layout == Layout::Strided)
                     .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
                     .collect();
-                self.fixed.extend(lens.iter().chain(&strides));
+                // The length of a vector that grows is changed.
+                let room = (*layout == Layout::Growing).then(|| self.parameter_word(&format!("{name}.room"), Ty::Int));
+                if room.is_none() {
+                    self.fixed.extend(&lens);
+                }
+                self.fixed.extend(strides.iter().chain(&room));
                 let mut without_gaps = Product::number(element.words().unwrap_or(1));
                 let mut dim = |(k, len): (usize, &Var)| {
                     let len = Operand::Var(*len);
@@ -202,7 +224,8 @@ impl Body<'_, '_> {
                 if *layout == Layout::Rows {
                     dims.reverse();
                 }
-                Value::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
+                let (element, room) = ((**element).clone(), room.map(Operand::Var));
+                Value::Array(View { base, terms: Vec::new(), offset: 0, dims, element, region, room })
             }
             Type::Struct(s) => {
                 let parts =
@@ -270,6 +293,7 @@ impl Body<'_, '_> {
             failed,
             loops: Vec::new(),
             parameters: Vec::new(),
+            stack: 0,
             within: 0,
             scope: &[],
             routines: Vec::new(),

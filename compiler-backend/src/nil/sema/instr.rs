@@ -6,6 +6,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::assign::unchangeable;
 use super::body::{Body, Sink};
 use super::declare::known_as;
+use super::growing::Push;
 use super::places::distinct;
 use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
@@ -19,13 +20,19 @@ use crate::syntax::nearest;
 const STACK: u64 = 1 << 16;
 
 /// The number of operands of one of the language's own instructions.
-fn operands(name: &str) -> Option<usize> {
+pub(super) fn operands(name: &str) -> Option<usize> {
     match name {
         "SWAP" | "HADAMARD" => Some(2),
         "ROT" | "IROT" => Some(3),
         "NEG" | "INC" | "DEC" | "FLIP" | "CONJ" | "INV" | "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!" => Some(1),
         _ => None,
     }
+}
+
+/// The operator and the function of `PlusEq(f)` and the like.
+pub(super) fn accumulating(name: &str) -> Option<(ast::AssignOp, &str)> {
+    let (of, f) = name.strip_suffix(')')?.split_once('(')?;
+    Some((ast::AssignOp::of_type(of)?, f))
 }
 
 impl Body<'_, '_> {
@@ -43,34 +50,54 @@ impl Body<'_, '_> {
             ExprKind::Unary(ast::Unary::Tilde, inner) => (&**inner, !inverse),
             _ => (callee, inverse),
         };
-        // `M.f(x)`: a name with its module.
+        self.stack = 0;
         // The global stack is the one that there is, whatever definitions the program has for a variable alone.
         if let (ExprKind::Name(name), [stack, pushed]) = (&callee.kind, args)
             && operands(name) == Some(1)
-            && self.is_global_stack(stack)
+            && let Some(stack) = self.global_stack(stack)
         {
+            self.stack = stack;
             return self.statement(|s| {
                 let given = s.given(std::slice::from_ref(pushed), dot)?;
                 s.own_instruction(name, inverse, given, span).map(|_| ())
             });
         }
+        // `Tropical(x)`: the number becomes one under (max, +), and `(~Tropical)(x)` makes it a number again.
+        if let (ExprKind::Name(name), [arg]) = (&callee.kind, args)
+            && matches!(name.as_str(), "Tropical" | "TropicalNumber")
+            && !self.s.by_name.contains_key(name)
+        {
+            return self.as_tropical(arg, inverse, span);
+        }
+        // `PUSH!(x, y)`: a vector that grows.
+        if let (ExprKind::Name(name), [vector, pushed]) = (&callee.kind, args)
+            && matches!(name.as_str(), "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!")
+            && let Some(view) = self.growing(vector)?
+        {
+            let how = if name.starts_with("COPY") { Push::Copy } else { Push::Move };
+            let text = self.source(&vector.span);
+            return self.statement(|s| {
+                let value = s.eval_point(pushed, dot)?;
+                let value = s.settled(value, &pushed.span)?;
+                let pops = name.ends_with("POP!") != inverse;
+                s.push_variable((&text, &view), &value, how, pops, (&pushed.span, span))
+            });
+        }
         // `M.f(x)`: a name with its module.
-        // The global stack is the one that there is.
-        let global = matches!(&callee.kind, ExprKind::Name(n) if n.ends_with("PUSH!") || n.ends_with("POP!"))
-            && args.len() == 2
-            && self.is_global_stack(&args[0]);
-        let args = if global { &args[1..] } else { args };
         let written = match &callee.kind {
             ExprKind::Name(written) => Some(written),
-            ExprKind::Field(module, name) if matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module) => {
-                Some(&name.text)
-            }
+            ExprKind::Field(module, name) if self.is_module(module) => Some(&name.text),
             _ => None,
         };
         // An object whose type has calls: `f(x)` with `@i function (f::T)(x)`.
         let object = match written {
+            Some(written) if self.scopes.find(written).is_none() && self.s.constants.contains_key(written.as_str()) => {
+                Some(self.computed(|s| s.eval(callee)).1?)
+            }
             Some(written) => self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone()),
             None if matches!(callee.kind, ExprKind::Field(..) | ExprKind::Index(..)) => Some(self.eval(callee)?),
+            // `choose(f, g)(x)`: the function that a function gives.
+            None if matches!(callee.kind, ExprKind::Call { .. }) => Some(self.computed(|s| s.eval(callee)).1?),
             None => None,
         };
         if let Some(Value::Struct(s, _)) = &object {
@@ -85,16 +112,6 @@ impl Body<'_, '_> {
                 }),
             };
         }
-        let Some(written) = written else {
-            let accumulates = |f: &ast::Expr| matches!(&f.kind, ExprKind::Name(n) if n.ends_with("Eq"));
-            let help = match &callee.kind {
-                ExprKind::Call { callee, .. } if accumulates(callee) => {
-                    "give what is changed, and then what it is changed by: `PlusEq(f)(y, x)`"
-                }
-                _ => "write `f(x)`, `(~f)(x)` or `~f(x)`",
-            };
-            return self.fail(&callee.span, codes::FUNCTION, "a function is called by its name here", help);
-        };
         let (name, inverse) = match object {
             Some(Value::Function(f)) => match f.strip_prefix('~') {
                 Some(f) => (f.to_string(), !inverse),
@@ -104,8 +121,18 @@ impl Body<'_, '_> {
                 let message = format!("{} cannot be called", other.describe());
                 return self.fail(&callee.span, codes::TYPE, message, "call a function by its name");
             }
-            None => (self.known_as(written), inverse),
+            None => match written {
+                Some(written) => (self.known_as(written), inverse),
+                None => {
+                    let help = "write `f(x)`, `(~f)(x)` or `~f(x)`";
+                    let message = "a function is called by its name here";
+                    return self.fail(&callee.span, codes::FUNCTION, message, help);
+                }
+            },
         };
+        if let Some((op, f)) = accumulating(&name) {
+            return self.accumulating_call((op, f), inverse, dot, (args, keywords), (&callee.span, span));
+        }
         if dot {
             return self.call_points(&name, inverse, args, keywords, span);
         }
@@ -119,6 +146,52 @@ impl Body<'_, '_> {
             self.point_at_read(before, span, &all, &[]);
         }
         done
+    }
+
+    /// Lets a variable name its number as one under (max, +), or, `back`, as a number again.
+    fn as_tropical(&mut self, arg: &ast::Expr, back: bool, span: &Span) -> Done<()> {
+        let value = self.eval(arg)?;
+        let found = match &arg.kind {
+            ExprKind::Name(name) => self.scopes.find(name),
+            _ => None,
+        };
+        let new = match (&value, back) {
+            (Value::Num(x @ ScalarExpr::Place(_), Some(ty)), false) => Some(Value::Tropical(x.clone(), *ty)),
+            (Value::Tropical(x @ ScalarExpr::Place(_), ty), true) => Some(Value::Num(x.clone(), Some(*ty))),
+            _ => None,
+        };
+        let (Some(n), Some(new)) = (found, new) else {
+            let message = format!("{} does not become a number under (max, +), or one again", value.describe());
+            return self.fail(&arg.span, codes::TYPE, message, "give a variable that is a number");
+        };
+        if self.loops_since(n) {
+            let message = "a variable from before the loop changes its type";
+            return self.fail(span, codes::BRANCHES, message, "do it before or after the loop");
+        }
+        if let Some(b) = self.scopes.get_mut(n) {
+            b.value = new;
+        }
+        Ok(())
+    }
+
+    /// `g(y, x)`, where the parameter `g` is `PlusEq(f)`: `y += f(x)`.
+    fn accumulating_call(
+        &mut self,
+        (op, f): (ast::AssignOp, &str),
+        inverse: bool,
+        dot: bool,
+        (args, keywords): (&[ast::Expr], &[(ast::Name, ast::Expr)]),
+        (at, span): (&Span, &Span),
+    ) -> Done<()> {
+        let Some((target, rest)) = args.split_first().filter(|(_, rest)| !rest.is_empty()) else {
+            let message =
+                format!("this function is `y {} {f}(x)`, and takes what is changed and then its arguments", op.text());
+            return self.fail(at, codes::ARGUMENTS, message, "give as many");
+        };
+        let callee = Box::new(ast::Expr { kind: ExprKind::Name(f.to_string()), span: at.clone() });
+        let kind = ExprKind::Call { callee, dot, args: rest.to_vec(), keywords: keywords.to_vec() };
+        let value = ast::Expr { kind, span: span.clone() };
+        self.assign_stmt(if inverse { op.partner() } else { op }, dot, target, &value, span)
     }
 
     /// The help text for a call that is not a statement.
@@ -444,24 +517,35 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Moves a word to the program's stack; with `copy`, copies it.
-    /// Whether an expression names the host's global stack.
-    pub(super) fn is_global_stack(&self, e: &ast::Expr) -> bool {
-        match &e.kind {
-            ExprKind::Name(name) => name == "GLOBAL_STACK" && self.scopes.find(name).is_none(),
-            ExprKind::Skip(inner) | ExprKind::Const(inner) => self.is_global_stack(inner),
-            ExprKind::Field(module, name) => {
-                name.text == "GLOBAL_STACK" && matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module)
-            }
-            _ => false,
+    /// The number of the host's global stack that an expression names.
+    pub(super) fn global_stack(&mut self, e: &ast::Expr) -> Option<usize> {
+        let name = match &e.kind {
+            ExprKind::Name(name) if self.scopes.find(name).is_none() => name,
+            ExprKind::Skip(inner) | ExprKind::Const(inner) => return self.global_stack(inner),
+            ExprKind::Field(module, name) if self.is_module(module) => &name.text,
+            _ => return None,
+        };
+        let kind = name.strip_suffix("_STACK")?;
+        let known = ["GLOBAL", "FLOAT64", "FLOAT32", "INT64", "INT32", "COMPLEXF64", "COMPLEXF32", "BOOL"];
+        let kind = *known.iter().find(|known| **known == kind)?;
+        if kind == "GLOBAL" {
+            return Some(0);
         }
+        let others = &mut self.s.stacks;
+        let at = others.iter().position(|other| *other == kind).unwrap_or_else(|| {
+            others.push(kind);
+            others.len() - 1
+        });
+        Some(at + 1)
     }
 
+    /// Moves a word to one of the program's stacks; with `copy`, copies it.
     fn push(&mut self, p: Place, v: &Value, copy: bool) -> Done<()> {
-        self.s.program.stack = STACK;
+        let first = self.stack as i64 * STACK.cast_signed();
+        self.s.program.stack = self.s.program.stack.max(first.cast_unsigned() + STACK);
         let ty = super::assign::scalar_type(v).unwrap_or(Ty::Int);
         let region = self.stack_region();
-        let counter = mem(None, None, 0, region);
+        let counter = mem(None, None, first, region);
         // The count has a region of its own, so that the words above it are in another one.
         let words = Region(region.0 + 1);
         let one = |m: Mem| Place::Mem(m);
@@ -478,7 +562,7 @@ impl Body<'_, '_> {
                 args: vec![Operand::Mem(counter)],
             },
         ];
-        let top = Mem { base: Some(count), index: None, offset: 1, region: words };
+        let top = Mem { base: Some(count), index: None, offset: first + 1, region: words };
         let room = Test::int(Cond::Lt, Operand::Var(count), Operand::Const(STACK - 1));
         let clear = Test::int(Cond::Eq, Operand::Mem(top), Operand::Const(0));
         let some = Test::int(Cond::Ge, Operand::Var(count), Operand::Const(0));
@@ -509,12 +593,15 @@ impl Body<'_, '_> {
 
     /// The region of the stack's count; the region of its words is the next one.
     fn stack_region(&mut self) -> Region {
-        let name = "stack";
+        let name = match self.stack {
+            0 => "stack".to_string(),
+            n => format!("stack {n}"),
+        };
         if let Some(n) = self.f.regions.iter().position(|r| r.name == name && r.ty == Ty::Int) {
             return Region(n as u32);
         }
-        let first = self.region(name, Ty::Int);
-        self.region("stack words", Ty::Int);
+        let first = self.region(&name, Ty::Int);
+        self.region(&format!("{name} words"), Ty::Int);
         first
     }
 }

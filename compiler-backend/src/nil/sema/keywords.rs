@@ -15,6 +15,7 @@ impl Body<'_, '_> {
         &mut self,
         n: usize,
         passed: &[(ast::Name, ast::Expr)],
+        values: &[Value],
         span: &Span,
     ) -> Done<Vec<(String, Value)>> {
         let f = self.s.definitions[n].ast;
@@ -32,7 +33,7 @@ impl Body<'_, '_> {
             let value = match (given, &k.default) {
                 (Some((_, Some(value), _)), _) => value.clone(),
                 (Some((_, None, Some(e))), _) => self.eval(e)?,
-                (None, Some(e)) => self.eval(e)?,
+                (None, Some(e)) => self.default(n, values, e)?,
                 (_, None) | (Some((_, None, None)), _) => {
                     let message = format!("the keyword `{}` of `{}` is missing", k.name.text, f.name.text);
                     return self.fail(span, codes::ARGUMENTS, message, "give it after a semicolon");
@@ -54,6 +55,19 @@ impl Body<'_, '_> {
             out.push((format!("{}.{}", rest.name.text, name.text), value));
         }
         Ok(out)
+    }
+
+    /// The value of a keyword's default: its names are those of the definition's parameters, and not of this function.
+    fn default(&mut self, n: usize, values: &[Value], e: &ast::Expr) -> Done<Value> {
+        let (params, file) = (&self.s.definitions[n].ast.params, self.s.definitions[n].file);
+        let outer = (std::mem::take(&mut self.scopes), std::mem::replace(&mut self.file, file));
+        self.scopes.open();
+        for (param, value) in params.iter().zip(values).filter(|(p, _)| !p.rest) {
+            self.alias(&param.name, value.clone());
+        }
+        let value = self.eval(e);
+        (self.scopes, self.file) = outer;
+        value
     }
 
     /// The keywords of a call: those of `; k...` are what this function took with `; k...`.

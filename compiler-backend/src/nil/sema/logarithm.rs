@@ -388,6 +388,10 @@ impl Body<'_, '_> {
                 let log = self.number_as(v, Ty::F, span)?;
                 Ok(Value::Log(log, signed.then(|| Box::new(ScalarExpr::Const(0)))))
             }
+            ("iszero", [Value::Log(log, _)]) => {
+                let none = ScalarExpr::float(f64::NEG_INFINITY);
+                Ok(Value::Bool(ScalarExpr::cmp(pendula_isa::Cond::Eq, Ty::F, log.clone(), none)))
+            }
             ("log", [Value::Log(log, None)]) => Ok(number(log.clone())),
             ("sqrt", [Value::Log(log, None)]) => {
                 let half = ScalarExpr::float(0.5);

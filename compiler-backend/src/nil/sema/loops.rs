@@ -9,9 +9,9 @@ use super::body::{Body, Sink};
 use super::places::Uses;
 use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
-use super::{Done, Stop};
+use super::{Done, Stop, invert};
 use crate::ir::{self, Block, Blocks, Operand, Step, Stmt, Var};
-use crate::nil::ast;
+use crate::nil::ast::{self, ExprKind};
 use crate::nil::codes;
 
 impl Body<'_, '_> {
@@ -38,17 +38,14 @@ impl Body<'_, '_> {
         reversed: bool,
     ) -> Done<()> {
         let blocks = std::mem::take(&mut self.blocks);
-        self.statement(|s| {
+        let elements = self.statement(|s| {
             let before = s.now.pre.len();
             s.expected_type = Some(Ty::Int);
             let value = s.eval(range);
             s.expected_type = None;
             let (first, step, last) = match value {
                 Ok(Value::Range(a, k, b)) => (*a, *k, *b),
-                Ok(Value::Array(_)) | Ok(Value::Elements(_)) => {
-                    let help = "count its indices: `for i = 1:length(x)`";
-                    return s.fail(&range.span, codes::TYPE, "a `for` goes over a range of integers", help);
-                }
+                Ok(v @ (Value::Array(_) | Value::Elements(_) | Value::Tuple(_))) => return Ok(Some(v)),
                 Ok(other) => {
                     let message = format!("a range is expected here, found {}", other.describe());
                     return s.fail(&range.span, codes::TYPE, message, "write `for i = 1:n`");
@@ -101,8 +98,58 @@ impl Body<'_, '_> {
                 true => Some(Blocks::FromLast),
             };
             s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body, blocks });
-            Ok(())
-        })
+            Ok(None)
+        })?;
+        elements.map_or(Ok(()), |of| self.for_elements(var, (range, of), body, reversed))
+    }
+
+    /// `for x in v`: of an array, each element is copied to `x`, and must be the same at the end of the turn; of a tuple,
+    /// there is one copy of the body for each part.
+    fn for_elements(
+        &mut self,
+        var: &ast::Name,
+        (range, of): (&ast::Expr, Value),
+        body: &[ast::Stmt],
+        reversed: bool,
+    ) -> Done<()> {
+        match of {
+            Value::Array(view) if view.dims.len() == 1 || view.is_contiguous() => {}
+            Value::Elements(mut parts) | Value::Tuple(mut parts) => {
+                if reversed {
+                    parts.reverse();
+                }
+                for part in parts {
+                    let part = self.shared(part)?;
+                    let outer = std::mem::take(&mut self.now.out);
+                    self.scopes.open();
+                    self.alias(var, part);
+                    self.statements(body);
+                    self.close();
+                    let block = std::mem::replace(&mut self.now.out, outer);
+                    self.now.out.extend(block);
+                }
+                return Ok(());
+            }
+            other => {
+                let message = format!("the elements of {} do not lie side by side", other.describe());
+                return self.fail(&range.span, codes::TYPE, message, "use one loop for each dimension");
+            }
+        }
+        let expr = |kind: ExprKind| ast::Expr { kind, span: range.span.clone() };
+        let name = |text: &str| expr(ExprKind::Name(text.to_string()));
+        // No name of the source has a point.
+        let index = ast::Name { text: format!("{}.number", var.text), span: var.span.clone() };
+        let last = invert::call("length", vec![range.clone()], &range.span);
+        let first = expr(ExprKind::Int("1".to_string()));
+        let indices = expr(ExprKind::Range { first: Box::new(first), step: None, last: Box::new(last) });
+        let copy = |free: bool| {
+            let element = expr(ExprKind::Index(Box::new(range.clone()), vec![name(&index.text)]));
+            let target = ast::Expr { kind: ExprKind::Name(var.text.clone()), span: var.span.clone() };
+            ast::Stmt { kind: ast::StmtKind::Alloc { target, value: element, free }, span: range.span.clone() }
+        };
+        let body: Vec<ast::Stmt> =
+            std::iter::once(copy(false)).chain(body.iter().cloned()).chain(std::iter::once(copy(true))).collect();
+        self.for_stmt(&index, &indices, &body, reversed)
     }
 
     /// An operand of a range with its value at the beginning of the loop. If the loop may change it, it must have this

@@ -25,6 +25,7 @@ mod exchange;
 mod expr;
 mod extension;
 mod functions;
+mod growing;
 mod guess;
 mod host;
 mod instance;
@@ -217,6 +218,8 @@ struct Sema<'a> {
     diagnostics: Vec<Diagnostic>,
     depth: usize,
     name_counts: HashMap<String, u32>,
+    /// The host's stacks for one type each that the program uses, after its global one.
+    stacks: Vec<&'static str>,
     /// The indices of the program's reasons.
     reasons: HashMap<String, u32>,
     /// Whether the arguments of the entry point are missing.
@@ -262,6 +265,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         diagnostics: Vec::new(),
         depth: 0,
         name_counts: HashMap::new(),
+        stacks: Vec::new(),
         reasons: HashMap::new(),
         wants_arguments: false,
     };

@@ -11,11 +11,29 @@ use crate::nil::codes;
 use crate::nil::types::{Type, number};
 
 impl Body<'_, '_> {
+    /// Whether an expression is the name of a type.
+    pub(super) fn is_type(&self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(name) => {
+                self.scopes.find(name).is_none() && (self.types.contains_key(name) || number(name).is_some())
+            }
+            ExprKind::Type(_) => true,
+            _ => false,
+        }
+    }
+
     /// Functions for sizes and parts of arrays, and functions that take types: `length(x)`, `size(A, 1)`, `zero(T)`.
     /// `None` for other functions.
     pub(super) fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<Value>> {
         let value = match (name, args) {
             ("tget", [t, k]) => self.tget(t, k, span)?,
+            ("view", [a, at @ ..]) if !at.is_empty() => self.index(a, at, span)?,
+            // `zero(real(T))`
+            ("real" | "float", [t]) if self.is_type(t) => match self.eval(t)? {
+                Value::Type(Type::Complex(ty)) if name == "real" => Value::Type(Type::Num(ty)),
+                Value::Type(Type::Num(Ty::Int)) if name == "float" => Value::Type(Type::Num(Ty::F)),
+                other => other,
+            },
             ("firstindex", [_]) => Value::Num(ScalarExpr::int(1), Some(Ty::Int)),
             ("length" | "lastindex", [a]) => match self.eval(a)? {
                 Value::Array(view) => length_number(self.length(&view)?),
@@ -91,7 +109,7 @@ impl Body<'_, '_> {
     fn size(&mut self, a: &ast::Expr, dimension: &[ast::Expr], span: &Span) -> Done<Value> {
         let lens: Vec<Operand> = match self.eval(a)? {
             Value::Array(view) => view.dims.iter().map(|d| d.len).collect(),
-            Value::Struct(s, fields) if s.name == "SparseMatrixCSC" => {
+            Value::Struct(s, fields) if s.name.contains("SparseMatrix") => {
                 fields.iter().take(2).filter_map(|f| if let Value::Num(x, _) = f { x.leaf() } else { None }).collect()
             }
             other => {

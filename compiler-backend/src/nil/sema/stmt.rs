@@ -23,6 +23,8 @@ impl Body<'_, '_> {
 
     /// Compiles the statements of one block. After an error, it continues with the next statement.
     pub(super) fn statements(&mut self, list: &[ast::Stmt]) {
+        let flat = list.iter().any(opens_routine).then(|| flattened(list));
+        let list = flat.as_deref().unwrap_or(list);
         let mut n = 0;
         while let Some(s) = list.get(n) {
             self.loc = self.s.loc(self.file, &s.span);
@@ -387,6 +389,49 @@ fn is_for(s: &ast::Stmt) -> bool {
         StmtKind::Marked(_, inner) | StmtKind::Inverse(inner) => is_for(inner),
         _ => false,
     }
+}
+
+/// Whether a block, perhaps with marks before it, opens more routines than it undoes, or fewer.
+fn opens_routine(s: &ast::Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Marked(_, inner) => opens_routine(inner),
+        StmtKind::Block(list) => {
+            let opened = list.iter().filter(|s| matches!(s.kind, StmtKind::Routine { .. })).count();
+            opened != list.iter().filter(|s| matches!(s.kind, StmtKind::Unroutine { .. })).count()
+        }
+        _ => false,
+    }
+}
+
+/// Statements with those of such blocks in their place, each under the block's marks.
+fn flattened(list: &[ast::Stmt]) -> Vec<ast::Stmt> {
+    fn within(s: &ast::Stmt, marks: &mut Vec<Mark>, out: &mut Vec<ast::Stmt>) {
+        match &s.kind {
+            StmtKind::Marked(mark, inner) => {
+                marks.push(*mark);
+                within(inner, marks, out);
+                marks.pop();
+            }
+            StmtKind::Block(list) => {
+                for s in list {
+                    let marked = |inner: ast::Stmt, mark: &Mark| match &inner.kind {
+                        StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => inner,
+                        _ => {
+                            let span = inner.span.clone();
+                            ast::Stmt { kind: StmtKind::Marked(*mark, Box::new(inner)), span }
+                        }
+                    };
+                    out.push(marks.iter().rev().fold(s.clone(), marked));
+                }
+            }
+            _ => out.push(s.clone()),
+        }
+    }
+    let mut out = Vec::new();
+    for s in list {
+        if opens_routine(s) { within(s, &mut Vec::new(), &mut out) } else { out.push(s.clone()) }
+    }
+    out
 }
 
 /// The index of the `~@routine` for the routine at `n`, and whether the routines between them are undone between them,

@@ -166,6 +166,8 @@ pub(super) struct View {
     pub(super) dims: Vec<Dim>,
     pub(super) element: Type,
     pub(super) region: Region,
+    /// The greatest number of elements, if it grows. Its length is then a variable.
+    pub(super) room: Option<Operand>,
 }
 
 impl View {
@@ -185,7 +187,9 @@ impl View {
 
     /// How the elements lie in memory.
     pub(super) fn layout(&self) -> Layout {
-        if self.is_contiguous() {
+        if self.room.is_some() {
+            Layout::Growing
+        } else if self.is_contiguous() {
             Layout::Columns
         } else if self.dims.len() == 2 && self.is_without_gaps(self.dims.iter().rev()) {
             Layout::Rows

@@ -1,7 +1,10 @@
 //! Which parameters functions change: propagated from callees to callers, and predicted for functions that are still being compiled.
 
-use super::{Sema, codes, predict};
+use std::collections::HashMap;
+
+use super::{Definition, Sema, codes, predict};
 use crate::ir::FunctionId;
+use crate::nil::ast::AssignOp;
 
 impl Sema<'_> {
     /// Computes which parameters functions change, and checks the arguments of their calls.
@@ -41,13 +44,11 @@ impl Sema<'_> {
         if self.facts[at].done || self.facts[at].predicted {
             return;
         }
-        let index = predict::Index {
-            definitions: &self.definitions,
-            by_name: &self.by_name,
-            by_instruction: &self.by_instruction,
+        let Some(changes) =
+            predicted(&mut self.predictions, &self.definitions, &self.by_name, &self.by_instruction).get(n)
+        else {
+            return;
         };
-        let all = self.predictions.get_or_insert_with(|| predict::changes(&index));
-        let Some(changes) = all.get(n) else { return };
         let written = &mut self.written[at];
         for p in &self.facts[at].params {
             if changes.has(&p.name)
@@ -62,6 +63,12 @@ impl Sema<'_> {
             }
         }
         self.facts[at].predicted = true;
+    }
+
+    /// Whether a definition may change a keyword.
+    pub(super) fn changes_keyword(&mut self, n: usize, name: &str) -> bool {
+        let all = predicted(&mut self.predictions, &self.definitions, &self.by_name, &self.by_instruction);
+        all.get(n).is_some_and(|changes| changes.has(name))
     }
 
     /// Propagates writes of callees to callers once. Gives whether anything is new.
@@ -95,4 +102,14 @@ impl Sema<'_> {
         }
         new
     }
+}
+
+/// The predicted changes of each definition, which are found once.
+fn predicted<'p, 'a>(
+    known: &'p mut Option<Vec<predict::Changes<'a>>>,
+    definitions: &[Definition<'a>],
+    by_name: &HashMap<String, Vec<usize>>,
+    by_instruction: &HashMap<(AssignOp, &'a str), Vec<usize>>,
+) -> &'p [predict::Changes<'a>] {
+    known.get_or_insert_with(|| predict::changes(&predict::Index { definitions, by_name, by_instruction }))
 }

@@ -81,7 +81,7 @@ pub fn log_number(name: &str) -> Option<Type> {
 }
 
 /// The set of number types with this name, and its fit: a smaller set fits better.
-fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
+pub(super) fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
     Some(match name {
         "Number" => (&[Ty::Int, Ty::Q, Ty::L, Ty::F], Fit::level(2)),
         "Real" => (&[Ty::Int, Ty::Q, Ty::L, Ty::F], Fit::level(3)),
@@ -96,7 +96,7 @@ fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
 /// type.
 fn array_dims(name: &str) -> Option<Option<u8>> {
     Some(match name {
-        "Vector" | "AbstractVector" | "StridedVector" | "Dict" => Some(1),
+        "Vector" | "AbstractVector" | "StridedVector" | "Dict" | "FastStack" => Some(1),
         "Matrix" | "AbstractMatrix" | "StridedMatrix" | "Adjoint" | "Transpose" => Some(2),
         "Array" | "AbstractArray" | "StridedArray" | "StridedVecOrMat" | "AbstractVecOrMat" => None,
         _ => return None,
@@ -135,6 +135,10 @@ impl Names<'_> {
         }
         if let Some(t) = log_number(name) {
             return Ok(t);
+        }
+        // A reference of the host is what it refers to.
+        if let ("Ref" | "RefValue", [ast::TypeArg::Type(of)]) = (name, &e.args[..]) {
+            return self.resolve(of);
         }
         match number(name) {
             // Logarithmic numbers of doubles are stored as doubles; other ones are words of type `.l`.
@@ -193,7 +197,11 @@ impl Names<'_> {
                 _ => return Err(TypeProblem::Abstract(name.to_string())),
             };
             let dims = dims.or(type_args).ok_or_else(|| TypeProblem::Abstract(name.to_string()))?;
-            let layout = if is_transposed(name) { Layout::Rows } else { Layout::Columns };
+            let layout = match name {
+                "FastStack" => Layout::Growing,
+                _ if is_transposed(name) => Layout::Rows,
+                _ => Layout::Columns,
+            };
             return Ok(Type::Array { element: Box::new(element), dims, layout });
         }
         if let Some(s) = self.structs.get(name) {
@@ -272,6 +280,8 @@ impl Names<'_> {
                 }
                 return (parts.len() == e.args.len()).then_some(Fit::NARROW.with(Fit(inner)));
             }
+            ("Ref" | "RefValue", _) if e.args.len() == 1 => return self.inside(e.args.first(), t, free, Fit::NARROW),
+            ("NTuple", Type::Tuple(parts)) if e.args.len() == 2 => return self.equal_parts(e, parts, free),
             ("Tuple" | "NTuple", Type::Tuple(_)) => return Some(Fit::KIND),
             ("Complex", Type::Complex(ty)) => return self.inside(e.args.first(), &Type::Num(*ty), free, Fit::NARROW),
             ("Tropical" | "TropicalNumber", Type::Tropical(ty)) => {
@@ -325,6 +335,15 @@ impl Names<'_> {
             Ok(wanted) => same_shape(&wanted, t).then_some(Fit::EXACT),
             Err(_) => None,
         }
+    }
+
+    /// How well `NTuple{N, T}` fits.
+    fn equal_parts(&mut self, e: &ast::TypeExpr, parts: &[Type], free: &[ast::TypeParam]) -> Option<Fit> {
+        if matches!(e.args.first(), Some(ast::TypeArg::Number(n, _)) if usize::try_from(*n) != Ok(parts.len())) {
+            return None;
+        }
+        let fits: Option<Vec<Fit>> = parts.iter().map(|t| self.inside(e.args.get(1), t, free, Fit::NARROW)).collect();
+        fits.map(|fits| fits.into_iter().min().unwrap_or(Fit::KIND))
     }
 
     /// How well `Union{A, B}` fits: as a family of types, however few it has.

@@ -7,11 +7,22 @@ use std::rc::Rc;
 
 use pendula_isa::budget::Budget;
 
+use super::annotation::number_set;
 use super::{Names, StructType, Type, TypeProblem};
 use crate::nil::ast;
 
 /// A struct's name and its type arguments.
 type Key = (String, Vec<Type>);
+
+/// What the names of the type parameters begin with that stand for the types of fields without one.
+const OPEN: &str = "typeof(";
+
+impl ast::Struct {
+    /// Whether a field's type is that of its value.
+    pub(in crate::nil) fn has_open_fields(&self) -> bool {
+        self.type_params.iter().any(|p| p.name.text.starts_with(OPEN))
+    }
+}
 
 /// Structs by name.
 #[derive(Debug, Default)]
@@ -42,6 +53,14 @@ impl Structs {
         self.all.get(name)
     }
 
+    /// The structs that have these fields, in the order of their names.
+    pub fn with_fields(&self, fields: &[&str]) -> Vec<&ast::Struct> {
+        let has = |s: &&ast::Struct| fields.iter().all(|f| s.fields.iter().any(|(own, _)| own.text == *f));
+        let mut all: Vec<&ast::Struct> = self.all.values().filter(has).collect();
+        all.sort_by(|a, b| a.name.text.cmp(&b.name.text));
+        all
+    }
+
     /// Declares another name for a type.
     pub fn name(&mut self, alias: ast::Alias) {
         self.known.get_mut().clear();
@@ -50,7 +69,7 @@ impl Structs {
 
     /// What a type expression stands for if its name is another one for a type: a parameter that is not given stands for
     /// any type.
-    pub(super) fn expanded(&self, e: &ast::TypeExpr) -> Option<ast::TypeExpr> {
+    pub(in crate::nil) fn expanded(&self, e: &ast::TypeExpr) -> Option<ast::TypeExpr> {
         /// The greatest number of names, each for a type with the next.
         const MOST: usize = 64;
         let (mut e, mut changed) = (e.clone(), false);
@@ -71,8 +90,18 @@ impl Structs {
     }
 
     /// Declares a struct. Gives the previous struct of the same name.
-    pub fn insert(&mut self, s: ast::Struct) -> Option<ast::Struct> {
+    pub fn insert(&mut self, mut s: ast::Struct) -> Option<ast::Struct> {
         self.known.get_mut().clear();
+        // A field without a type has that of its value, as if that were a further type parameter.
+        for (field, ty) in &mut s.fields {
+            let any = ty.as_ref().is_none_or(|ty| ty.name.text == "Any");
+            if any || ty.as_ref().is_some_and(|ty| number_set(&ty.name.text).is_some()) {
+                let name = ast::Name { text: format!("{OPEN}{})", field.text), span: field.span.clone() };
+                let span = field.span.clone();
+                let bound = ty.replace(ast::TypeExpr { name: name.clone(), args: Vec::new(), span });
+                s.type_params.push(ast::TypeParam { name, bound: bound.filter(|_| !any) });
+            }
+        }
         self.all.insert(s.name.text.clone(), s)
     }
 
