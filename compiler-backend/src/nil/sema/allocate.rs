@@ -66,6 +66,9 @@ impl Body<'_, '_> {
                 let name = self.source(&of.span);
                 self.push_expression((&name, &view), e, free, span)
             }
+            (ExprKind::Index(of, at), _) if matches!(&at[..], [at] if above(at)) && self.names_array(of) => {
+                self.refuse_other_array(of)
+            }
             // An element of an array: `←` gives a value to a zero element, and `→` makes it zero again.
             (ExprKind::Index(..) | ExprKind::Field(..), _) => self.element_allocation(target, e, free, span),
             _ => self.fail(&target.span, codes::NOT_ASSIGNABLE, "only a name can be allocated", "write `x ← e`"),

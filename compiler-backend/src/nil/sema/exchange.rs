@@ -26,6 +26,12 @@ impl Body<'_, '_> {
                 return self.exchange_with_vector((&name, &view), is_end(at), other, span);
             }
             if let ExprKind::Index(of, at) = &stack.place.kind
+                && matches!(&at[..], [at] if above(at) || is_end(at) && other.empty)
+                && self.names_array(of)
+            {
+                return self.refuse_other_array(of);
+            }
+            if let ExprKind::Index(of, at) = &stack.place.kind
                 && let Some(number) = self.global_stack(of)
             {
                 self.stack = number;

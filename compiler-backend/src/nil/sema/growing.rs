@@ -119,6 +119,21 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Refuses to push to, or pop from, an array that does not grow.
+    pub(super) fn refuse_other_array<T>(&mut self, of: &ast::Expr) -> Done<T> {
+        let message = format!("`{}` does not grow", self.source(&of.span));
+        let help =
+            "a vector that grows is made in a function, `x ← T[]` or `x ← FastStack{T}(n)`, and passed on from there";
+        self.fail(&of.span, codes::UNSUPPORTED, message, help)
+    }
+
+    /// Whether an expression is a variable that is an array.
+    pub(super) fn names_array(&self, e: &ast::Expr) -> bool {
+        let ExprKind::Name(name) = &e.kind else { return false };
+        let known = self.scopes.find(name).and_then(|n| self.scopes.get(n)).map(|b| &b.value);
+        matches!(known, Some(Value::Array(_)))
+    }
+
     /// The element after the last, among the computations before the statement; and checks that there is room and, for the
     /// inverse, that there is one to be taken.
     fn above_top(&mut self, name: &str, view: &View, span: &Span) -> Done<Value> {

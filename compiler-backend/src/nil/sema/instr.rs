@@ -50,38 +50,8 @@ impl Body<'_, '_> {
             ExprKind::Unary(ast::Unary::Tilde, inner) => (&**inner, !inverse),
             _ => (callee, inverse),
         };
-        self.stack = 0;
-        // The global stack is the one that there is, whatever definitions the program has for a variable alone.
-        if let (ExprKind::Name(name), [stack, pushed]) = (&callee.kind, args)
-            && operands(name) == Some(1)
-            && let Some(stack) = self.global_stack(stack)
-        {
-            self.stack = stack;
-            return self.statement(|s| {
-                let given = s.given(std::slice::from_ref(pushed), dot)?;
-                s.own_instruction(name, inverse, given, span).map(|_| ())
-            });
-        }
-        // `Tropical(x)`: the number becomes one under (max, +), and `(~Tropical)(x)` makes it a number again.
-        if let (ExprKind::Name(name), [arg]) = (&callee.kind, args)
-            && matches!(name.as_str(), "Tropical" | "TropicalNumber")
-            && !self.s.by_name.contains_key(name)
-        {
-            return self.as_tropical(arg, inverse, span);
-        }
-        // `PUSH!(x, y)`: a vector that grows.
-        if let (ExprKind::Name(name), [vector, pushed]) = (&callee.kind, args)
-            && matches!(name.as_str(), "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!")
-            && let Some(view) = self.growing(vector)?
-        {
-            let how = if name.starts_with("COPY") { Push::Copy } else { Push::Move };
-            let text = self.source(&vector.span);
-            return self.statement(|s| {
-                let value = s.eval_point(pushed, dot)?;
-                let value = s.settled(value, &pushed.span)?;
-                let pops = name.ends_with("POP!") != inverse;
-                s.push_variable((&text, &view), &value, how, pops, (&pushed.span, span))
-            });
+        if self.stack_call(callee, inverse, dot, args, span)? {
+            return Ok(());
         }
         // `M.f(x)`: a name with its module.
         let written = match &callee.kind {
@@ -146,6 +116,51 @@ impl Body<'_, '_> {
             self.point_at_read(before, span, &all, &[]);
         }
         done
+    }
+
+    /// `PUSH!(stack, x)` and its kin, and `Tropical(x)`. Gives whether it is one of them.
+    fn stack_call(
+        &mut self,
+        callee: &ast::Expr,
+        inverse: bool,
+        dot: bool,
+        args: &[ast::Expr],
+        span: &Span,
+    ) -> Done<bool> {
+        self.stack = 0;
+        let ExprKind::Name(name) = &callee.kind else { return Ok(false) };
+        let own = self.s.by_name.contains_key(name);
+        // `Tropical(x)`: the number becomes one under (max, +), and `(~Tropical)(x)` makes it a number again.
+        if let ("Tropical" | "TropicalNumber", [arg], false) = (name.as_str(), args, own) {
+            self.as_tropical(arg, inverse, span)?;
+            return Ok(true);
+        }
+        let [stack, pushed] = args else { return Ok(false) };
+        // The global stack is the one that there is, whatever definitions the program has for a variable alone.
+        if operands(name) == Some(1)
+            && let Some(stack) = self.global_stack(stack)
+        {
+            self.stack = stack;
+            return self.statement(|s| {
+                let given = s.given(std::slice::from_ref(pushed), dot)?;
+                s.own_instruction(name, inverse, given, span)
+            });
+        }
+        if !matches!(name.as_str(), "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!") {
+            return Ok(false);
+        }
+        let Some(view) = self.growing(stack)? else {
+            return if !own && self.names_array(stack) { self.refuse_other_array(stack) } else { Ok(false) };
+        };
+        let how = if name.starts_with("COPY") { Push::Copy } else { Push::Move };
+        let text = self.source(&stack.span);
+        self.statement(|s| {
+            let value = s.eval_point(pushed, dot)?;
+            let value = s.settled(value, &pushed.span)?;
+            let pops = name.ends_with("POP!") != inverse;
+            s.push_variable((&text, &view), &value, how, pops, (&pushed.span, span))
+        })?;
+        Ok(true)
     }
 
     /// Lets a variable name its number as one under (max, +), or, `back`, as a number again.
