@@ -99,6 +99,11 @@ const GENERATED_VARIABLES: &[(&str, (&str, &str), Option<&str>)] = &[
         ("the vector `", "` is not empty where it is deallocated"),
         Some("take its elements before: `x[end] ↔ y::∅`, `x[end] → e`"),
     ),
+    (
+        "top",
+        ("what is taken from `", "` is another value"),
+        Some("take the elements back in the order in which they were pushed, with their values"),
+    ),
     ("words", ("the length of `", "` is computed from what has changed since"), None),
     (
         "size",

@@ -172,6 +172,8 @@ pub struct Struct {
     pub type_params: Vec<TypeParam>,
     /// The fields, each with its type if one is written.
     pub fields: Vec<(Name, Option<TypeExpr>)>,
+    /// Where a constructor of its own stands in it, which takes the place of the one that takes the fields.
+    pub constructor: Option<Span>,
     /// From `struct` to `end`.
     pub span: Span,
 }

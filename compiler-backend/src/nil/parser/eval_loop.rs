@@ -1,12 +1,16 @@
 //! Loops of the host around `@eval`: `for f in [:sin, :cos] … end`. What they define is read once for each value.
 
 use super::super::ast::Span;
+use super::super::codes;
 use super::super::lexer::{Given, MOST_GIVEN};
 use super::super::token::{Kw, Tok, Token};
 use super::{Cursor, Failed, Parsed, Parser};
 
 /// The greatest number of turns of such a loop, and of loops one within the other.
 const MOST: (usize, usize) = (256, MOST_GIVEN);
+
+/// The greatest number of turns of all such loops of a file.
+const MOST_TURNS: usize = 4096;
 
 /// Where a name or a value is written.
 type At = (usize, usize);
@@ -37,6 +41,15 @@ impl<'a> Parser<'a> {
         self.eval_loops += 1;
         let mut first = None;
         for values in &turns {
+            self.eval_turns += 1;
+            if self.eval_turns > MOST_TURNS {
+                if self.eval_turns == MOST_TURNS + 1 {
+                    let message = format!("the loops around `@eval` have more than {MOST_TURNS} turns");
+                    let help = "the functions of further turns are left out: write one for all types, or fewer";
+                    self.error(codes::MACRO, opener.start..opener.end, message, help);
+                }
+                break;
+            }
             self.eval_turn(body, end, &names, values);
             // The statements that are skipped are the same in each turn.
             let count = *first.get_or_insert(self.tree.skipped.len());

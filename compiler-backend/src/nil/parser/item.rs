@@ -367,6 +367,7 @@ impl Parser<'_> {
             name: Name { text: String::new(), span: span.clone() },
             type_params: Vec::new(),
             fields: Vec::new(),
+            constructor: None,
             span,
         };
         if self.struct_head(&mut item).is_err() {
@@ -390,6 +391,9 @@ impl Parser<'_> {
                 Tok::Macro if token.column == 0 && self.text_of(token) == "@i" => break,
                 Tok::Kw(Kw::Function) | Tok::Macro | Tok::Ident | Tok::Str { .. } => {
                     let span = self.skip_statement();
+                    if !matches!(token.kind, Tok::Str { .. }) {
+                        item.constructor = Some(span.clone());
+                    }
                     self.note_skipped("a constructor or text inside of a `struct`".to_owned(), span);
                 }
                 _ => {

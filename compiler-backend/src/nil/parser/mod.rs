@@ -147,6 +147,8 @@ struct Parser<'a> {
     scope: Vec<usize>,
     /// The number of loops around this place whose turns are read one by one.
     eval_loops: usize,
+    /// The number of turns so far.
+    eval_turns: usize,
     /// The names of the constants so far.
     constants: std::collections::HashSet<String>,
     /// Functions of the host that can be reversible, and the names of those that are said to be.

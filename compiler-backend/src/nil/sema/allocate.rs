@@ -46,21 +46,17 @@ impl Body<'_, '_> {
             // `stack[end+1] ← x` copies to a stack, and `stack[end] → x` takes the copy back.
             (ExprKind::Index(of, at), _) if self.global_stack(of).is_some() => {
                 let [at] = &at[..] else { return Err(Stop) };
-                let fits = if free { is_end(at) } else { above(at) };
-                if !fits {
+                // The inverse of `stack[end+1] ← x` is written with the same index.
+                if !is_end(at) && !above(at) {
                     let help = "`stack[end+1] ← x` copies to it, and `stack[end] → x` takes the copy from it";
                     return self.fail(&target.span, codes::UNSUPPORTED, "a stack is changed at its top only", help);
                 }
                 self.stack = self.global_stack(of).unwrap_or(0);
-                let name = if free { "COPYPOP!" } else { "COPYPUSH!" };
-                self.statement(|s| {
-                    let value = s.eval(e)?;
-                    s.on_stack(name, value, &e.span, span)
-                })
+                self.copy_to_stack(e, free, span)
             }
             (ExprKind::Index(of, at), _)
                 if let [at] = &at[..]
-                    && (if free { is_end(at) } else { above(at) })
+                    && (is_end(at) || above(at))
                     && let Some(view) = self.growing(of)? =>
             {
                 let name = self.source(&of.span);
@@ -73,6 +69,32 @@ impl Body<'_, '_> {
             (ExprKind::Index(..) | ExprKind::Field(..), _) => self.element_allocation(target, e, free, span),
             _ => self.fail(&target.span, codes::NOT_ASSIGNABLE, "only a name can be allocated", "write `x ← e`"),
         }
+    }
+
+    /// `stack[end+1] ← e`, or, `free`, `stack[end] → e`: a new variable is moved to the stack.
+    fn copy_to_stack(&mut self, e: &ast::Expr, free: bool, span: &Span) -> Done<()> {
+        let stack = self.stack;
+        let value = self.computed(|s| s.eval(e)).1?;
+        let ty = self.settled(value, &e.span)?.type_of().filter(|ty| ty.words().is_some());
+        let Some(ty) = ty else {
+            return self.fail(
+                &e.span,
+                codes::TYPE,
+                "a stack takes numbers and structs of numbers",
+                "push its elements",
+            );
+        };
+        let outer = std::mem::take(&mut self.now.out);
+        let done = self.copied("stack", &ty, |s| s.eval(e), &e.span).and_then(|copy| {
+            self.stack = stack;
+            self.statement(|s| s.on_stack("PUSH!", copy.clone(), &e.span, span))?;
+            self.released(&copy);
+            Ok(())
+        });
+        let block = std::mem::replace(&mut self.now.out, outer);
+        done?;
+        self.now.out.extend(if free { invert::block(&block) } else { block });
+        Ok(())
     }
 
     /// `x ← e`.

@@ -4,7 +4,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::body::{Body, Sink};
 use super::expr::neg;
-use super::value::{Literal, ScalarExpr, Value};
+use super::value::{Literal, ScalarExpr, Value, View};
 use super::views::Lens;
 use super::{Done, Stop};
 use crate::ir::{Operand, Place, Step, Stmt, Var};
@@ -79,6 +79,7 @@ impl Body<'_, '_> {
             let Value::Array(view) = s.eval(target)? else {
                 return s.fail(&target.span, codes::TYPE, "`.+=` and its kin change arrays", "leave out the point");
             };
+            s.keep_other_parts_apart(&view, value, span)?;
             let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
             s.for_each(&lens, &mut |s, indices| {
                 s.statement(|s| {
@@ -97,6 +98,23 @@ impl Body<'_, '_> {
             self.point_at_read(before, span, &[target], &[value]);
         }
         done
+    }
+
+    /// Refuses that a statement for every element reads other elements of the array that it changes.
+    fn keep_other_parts_apart(&mut self, target: &View, value: &ast::Expr, span: &Span) -> Done<()> {
+        if let ast::ExprKind::Index(..) | ast::ExprKind::Name(_) | ast::ExprKind::Pipe(..) = &value.kind {
+            let found = self.s.diagnostics.len();
+            let part = self.computed(|s| s.eval(value)).1;
+            // What is wrong with it is reported where it is evaluated.
+            self.s.diagnostics.truncate(found);
+            return match part {
+                Ok(Value::Array(view)) if view.region == target.region && view != *target => {
+                    self.keep_views_apart(target, &view, false, span)
+                }
+                _ => Ok(()),
+            };
+        }
+        value.parts().into_iter().try_for_each(|part| self.keep_other_parts_apart(target, part, span))
     }
 
     /// Nested loops over all indices from 1; the first index is innermost.

@@ -149,7 +149,7 @@ impl<'a> Body<'_, 'a> {
             Err(args) => args,
         };
         match (name, args.as_slice()) {
-            ("identity" | "value" | "unwrap", [_]) => return Ok(args.remove(0)),
+            ("identity" | "value" | "unwrap" | "Ref", [_]) => return Ok(args.remove(0)),
             ("convert", [Value::Num(..) | Value::Bool(_) | Value::Log(..)]) if self.expected_log_sign().is_some() => {
                 let signed = self.expected_log_sign() == Some(true);
                 return self.log_of(args.remove(0), signed, span);

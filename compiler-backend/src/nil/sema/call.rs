@@ -358,10 +358,10 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    /// The same for a number that is computed.
+    /// The same for a number that is computed, or a variable, whose copy is lent.
     fn lent_computed(&mut self, v: Value, span: &Span) -> Done<Value> {
         let Value::Num(x, ty) = v else { return Ok(v) };
-        if matches!(x, ScalarExpr::Place(_) | ScalarExpr::Lit(_) | ScalarExpr::Const(_)) {
+        if matches!(x, ScalarExpr::Lit(_) | ScalarExpr::Const(_)) {
             return self.lent(Value::Num(x, ty), span);
         }
         let ty = ty.unwrap_or(Ty::F);

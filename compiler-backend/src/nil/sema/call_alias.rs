@@ -1,12 +1,13 @@
 //! Arguments of one call that may be the same words: refused if one of them is changed, or checked at run time.
 
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::Done;
 use super::body::Body;
 use super::call::CallArg;
 use super::value::{Product, ScalarExpr, View};
-use crate::ir::{AssertKind, FunctionId, Operand, Place, Stmt, Test};
+use crate::ir::{AssertKind, FunctionId, Operand, Place, Stmt};
 use crate::nil::ast::Span;
 use crate::nil::codes;
 
@@ -39,7 +40,7 @@ impl<'a> Body<'_, 'a> {
                 }
                 for x in &a.views {
                     for y in b.views.iter().filter(|y| y.region == x.region) {
-                        self.keep_views_apart(&x.clone(), &y.clone(), span)?;
+                        self.keep_views_apart(&x.clone(), &y.clone(), false, span)?;
                     }
                 }
             }
@@ -51,7 +52,9 @@ impl<'a> Body<'_, 'a> {
         Ok(())
     }
 
-    fn keep_views_apart(&mut self, a: &View, b: &View, span: &Span) -> Done<()> {
+    /// Refuses two parts of one array that overlap, and emits a check where this is known at run time only. They may be the `same` if what is done
+    /// then does nothing.
+    pub(super) fn keep_views_apart(&mut self, a: &View, b: &View, same: bool, span: &Span) -> Done<()> {
         if a == b {
             return self.fail(
                 span,
@@ -68,15 +71,27 @@ impl<'a> Body<'_, 'a> {
             let len = s.length(v)?;
             Ok(s.product_value(&w.times(&Product::operand(len))))
         };
-        let test = if a.is_contiguous() && b.is_contiguous() {
+        let apart = if a.is_contiguous() && b.is_contiguous() {
             let (len_a, len_b) = (words(self, a)?, words(self, b)?);
             let behind = ScalarExpr::cmp(Cond::Ge, Ty::Int, ScalarExpr::var(d), len_b.into());
             let before =
                 ScalarExpr::cmp(Cond::Le, Ty::Int, ScalarExpr::var(d), ScalarExpr::Neg(Box::new(len_a.into())));
-            self.test(ScalarExpr::Or(Box::new(behind), Box::new(before)))?
+            ScalarExpr::Or(Box::new(behind), Box::new(before))
         } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
-            // Different rows of one matrix have no common element.
-            Test::int(Cond::Ne, Operand::Var(d), Operand::Const(0))
+            // Elements at one distance from each other: they are the same if the distance of the parts is a multiple of it, and shorter
+            // than the parts.
+            let stride = a.dims.first().map(|dim| dim.stride.clone()).unwrap_or(Product::number(1));
+            let stride: ScalarExpr = self.product_value(&stride).into();
+            let of = |f: int_fn::Name, x: ScalarExpr, y: ScalarExpr| ScalarExpr::Apply(TableFn::Int(f), vec![x, y]);
+            let distance = ScalarExpr::var(d);
+            let turns = self.put(Ty::Int, of(int_fn::Name::Div, distance.clone(), stride.clone()))?;
+            let rest = of(int_fn::Name::Minus, distance, of(int_fn::Name::Mul, turns.into(), stride));
+            let (len_a, len_b) = (self.length(a)?, self.length(b)?);
+            let between = ScalarExpr::cmp(Cond::Ne, Ty::Int, rest, ScalarExpr::Const(0));
+            let behind = ScalarExpr::cmp(Cond::Ge, Ty::Int, turns.into(), len_b.into());
+            let before = ScalarExpr::cmp(Cond::Le, Ty::Int, turns.into(), ScalarExpr::Neg(Box::new(len_a.into())));
+            let apart = ScalarExpr::Or(Box::new(behind), Box::new(before));
+            ScalarExpr::Or(Box::new(between), Box::new(apart))
         } else {
             let help = "copy one of them before";
             return self.fail(
@@ -86,6 +101,9 @@ impl<'a> Body<'_, 'a> {
                 help,
             );
         };
+        let equal = ScalarExpr::cmp(Cond::Eq, Ty::Int, ScalarExpr::var(d), ScalarExpr::Const(0));
+        let apart = if same { ScalarExpr::Or(Box::new(equal), Box::new(apart)) } else { apart };
+        let test = self.test(apart)?;
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
         let reason = self.reason(format!("two parts of `{array}`, of which one is changed, overlap"));
         self.now.asserts.push(Stmt::Assert { test, why: AssertKind::Alias, reason });

@@ -154,6 +154,11 @@ impl Body<'_, '_> {
 
     /// A struct from its fields. Its type argument is the type of a field.
     pub(super) fn struct_of(&mut self, s: &ast::Struct, args: Vec<Value>, span: &Span) -> Done<Value> {
+        if s.constructor.is_some() {
+            let message = format!("`{}` has a constructor of its own, which belongs to the host", s.name.text);
+            let help = format!("write the fields themselves, as in `x ← zero({})` and `x.a += …`", s.name.text);
+            return self.fail(span, codes::UNSUPPORTED, message, help);
+        }
         let mut names = super::names(&self.s.structs, &HashMap::new());
         for ((_, written), value) in s.fields.iter().zip(&args) {
             if let (Some(written), Some(t)) = (written, value.type_of()) {

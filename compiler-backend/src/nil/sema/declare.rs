@@ -189,6 +189,7 @@ impl<'a> Sema<'a> {
 
     /// Leaves out a definition where calls look for one.
     fn forget(&mut self, n: usize) {
+        self.forgotten.insert(n);
         let f = self.definitions[n].ast;
         let alike = match f.instruction {
             Some(op) => self.by_instruction.get_mut(&(op, f.name.text.as_str())),

@@ -316,14 +316,20 @@ impl Sema<'_> {
         let entry = self.settings.entry.as_deref();
         let found = entries(self.inputs, entry);
         if let Some(first) = found.first() {
-            let (first, all): (_, Vec<usize>) = (*first, found.iter().map(|e| e.number).collect());
+            let (first, mut all): (_, Vec<usize>) = (*first, found.iter().map(|e| e.number).collect());
+            // Later definitions have taken the place of earlier ones, unless a line names one of those.
+            if all.iter().any(|n| !self.forgotten.contains(n)) {
+                all.retain(|n| !self.forgotten.contains(n));
+            }
             self.refuse_unread(all.as_slice(), &Choice::None, None)?;
             return self.in_one_scope(&first, all);
         }
         let d = match entry {
             Some(name) => {
                 let of_program = self.definitions.iter().filter(|d| !d.library);
-                let names: Vec<&str> = of_program.map(|d| d.ast.name.text.as_str()).collect();
+                let mut names: Vec<&str> = of_program.map(|d| d.ast.name.text.as_str()).collect();
+                names.retain(|name| !name.is_empty());
+                names.dedup();
                 let help = match names.is_empty() {
                     true => "the file defines no reversible function".to_string(),
                     false => format!("the file defines {}", names.join(", ")),

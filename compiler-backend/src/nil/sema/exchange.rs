@@ -76,6 +76,9 @@ impl Body<'_, '_> {
             let test = Test::int(Cond::Eq, a.len, b.len);
             self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
         }
+        if a.region == b.region {
+            self.keep_views_apart(a, b, true, span)?;
+        }
         let lens: Vec<Operand> = a.dims.iter().map(|d| d.len).collect();
         self.for_each(&lens, &mut |s, at| {
             s.statement(|s| {
@@ -417,7 +420,7 @@ impl Body<'_, '_> {
     }
 
     /// Ends the variables of a value that went elsewhere. Those of a parameter stay.
-    fn released(&mut self, value: &Value) {
+    pub(super) fn released(&mut self, value: &Value) {
         let types = value.type_of().map_or_else(Vec::new, |ty| ty.word_types());
         for (place, ty) in self.targets(value).unwrap_or_default().into_iter().zip(types) {
             if let Place::Var(var) = place
@@ -430,7 +433,7 @@ impl Body<'_, '_> {
     }
 
     /// Begins the variables of a value.
-    fn allocated(&mut self, value: &Value, ty: &Type) {
+    pub(super) fn allocated(&mut self, value: &Value, ty: &Type) {
         for (place, ty) in self.targets(value).unwrap_or_default().into_iter().zip(ty.word_types()) {
             if let Place::Var(var) = place {
                 let checks = self.ancilla_checks(ty);

@@ -68,10 +68,16 @@ impl Body<'_, '_> {
             let help = "keep the fields in vectors of their own";
             return self.fail(span, codes::TYPE, "a vector of structs with fields of several types", help);
         }
+        /// More than any memory has.
+        const MOST: u64 = 1 << 31;
         let ScalarExpr::Const(room) = self.fold(room) else {
             let help = "give a number, such as `FastStack{Float64}(1000)`";
             return self.fail(span, codes::UNSUPPORTED, "the room of a vector is not known here", help);
         };
+        if room > MOST / words.max(1).cast_unsigned() {
+            let help = "give room for as many elements as it will have";
+            return self.fail(span, codes::DIMENSIONS, "the room of a vector is larger than any memory", help);
+        }
         if existing.as_ref().is_some_and(|v| v.element != element || v.room.is_none()) {
             let help = "give the type that it was allocated with";
             return self.fail(span, codes::TYPE, "a vector of another type is deallocated here", help);
@@ -134,8 +140,7 @@ impl Body<'_, '_> {
         matches!(known, Some(Value::Array(_)))
     }
 
-    /// The element after the last, among the computations before the statement; and checks that there is room and, for the
-    /// inverse, that there is one to be taken.
+    /// The element after the last, among the computations before the statement; and a check that there is room.
     fn above_top(&mut self, name: &str, view: &View, span: &Span) -> Done<Value> {
         let (Some(Dim { len, .. }), Some(room)) = (view.dims.first(), view.room) else { return Err(Stop) };
         let top = self.temp("top", Ty::Int);
@@ -144,22 +149,24 @@ impl Body<'_, '_> {
             self.update(Sink::Pre, Acc::Add, false, id, Place::Var(top), vec![by]);
         }
         let full = match room {
-            Operand::Const(n) => format!("the vector `{name}` is full: it has room for {n} elements"),
+            Operand::Const(n) => format!(
+                "the vector `{name}` is full: it has room for {n} elements (`FastStack{{T}}(n)` has room for n)"
+            ),
             Operand::Var(_) | Operand::Mem(_) => format!("the vector `{name}` is full"),
         };
-        let empty = format!("the vector `{name}` is empty");
-        for (cond, b, reason) in [(Cond::Lt, room, full), (Cond::Ge, Operand::Const(0), empty)] {
-            let reason = self.reason(reason);
-            let test = Test::int(cond, *len, b);
-            self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Bounds, reason });
-        }
+        let reason = self.reason(full);
+        let test = Test::int(Cond::Lt, *len, room);
+        self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Bounds, reason });
         self.at(&View { room: None, ..view.clone() }, &[top], span)
     }
 
-    /// Changes the length of a vector by one.
-    fn lengthen(&mut self, view: &View) -> Done<()> {
-        let Some(Operand::Var(length)) = view.dims.first().map(|d| d.len) else { return Err(Stop) };
+    /// Changes the length of a vector by one. The inverse begins with a check that there is an element.
+    fn lengthen(&mut self, name: &str, view: &View) -> Done<()> {
+        let Some(len @ Operand::Var(length)) = view.dims.first().map(|d| d.len) else { return Err(Stop) };
         self.count(Place::Var(length), false);
+        let reason = self.reason(format!("the vector `{name}` is empty"));
+        let test = Test::int(Cond::Ge, len, Operand::Const(1));
+        self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Bounds, reason });
         Ok(())
     }
 
@@ -173,62 +180,76 @@ impl Body<'_, '_> {
         (at, span): (&Span, &Span),
     ) -> Done<()> {
         let outer = std::mem::take(&mut self.now.out);
-        let done = self.push_words((name, view), value, how, (at, span)).and_then(|()| self.lengthen(view));
+        let done = match how {
+            Push::Move => self.push_words((name, view), value, (at, span)),
+            Push::Copy => self.push_copy((name, view), |_| Ok(value.clone()), (at, span)),
+        };
+        let done = done.and_then(|()| self.lengthen(name, view));
         let block = std::mem::replace(&mut self.now.out, outer);
         done?;
         self.now.out.extend(if inverse { invert::block(&block) } else { block });
         Ok(())
     }
 
-    fn push_words(
+    /// Pushes a new variable with this value. Its inverse pops it, and ends it like any other: doubles may be off by a rounding error.
+    fn push_copy(
         &mut self,
         (name, view): (&str, &View),
-        value: &Value,
-        how: Push,
+        value: impl FnOnce(&mut Self) -> Done<Value>,
         (at, span): (&Span, &Span),
     ) -> Done<()> {
+        let copy = self.copied(name, &view.element, value, at)?;
+        self.push_words((name, view), &copy, (at, span))?;
+        self.released(&copy);
+        Ok(())
+    }
+
+    /// A new variable with a value, for the top of a stack.
+    pub(super) fn copied(
+        &mut self,
+        name: &str,
+        ty: &Type,
+        value: impl FnOnce(&mut Self) -> Done<Value>,
+        span: &Span,
+    ) -> Done<Value> {
+        let copy = self.new_variable(&format!("{name}.top"), ty);
+        self.statement(|s| {
+            s.expected_type = super::assign::scalar_type(&copy);
+            let value = value(s);
+            s.expected_type = None;
+            let value = s.value_as(value?, ty, span)?;
+            s.allocated(&copy, ty);
+            s.fill_value(&copy, value, span)
+        })?;
+        Ok(copy)
+    }
+
+    fn push_words(&mut self, (name, view): (&str, &View), value: &Value, (at, span): (&Span, &Span)) -> Done<()> {
         if value.type_of().as_ref() != Some(&view.element) {
             let message = format!("{} cannot be put on a vector of {}", value.describe(), view.element);
             return self.fail(at, codes::TYPE, message, "both must have one type");
         }
         self.statement(|s| {
             let to = s.above_top(name, view, span)?;
-            match how {
-                Push::Copy => s.fill_top(&to, value.clone(), name, span),
-                Push::Move => {
-                    let (Some(from), Some(to)) = (s.targets(value), s.targets(&to)) else {
-                        let help = "copy it: `x[end+1] ← e`";
-                        return s.fail(at, codes::NOT_ASSIGNABLE, "this is no variable that can be moved", help);
-                    };
-                    s.keep_all_apart(&from, span)?;
-                    let reads = s.now.reads.clone();
-                    s.keep_apart(&from, &reads, span)?;
-                    for (from, to) in from.iter().zip(to) {
-                        s.writable(*from, span)?;
-                        let row = pendula_isa::table::Row::Swap;
-                        let args = vec![(*from).into(), to.into()];
-                        s.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty: Ty::Int, args });
-                        let text = "the variable that takes a word from the vector must be zero before";
-                        let reason = s.reason(text.to_string());
-                        let test = Test::int(Cond::Eq, (*from).into(), Operand::Const(0));
-                        s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
-                    }
-                    Ok(())
-                }
+            let (Some(from), Some(to)) = (s.targets(value), s.targets(&to)) else {
+                let help = "copy it: `x[end+1] ← e`";
+                return s.fail(at, codes::NOT_ASSIGNABLE, "this is no variable that can be moved", help);
+            };
+            s.keep_all_apart(&from, span)?;
+            let reads = s.now.reads.clone();
+            s.keep_apart(&from, &reads, span)?;
+            for (from, to) in from.iter().zip(to) {
+                s.writable(*from, span)?;
+                let row = pendula_isa::table::Row::Swap;
+                let args = vec![(*from).into(), to.into()];
+                s.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty: Ty::Int, args });
+                let text = "the variable that takes a word from the vector must be zero before";
+                let reason = s.reason(text.to_string());
+                let test = Test::int(Cond::Eq, (*from).into(), Operand::Const(0));
+                s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
             }
+            Ok(())
         })
-    }
-
-    /// Gives a value to the element after the last. The inverse checks that it had this value.
-    fn fill_top(&mut self, to: &Value, value: Value, name: &str, span: &Span) -> Done<()> {
-        let ty = to.type_of().ok_or(Stop)?;
-        let value = self.value_as(value, &ty, span)?;
-        let reason = self.reason(format!("the last element of `{name}` is another"));
-        for place in self.targets(to).ok_or(Stop)? {
-            let test = Test::int(Cond::Eq, place.into(), Operand::Const(0));
-            self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
-        }
-        self.fill_value(to, value, span)
     }
 
     /// `x[end+1] ← e`, or, `inverse`, `x[end] → e`.
@@ -240,14 +261,8 @@ impl Body<'_, '_> {
         span: &Span,
     ) -> Done<()> {
         let outer = std::mem::take(&mut self.now.out);
-        let done = self.statement(|s| {
-            let to = s.above_top(name, view, span)?;
-            s.expected_type = super::assign::scalar_type(&to);
-            let value = s.eval(e);
-            s.expected_type = None;
-            s.fill_top(&to, value?, name, span)
-        });
-        let done = done.and_then(|()| self.lengthen(view));
+        let done = self.push_copy((name, view), |s| s.eval(e), (&e.span, span));
+        let done = done.and_then(|()| self.lengthen(name, view));
         let block = std::mem::replace(&mut self.now.out, outer);
         done?;
         self.now.out.extend(if inverse { invert::block(&block) } else { block });

@@ -9,7 +9,7 @@ use super::value::{ScalarExpr, Value};
 use crate::ir::{AssertKind, Condition, Operand, Stmt, Test};
 use crate::nil::ast::{self, ExprKind, Safe, Span, TextPart};
 use crate::nil::lexer::Lexer;
-use crate::nil::token::Tok;
+use crate::nil::token::{Kw, Tok};
 use crate::nil::{codes, is_host};
 
 impl Body<'_, '_> {
@@ -37,11 +37,11 @@ impl Body<'_, '_> {
                 Ok(())
             }
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
-            // In a file of the host, what changes none of the function's variables is the host's own.
-            Safe::Other(text) if self.is_in_host_file() && !self.may_change(text) => {
+            // In a file of the host, what has nothing to do with the function is the host's own.
+            Safe::Other(text) if self.is_in_host_file() && !self.concerns(text) => {
                 let message = format!("the host statement `{}` is skipped", self.source(span));
                 let place = pendula_isa::diagnostic::Place { file: self.file, span: span.clone() };
-                let help = "it changes no variable of the function: it has no meaning here";
+                let help = "it names no variable of the function: it has no meaning here";
                 let note = Diagnostic::warning(codes::SKIPPED, message).at(place, "").help(help);
                 self.s.diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
                 Ok(())
@@ -58,36 +58,23 @@ impl Body<'_, '_> {
         self.s.inputs.get(self.file as usize).is_some_and(|i| is_host(&i.name))
     }
 
-    /// Whether a host statement may change a variable of the function: it assigns to one, or to a part of one; or it has
-    /// one, and calls a function whose name ends with `!`.
-    fn may_change(&self, text: &str) -> bool {
+    /// Whether a host statement may have something to do with the function: it names one of its variables, may do so in a text, or leaves it.
+    fn concerns(&self, text: &str) -> bool {
         let mut lexer = Lexer::new(text, 0, text.len());
-        // The name that the last operand began with, here and in the brackets around.
-        let (mut root, mut outer) = (None, Vec::new());
-        let (mut last, mut calls, mut has) = (Tok::Semi, false, false);
         loop {
             let token = lexer.token();
             let own = text.get(token.start..token.end).unwrap_or("");
+            let leaves = |name: &str| matches!(name, "exit" | "quit" | "throw" | "error" | "rethrow" | "eval");
             match token.kind {
-                Tok::Eof => return calls && has,
-                Tok::Ident if last == Tok::Dot => calls |= own.ends_with('!'),
-                Tok::Ident => {
-                    has |= self.scopes.find(own).is_some();
-                    calls |= own.ends_with('!') && self.scopes.find(own).is_none();
-                    root = Some(own);
-                }
-                Tok::Dot => {}
-                Tok::LBrack | Tok::LParen | Tok::LBrace => outer.push(root.take()),
-                Tok::RBrack | Tok::RParen | Tok::RBrace => root = outer.pop().flatten(),
-                Tok::Equals | Tok::Assign(..) | Tok::BadAssign | Tok::Exchange | Tok::Alloc | Tok::Free => {
-                    // Several names in parentheses.
-                    if last == Tok::RParen || root.take().is_some_and(|name| self.scopes.find(name).is_some()) {
-                        return true;
-                    }
-                }
-                _ => root = None,
+                Tok::Eof => return false,
+                Tok::Ident if self.scopes.find(own).is_some() || leaves(own) => return true,
+                Tok::Kw(Kw::Return | Kw::Break | Kw::Continue) | Tok::Macro => return true,
+                Tok::Str { .. } | Tok::HostText if own.contains('$') => return true,
+                Tok::OpenText | Tok::OpenComment => return true,
+                // `@.`
+                Tok::Unknown if own == "@" => return true,
+                _ => {}
             }
-            last = token.kind;
         }
     }
 

@@ -13,6 +13,7 @@ use super::{Done, Stop};
 use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, Stmt, Test, identity, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::parser::called;
+use crate::nil::types::Type;
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
 
@@ -291,11 +292,19 @@ impl Body<'_, '_> {
         span: &Span,
     ) -> Done<()> {
         self.statement(|s| {
-            let mut lens = None;
+            let (mut lens, mut views) = (None, Vec::new());
             for a in args {
                 if let Value::Array(view) = s.eval(a)? {
                     lens.get_or_insert_with(|| view.dims.iter().map(|d| d.len).collect::<Vec<Operand>>());
+                    views.push(view);
                 }
+            }
+            // Parts of one array that are exchanged or rotated.
+            if let (Some(2..), [a, b, ..]) = (operands(name), &views[..])
+                && a.region == b.region
+                && a != b
+            {
+                s.keep_views_apart(a, b, true, span)?;
             }
             let Some(lens) = lens else {
                 return s.fail(span, codes::TYPE, "a call with a point goes over arrays", "leave out the point");
@@ -388,7 +397,10 @@ impl Body<'_, '_> {
                 let quarter = Value::Num(ScalarExpr::Lit(Literal::Float(std::f64::consts::FRAC_PI_4)), None);
                 self.neg_stmt(&values[1], span).and_then(|()| self.rot(&values, quarter, &all, span))
             }
-            _ => all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY"))),
+            _ => {
+                self.fits_stack(&values[0], span)?;
+                all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY")))
+            }
         };
         let block = std::mem::replace(&mut self.now.out, outer);
         done?;
@@ -580,13 +592,10 @@ impl Body<'_, '_> {
         let top = Mem { base: Some(count), index: None, offset: first + 1, region: words };
         let room = Test::int(Cond::Lt, Operand::Var(count), Operand::Const(STACK - 1));
         let clear = Test::int(Cond::Eq, Operand::Mem(top), Operand::Const(0));
-        let some = Test::int(Cond::Ge, Operand::Var(count), Operand::Const(0));
         let full = self.reason(format!("the stack is full: it holds {} words", STACK - 1));
         let empty = self.reason("the stack is empty".to_string());
         let used = self.reason("the word above the stack is not zero".to_string());
-        let mut body: Vec<Stmt> = [(room, full), (some, empty)]
-            .map(|(test, reason)| Stmt::Assert { test, why: AssertKind::Bounds, reason })
-            .into();
+        let mut body = vec![Stmt::Assert { test: room, why: AssertKind::Bounds, reason: full }];
         body.push(Stmt::Assert { test: clear, why: AssertKind::User, reason: used });
         body.push(if copy {
             let (acc, func) = (super::accumulator(ty), identity(ty));
@@ -603,7 +612,26 @@ impl Body<'_, '_> {
         let at = |s: Vec<Stmt>| -> Vec<LocatedStmt> { s.into_iter().map(|s| s.at(loc)).collect() };
         self.emit(Sink::Out, Stmt::With { name: self.span_name(), compute: at(take), body: at(body) });
         self.count(one(counter), false);
+        // The inverse begins with this.
+        let some = Test::int(Cond::Ge, Operand::Mem(counter), Operand::Const(1));
+        self.emit(Sink::Out, Stmt::Assert { test: some, why: AssertKind::Bounds, reason: empty });
         Ok(())
+    }
+
+    /// Refuses a value that the host's stack for one type does not take.
+    fn fits_stack(&mut self, v: &Value, span: &Span) -> Done<()> {
+        let Some(kind) = self.stack.checked_sub(1).and_then(|n| self.s.stacks.get(n)).copied() else { return Ok(()) };
+        let wanted = match kind {
+            _ if kind.starts_with("FLOAT") => Type::Num(Ty::F),
+            _ if kind.starts_with("INT") => Type::Num(Ty::Int),
+            _ if kind.starts_with("COMPLEX") => Type::Complex(Ty::F),
+            _ => Type::Bool,
+        };
+        if v.type_of().as_ref() == Some(&wanted) {
+            return Ok(());
+        }
+        let message = format!("`{kind}_STACK` is for {wanted}, found {}", v.describe());
+        self.fail(span, codes::TYPE, message, "use the stack of its type, or `GLOBAL_STACK`")
     }
 
     /// The region of the stack's count; the region of its words is the next one.

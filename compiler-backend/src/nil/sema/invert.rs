@@ -1,7 +1,8 @@
 //! The inverse of statements, by their syntax. Loops keep their bounds inside `~`, because the end of a range is known
 //! when the range is compiled.
 
-use crate::nil::ast::{Condition, Expr, ExprKind, Name, Side, Span, Stmt, StmtKind};
+use super::exchange::{above, is_end};
+use crate::nil::ast::{Binary, Condition, Expr, ExprKind, Name, Side, Span, Stmt, StmtKind};
 
 /// The inverse of statements: the inverse of each, last one first.
 pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
@@ -162,6 +163,14 @@ pub(super) fn invert(s: &Stmt) -> Stmt {
         }
         // What has no value before it has one after it, and the other way.
         StmtKind::Exchange { left, right } => {
+            // `x[end+1] ↔ y`, which pushes y and leaves it without a value, is undone by `x[end] ↔ y::∅`.
+            for (stack, other, first) in [(left, right, true), (right, left, false)] {
+                if let Some(popped) = pushed_and_popped(stack, other) {
+                    let other = Side { place: other.place.clone(), empty: !other.empty };
+                    let (left, right) = if first { (popped, other) } else { (other, popped) };
+                    return Stmt { kind: StmtKind::Exchange { left, right }, span: s.span.clone() };
+                }
+            }
             let side = |of: &Side, other: &Side| Side { place: of.place.clone(), empty: other.empty };
             StmtKind::Exchange { left: side(left, right), right: side(right, left) }
         }
@@ -192,6 +201,24 @@ pub(super) fn invert(s: &Stmt) -> Stmt {
         }
     };
     Stmt { kind, span: s.span.clone() }
+}
+
+/// For the side `x[end+1]` of an exchange that pushes the other, `x[end]`; and the other way for one that pops.
+fn pushed_and_popped(stack: &Side, other: &Side) -> Option<Side> {
+    let ExprKind::Index(of, at) = &stack.place.kind else { return None };
+    let [at] = &at[..] else { return None };
+    let expr = |kind: ExprKind| Expr { kind, span: at.span.clone() };
+    let end = || expr(ExprKind::Name("end".to_string()));
+    let index = match (above(at), is_end(at), other.empty) {
+        (true, _, false) => end(),
+        (_, true, true) => {
+            let (left, right) = (Box::new(end()), Box::new(expr(ExprKind::Int("1".to_string()))));
+            expr(ExprKind::Binary { op: Binary::Add, dot: false, left, right })
+        }
+        _ => return None,
+    };
+    let kind = ExprKind::Index(of.clone(), vec![index]);
+    Some(Side { place: Expr { kind, span: stack.place.span.clone() }, empty: false })
 }
 
 fn exchanged(c: &Condition) -> Condition {

@@ -218,6 +218,8 @@ struct Sema<'a> {
     diagnostics: Vec<Diagnostic>,
     depth: usize,
     name_counts: HashMap<String, u32>,
+    /// Definitions whose place later ones for the same types have taken.
+    forgotten: HashSet<usize>,
     /// The host's stacks for one type each that the program uses, after its global one.
     stacks: Vec<&'static str>,
     /// The indices of the program's reasons.
@@ -265,6 +267,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         diagnostics: Vec::new(),
         depth: 0,
         name_counts: HashMap::new(),
+        forgotten: HashSet::new(),
         stacks: Vec::new(),
         reasons: HashMap::new(),
         wants_arguments: false,
@@ -409,6 +412,7 @@ fn sparse_matrix() -> ast::Struct {
             (name("rowval"), Some(vector(int()))),
             (name("nzval"), Some(vector(ty("T", Vec::new())))),
         ],
+        constructor: None,
         span: 0..0,
     }
 }

@@ -15,7 +15,11 @@ impl Body<'_, '_> {
     pub(super) fn is_type(&self, e: &ast::Expr) -> bool {
         match &e.kind {
             ExprKind::Name(name) => {
-                self.scopes.find(name).is_none() && (self.types.contains_key(name) || number(name).is_some())
+                self.scopes.find(name).is_none()
+                    && (self.types.contains_key(name)
+                        || number(name).is_some()
+                        || matches!(name.as_str(), "Bool" | "ComplexF64")
+                        || self.s.structs.get(name).is_some())
             }
             ExprKind::Type(_) => true,
             _ => false,

@@ -391,13 +391,16 @@ fn is_for(s: &ast::Stmt) -> bool {
     }
 }
 
-/// Whether a block, perhaps with marks before it, opens more routines than it undoes, or fewer.
+/// Whether it is a routine or its end with marks before it, or a block with marks that opens more routines than it undoes, or fewer.
 fn opens_routine(s: &ast::Stmt) -> bool {
     match &s.kind {
-        StmtKind::Marked(_, inner) => opens_routine(inner),
+        StmtKind::Marked(_, inner) => {
+            matches!(inner.kind, StmtKind::Routine { .. } | StmtKind::Unroutine { .. }) || opens_routine(inner)
+        }
         StmtKind::Block(list) => {
             let opened = list.iter().filter(|s| matches!(s.kind, StmtKind::Routine { .. })).count();
-            opened != list.iter().filter(|s| matches!(s.kind, StmtKind::Unroutine { .. })).count()
+            let undone = list.iter().filter(|s| matches!(s.kind, StmtKind::Unroutine { .. })).count();
+            opened != undone || list.iter().any(opens_routine)
         }
         _ => false,
     }
@@ -405,33 +408,35 @@ fn opens_routine(s: &ast::Stmt) -> bool {
 
 /// Statements with those of such blocks in their place, each under the block's marks.
 fn flattened(list: &[ast::Stmt]) -> Vec<ast::Stmt> {
-    fn within(s: &ast::Stmt, marks: &mut Vec<Mark>, out: &mut Vec<ast::Stmt>) {
-        match &s.kind {
-            StmtKind::Marked(mark, inner) => {
-                marks.push(*mark);
-                within(inner, marks, out);
-                marks.pop();
-            }
-            StmtKind::Block(list) => {
-                for s in list {
-                    let marked = |inner: ast::Stmt, mark: &Mark| match &inner.kind {
-                        StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => inner,
-                        _ => {
-                            let span = inner.span.clone();
-                            ast::Stmt { kind: StmtKind::Marked(*mark, Box::new(inner)), span }
-                        }
-                    };
-                    out.push(marks.iter().rev().fold(s.clone(), marked));
-                }
-            }
-            _ => out.push(s.clone()),
-        }
-    }
     let mut out = Vec::new();
     for s in list {
-        if opens_routine(s) { within(s, &mut Vec::new(), &mut out) } else { out.push(s.clone()) }
+        if opens_routine(s) { flatten(s, &mut Vec::new(), &mut out) } else { out.push(s.clone()) }
     }
     out
+}
+
+fn flatten(s: &ast::Stmt, marks: &mut Vec<Mark>, out: &mut Vec<ast::Stmt>) {
+    let marked = |s: &ast::Stmt, marks: &[Mark]| {
+        let wrap = |inner: ast::Stmt, mark: &Mark| {
+            let span = inner.span.clone();
+            ast::Stmt { kind: StmtKind::Marked(*mark, Box::new(inner)), span }
+        };
+        marks.iter().rev().fold(s.clone(), wrap)
+    };
+    match &s.kind {
+        StmtKind::Marked(mark, inner) => {
+            marks.push(*mark);
+            flatten(inner, marks, out);
+            marks.pop();
+        }
+        StmtKind::Block(list) if opens_routine(s) => list.iter().for_each(|s| flatten(s, marks, out)),
+        StmtKind::Routine { name, body } => {
+            let body = body.iter().map(|s| marked(s, marks)).collect();
+            out.push(ast::Stmt { kind: StmtKind::Routine { name: name.clone(), body }, span: s.span.clone() });
+        }
+        StmtKind::Unroutine { .. } => out.push(s.clone()),
+        _ => out.push(marked(s, marks)),
+    }
 }
 
 /// The index of the `~@routine` for the routine at `n`, and whether the routines between them are undone between them,

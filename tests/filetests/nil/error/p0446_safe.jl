@@ -4,5 +4,8 @@
     @safe v[n] .= 0.0 #! P0446 this host statement
     @safe push!(v, 1.0) #! P0446 this host statement
     @safe (a, x) = (1.0, 2.0) #! P0446 this host statement
-    @safe n == 2 && println("two") #! P0461
+    @safe n == 2 && println("two") #! P0446 this host statement
+    @safe count(m) && return #! P0446 this host statement
+    @safe @. w = 2 * w #! P0446 this host statement
+    @safe w[1] = 3 #! P0461
 end

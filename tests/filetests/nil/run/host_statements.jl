@@ -13,8 +13,8 @@ end
 @i function f(y, v, A)
     inner(y, v)
     inner(y, view(A, :, 2))
-    @safe if length(v) > 1 #! P0461
-        log(COUNTER, y)
+    @safe if COUNTER[] > 1 #! P0461
+        log(COUNTER)
     end
     z ← zero(real(Complex{Float64}))
     z += y
