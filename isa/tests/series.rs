@@ -105,12 +105,12 @@ fn powers_of_zero_and_high_orders() {
 /// Derivatives that do not exist stop the computation as those of tangents do; a constant argument has none.
 #[test]
 fn missing_derivatives() {
-    let root = TableFn::F(f_fn::Name::Sqrt);
-    assert_eq!(jet(Env::default(), root, &[doubles(&[0.0, 1.0])]), None);
+    let angle = TableFn::F(f_fn::Name::Asin);
+    assert_eq!(jet(Env::default(), angle, &[doubles(&[1.0, 1.0])]), None);
     let mut series = Series::default();
     series.begin(Env::default(), 3);
     series.argument(Ty::F, 0, true);
-    assert_eq!(series.run(root, 0), Ok(&[0, 0, 0][..]));
+    assert_eq!(series.run(angle, 0), Ok(&[0, 0, 0][..]));
 }
 
 /// The number that a word stands for; of a logarithmic number, the logarithm of its magnitude.

@@ -87,7 +87,6 @@ fn host_constructs() {
     one("@show a", "P0411", "@show");
     one("a += @view x[1]", "P0411", "@view");
     one("a += ::Int", "P0413", "::");
-    one("a += f(i -> i + 1)", "P0414", "->");
     one("a += f(i for i in 1:2)", "P0414", "for");
     one("a += (1 => 2)", "P0414", "=>");
     one("a += x isa Int", "P0414", "isa");
