@@ -168,8 +168,8 @@ impl FunctionVisitor for Differences<'_, '_> {
                 let factor = exponent.fold(1.0, f64::max);
                 let rounding = if n.is_some() { 4.0 * calculus.noise(1.0) * spread * factor } else { output.noise(y) };
                 let bound = 4.0 * (narrow - wide).abs() + 16.0 * rounding / h + loss + 1e-9 * slope.abs();
-                // If two widths disagree, a kink or a pole is near.
-                if bound > 1e-3 * (slope.abs() + 1.0) {
+                // If two widths disagree, or their difference overflows, a kink or a pole is near.
+                if !bound.is_finite() || bound > 1e-3 * (slope.abs() + 1.0) {
                     continue;
                 }
                 let found = match n {
