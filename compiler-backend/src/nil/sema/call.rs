@@ -318,7 +318,7 @@ impl<'a> Body<'_, 'a> {
 
     /// A number that is written as an argument that the function changes: an ancilla, which must have this value again
     /// afterwards.
-    fn lent(&mut self, v: Value, span: &Span) -> Done<Value> {
+    pub(super) fn lent(&mut self, v: Value, span: &Span) -> Done<Value> {
         let Value::Num(x @ (ScalarExpr::Lit(_) | ScalarExpr::Const(_)), ty) = v else { return Ok(v) };
         let ty = ty.unwrap_or(Ty::F);
         let x = self.typed(x, ty, span)?;
@@ -330,23 +330,6 @@ impl<'a> Body<'_, 'a> {
             self.accumulate(Sink::Pre, Place::Var(var), ty, acc, false, x)?;
         }
         Ok(Value::Num(ScalarExpr::var(var), Some(ty)))
-    }
-
-    /// The keywords of a call. What a function does with a keyword, the caller does not see: one that is changed is lent.
-    fn keywords_lent(
-        &mut self,
-        n: usize,
-        passed: &[(ast::Name, ast::Expr)],
-        values: &[Value],
-        span: &Span,
-    ) -> Done<Vec<(String, Value)>> {
-        let mut keys = self.keywords(n, passed, values, span)?;
-        for (name, v) in &mut keys {
-            if is_constant(v) && self.s.changes_keyword(n, name) {
-                *v = self.lent(v.clone(), span)?;
-            }
-        }
-        Ok(keys)
     }
 
     /// An argument as it is passed: a number that is changed is lent, and so is a computed one that is a keyword.
@@ -467,7 +450,7 @@ impl<'a> Body<'_, 'a> {
 }
 
 /// Whether the value of a keyword is known during compilation: the function is then compiled for this value.
-fn is_constant(v: &Value) -> bool {
+pub(super) fn is_constant(v: &Value) -> bool {
     matches!(v, Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)))
 }
 

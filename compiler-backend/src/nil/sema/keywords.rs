@@ -1,6 +1,7 @@
 //! The keywords of calls.
 
 use super::body::Body;
+use super::call::is_constant;
 use super::value::Value;
 use super::{Done, Stop};
 use crate::nil::ast::{self, Span};
@@ -10,8 +11,25 @@ use crate::nil::codes;
 type Keyword<'e> = (ast::Name, Option<Value>, Option<&'e ast::Expr>);
 
 impl Body<'_, '_> {
+    /// The keywords of a call. What a function does with a keyword, the caller does not see: one that is changed is lent.
+    pub(super) fn keywords_lent(
+        &mut self,
+        n: usize,
+        passed: &[(ast::Name, ast::Expr)],
+        values: &[Value],
+        span: &Span,
+    ) -> Done<Vec<(String, Value)>> {
+        let mut keys = self.keywords(n, passed, values, span)?;
+        for (name, v) in &mut keys {
+            if is_constant(v) && self.s.changes_keyword(n, name) {
+                *v = self.lent(v.clone(), span)?;
+            }
+        }
+        Ok(keys)
+    }
+
     /// The keyword arguments of a call, with the defaults of the missing ones.
-    pub(super) fn keywords(
+    fn keywords(
         &mut self,
         n: usize,
         passed: &[(ast::Name, ast::Expr)],
