@@ -52,7 +52,7 @@ enum Word {
 /// The host does not have enough memory.
 pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<SpanEffects>, ConfigError> {
     let module = machine.program().module();
-    let inputs = values::marked(module, |import, _| import);
+    let inputs = values::marked_symbols(module, |import, _| import);
     Ok(footprint(machine, start, module, (&inputs, &[]))?.seen.spans)
 }
 

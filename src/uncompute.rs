@@ -39,8 +39,8 @@ pub fn places(module: &Module, variables: Option<&[Variable]>) -> Shared {
     match variables {
         Some(store) => Shared { inputs: store::places(module, store), results: store::places(module, store) },
         None => Shared {
-            inputs: values::marked(module, |import, _| import),
-            results: values::marked(module, |_, export| export),
+            inputs: values::marked_symbols(module, |import, _| import),
+            results: values::marked_symbols(module, |_, export| export),
         },
     }
 }

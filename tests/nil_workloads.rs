@@ -315,7 +315,7 @@ fn numbers(argument: &Argument) -> Vec<f64> {
     match argument {
         Argument::Number(n) => vec![one(n)],
         Argument::Array(_, n) => n.iter().map(one).collect(),
-        Argument::Tuple(parts) => parts.iter().flat_map(numbers).collect(),
+        Argument::Tuple(parts) | Argument::List(parts) => parts.iter().flat_map(numbers).collect(),
     }
 }
 

@@ -154,6 +154,11 @@ pub fn name_in_source(name: &str) -> &str {
     base.strip_suffix('_').filter(taken).or_else(|| base.strip_prefix('_').filter(taken)).unwrap_or(base)
 }
 
+/// The data symbol that holds the length of a vector that grows, whose elements are in the data symbol `symbol`.
+pub fn length_of(symbol: &str) -> String {
+    format!("{symbol}.count")
+}
+
 impl Variable {
     /// The number of words of an element.
     pub fn width(&self) -> u64 {

@@ -66,6 +66,7 @@ pub(super) enum Kind {
     /// The lengths, the number of numbers, whether all are whole, and whether all are truth values.
     Array(Vec<usize>, usize, bool, bool),
     Tuple(Vec<Kind>),
+    List(Vec<Kind>),
 }
 
 impl Kind {
@@ -79,6 +80,7 @@ impl Kind {
                 let (whole, truths) = (items.iter().all(Number::is_whole), items.iter().all(truth));
                 Kind::Array(lens.clone(), items.len(), whole, truths)
             }
+            Argument::List(parts) => Kind::List(parts.iter().map(Kind::of).collect()),
             Argument::Tuple(parts) => Kind::Tuple(parts.iter().map(Kind::of).collect()),
         }
     }

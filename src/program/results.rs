@@ -160,7 +160,7 @@ pub(super) fn put_argument(
     let data = data.map_err(|why| Error::argument(&why))?;
     for (symbol, data) in symbols.iter().zip(&data) {
         let place = values::find(module, symbol).map_err(|e| Error::failed(ErrorKind::Argument, e))?;
-        if place.count() as usize != data.words().len() {
+        if place.most() as usize != data.words().len() {
             return Err(Error::argument(&format!("`{symbol}` has {}", plural(place.count(), "word"))));
         }
         values::put(machine, &place, data.words());
@@ -238,6 +238,20 @@ impl<'p> Names<'p> {
                 let negative = word(&format!("{name}.signbit")).is_some_and(|n| n.word() != 0);
                 Some(Value::Logarithm { log: word(&format!("{name}.log"))?.to_f64(), negative })
             }
+            Type::Array { element, .. } if element.words().is_none() => {
+                let leaves = element.stacked(name)?;
+                let place = values::find(self.module, &leaves.first()?.0).ok()?;
+                let count = self.layouts.get(&place)?.lens.first().copied()?;
+                let one = |n: usize| {
+                    let own = |name: &str| {
+                        let all = numbers(name)?;
+                        let size = all.len().checked_div(count)?;
+                        all.get(n * size..(n + 1) * size).map(<[Number]>::to_vec)
+                    };
+                    self.value(element, name, &own, derivative)
+                };
+                Array::new(vec![count], (0..count).map(one).collect::<Option<_>>()?).map(Value::Array)
+            }
             Type::Array { element, .. } => {
                 let in_logs = matches!(**element, Type::Log { .. });
                 let symbol = if in_logs { format!("{name}.log") } else { name.to_string() };
@@ -245,6 +259,11 @@ impl<'p> Names<'p> {
                 let find = |symbol: &str| values::find(self.module, symbol).ok();
                 let place = find(&format!("{symbol}$")).or_else(|| find(&symbol))?;
                 let layout = self.layouts.get(&place)?;
+                let resized = match layout.stacked {
+                    true => Some(layout.inner()),
+                    false => place.growing.map(|_| layout.with_words(list.len())),
+                };
+                let layout = resized.as_ref().unwrap_or(layout);
                 let in_order: Vec<Number> = layout.order.iter().filter_map(|at| list.get(*at).copied()).collect();
                 let element = |parts: &[Number]| match (parts, &**element) {
                     ([one], Type::Log { .. }) if !derivative => {

@@ -209,9 +209,22 @@ impl Value {
         }
     }
 
+    /// Whether it is, or contains, an array.
+    fn holds_arrays(&self) -> bool {
+        match self {
+            Value::Array(_) => true,
+            Value::Struct(_, fields) => fields.iter().any(|(_, v)| v.holds_arrays()),
+            Value::Tuple(parts) => parts.iter().any(Value::holds_arrays),
+            Value::Bool(_) | Value::Number(_) | Value::Complex(..) | Value::Logarithm { .. } => false,
+        }
+    }
+
     /// Converts it to an argument of a Nil program.
     pub(super) fn argument(&self) -> Result<Argument, Error> {
         Ok(match self {
+            Value::Array(a) if a.elements.iter().any(Value::holds_arrays) => {
+                Argument::List(a.elements.iter().map(Value::argument).collect::<Result<_, _>>()?)
+            }
             Value::Array(a) => {
                 let mut numbers = Vec::with_capacity(a.elements.len());
                 a.by_column().try_for_each(|v| v.parts(&mut numbers))?;

@@ -303,7 +303,7 @@ fn flatten(item: Argument, out: &mut Vec<Number>) -> Option<()> {
     match item {
         Argument::Number(n) => out.push(n),
         Argument::Tuple(parts) => parts.into_iter().try_for_each(|p| flatten(p, out))?,
-        Argument::Array(..) => return None,
+        Argument::Array(..) | Argument::List(_) => return None,
     }
     Some(())
 }

@@ -1,6 +1,8 @@
 //! Parts of the state by the names that stand in a module: registers, data symbols, and variables of Nil.
 
-use pendula_isa::module::{Module, SymbolKind};
+use std::collections::HashSet;
+
+use pendula_isa::module::{Module, SymbolKind, length_of};
 use pendula_isa::types::{Reg, Ty};
 
 use crate::state::values::error::ValueError;
@@ -71,20 +73,41 @@ pub(crate) fn within(name: &str, (start, len): (u64, u64), index: Option<u64>) -
     }
 }
 
-/// The data symbols whose import and export marks satisfy `wanted`, in the order of addresses.
+/// The data symbols whose import and export marks satisfy `wanted`, in the order of addresses; those of a vector that
+/// grows are one place.
 pub fn marked(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place> {
     let variables = module.variables_by_symbol();
+    let lengths: HashSet<String> = module.variables.iter().map(|v| length_of(&v.symbol)).collect();
+    let hidden = |place: &Place| place.source.is_none() && lengths.contains(&place.name);
+    let place = |name: &str, start: u64, (ty, len): (Ty, u64)| match variables.get(name) {
+        Some(v) => variables::place(module, v, start, (ty, len)),
+        None => symbol(name, start, (ty, len)),
+    };
+    let mut out = selected(module, wanted, place);
+    out.retain(|place| !hidden(place));
+    out
+}
+
+/// The same as whole data symbols, whatever they are in the source.
+pub fn marked_symbols(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place> {
+    selected(module, wanted, symbol)
+}
+
+fn symbol(name: &str, start: u64, (ty, len): (Ty, u64)) -> Place {
+    Place::new(name, ty, Location::Memory { start, len, array: len != 1 })
+}
+
+fn selected(
+    module: &Module,
+    wanted: impl Fn(bool, bool) -> bool,
+    place: impl Fn(&str, u64, (Ty, u64)) -> Place,
+) -> Vec<Place> {
     let mut out: Vec<(u64, Place)> = module
         .symbols
         .iter()
         .filter_map(|s| match s.kind {
             SymbolKind::Data { ty, len, import, export } if wanted(import, export) => {
-                let at = Location::Memory { start: s.value, len, array: len != 1 };
-                let place = match variables.get(s.name.as_str()) {
-                    Some(v) => variables::place(v, s.value, (ty, len)),
-                    None => Place::new(s.name.clone(), ty, at),
-                };
-                Some((s.value, place))
+                Some((s.value, place(&s.name, s.value, (ty, len))))
             }
             SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
         })

@@ -10,7 +10,7 @@ use pendula_vm::Machine;
 
 use crate::state::arrays::{self, Number};
 use crate::state::language;
-pub use crate::state::names::marked;
+pub use crate::state::names::{marked, marked_symbols};
 
 pub(super) mod error;
 mod members;
@@ -23,7 +23,7 @@ pub use error::ValueError;
 use error::bad;
 pub use number::parse_number;
 use number::word;
-pub use place::{Location, Place};
+pub use place::{Growing, Location, Place};
 use place::{NARROW, TRUTH};
 
 /// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a
@@ -64,7 +64,7 @@ pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) ->
         (Some(source), None) => words_of(place, &parse::argument(place, source, value)?, format)?,
         (None, None) => words_of(place, &parse::list(value)?, format)?,
         (source, Some(path)) => {
-            let most = place.count();
+            let most = place.most();
             let numbers = arrays::read(path, usize::try_from(most).unwrap_or(usize::MAX))?;
             if numbers.len() as u64 > most {
                 return Err(ValueError::TooMany { name: place.name.clone(), len: most, path: path.to_string() });
@@ -121,6 +121,9 @@ pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec
         words.resize(expected as usize, 0);
         return Ok(words);
     }
+    if place.growing.is_some_and(|g| words.len() as u64 <= g.room && (words.len() as u64).is_multiple_of(g.width)) {
+        return Ok(words);
+    }
     if words.len() as u64 != expected {
         return Err(ValueError::Length { name: name.clone(), len: expected, found: words.len() });
     }
@@ -131,14 +134,18 @@ pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec
     Ok(words)
 }
 
-/// Writes the words of a place; their number must match the place's.
+/// Writes the words of a place; their number must match the place's, unless it is a vector that grows.
 pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
     match place.at {
         Location::Register(reg) => words.iter().for_each(|word| machine.set_register(reg, *word)),
         Location::Cell(at) => words.iter().for_each(|word| machine.set_cell(at, *word)),
         Location::Memory { start, .. } => {
             // A data symbol lies in the data segment, which fits the memory.
-            let words: Vec<u64> = words.iter().map(|w| machine.narrowed(*w)).collect();
+            let mut words: Vec<u64> = words.iter().map(|w| machine.narrowed(*w)).collect();
+            if let Some(g) = place.growing {
+                machine.set_words(g.length as usize, &[words.len() as u64 / g.width]);
+                words.resize(g.room as usize, 0);
+            }
             machine.set_words(start as usize, &words);
         }
     }
@@ -168,7 +175,10 @@ pub fn words<'m>(machine: &'m Machine<'_>, place: &Place) -> Cow<'m, [u64]> {
         Location::Register(reg) => Cow::Borrowed(std::slice::from_ref(&machine.registers()[reg.index()])),
         Location::Cell(at) => Cow::Owned(vec![machine.cell(at)]),
         Location::Memory { start, len, .. } => {
-            Cow::Borrowed(machine.memory().get(start as usize..(start + len) as usize).unwrap_or(&[]))
+            let memory = machine.memory();
+            let now = |g: place::Growing| g.words(memory.get(g.length as usize).copied().unwrap_or(0));
+            let len = place.growing.map_or(len, now);
+            Cow::Borrowed(memory.get(start as usize..(start + len) as usize).unwrap_or(&[]))
         }
     }
 }

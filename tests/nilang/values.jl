@@ -62,6 +62,48 @@ end
     @test check_inv(through, (1.5, 0.0))
 end
 
+@testset "vectors from outside, arrays of arrays, numbers of the host" begin
+    @i function keep(xs, s, y)
+        for i = 1:length(y)
+            if (y[i] > 0, y[i] > 0)
+                xs[end+1] ← y[i]
+            end
+        end
+        for x in xs
+            s += x^2
+        end
+    end
+    @test keep(Float64[], 0.0, [1.5, -2.0, 3.5])[1] == [1.5, 3.5]
+    @test check_inv(keep, (Float64[], 0.0, [1.5, -2.0, 3.5]))
+    @test check_grad(keep, ([1.0], 0.0, [1.5, -2.0, 3.5]); iloss=2)
+    @i function moved(x, y)
+        x[end+1] ↔ y
+        y ← 2
+    end
+    @test moved([1, 2, 3], 4) == ([1, 2, 3, 4], 2)
+    @test check_inv(moved, ([1, 2, 3], 3))
+    @i function dots(s, xs)
+        for i = 1:length(xs), j = 1:length(xs[i])
+            s += i * xs[i][j]
+        end
+    end
+    @test dots(0.0, [[1.0, 2.0], [3.0, 4.0]])[1] == 17.0
+    @test check_grad(dots, (0.0, [[1.0, 2.0], [3.0, 4.0]]); iloss=1)
+    @i function turns(y, a, x)
+        for i = 1:length(x)
+            (y |> tget(i)) += a * (x |> tget(i))
+        end
+    end
+    @test turns((0.0, 0.0), 2.0, (1.0, 3.0))[1] == (2.0, 6.0)
+    @test check_inv(turns, ((0.0, 0.0), 2.0, (1.0, 3.0)))
+    shiba = 18
+    @i function host(y, x)
+        y += shiba * x
+    end
+    @test host(0.0, 2.0)[1] == 36.0
+    @test check_grad(host, (0.0, 2.0); iloss=1)
+end
+
 @testset "elements and parts" begin
     @i function total(y, v)
         for x in v

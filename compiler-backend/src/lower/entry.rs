@@ -35,7 +35,7 @@ impl Data {
         }
         // The names of arguments are fixed; other names must differ from them.
         for argument in arguments {
-            if !matches!(argument.kind, ArgumentKind::Constant(_)) && !names.exact(&argument.name) {
+            if argument.is_in_data() && !names.exact(&argument.name) {
                 return Err(LowerError::Name(argument.name.clone()));
             }
         }

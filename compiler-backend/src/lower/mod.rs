@@ -89,6 +89,11 @@ pub enum ArgumentKind {
 }
 
 impl Argument {
+    /// Whether it has a data symbol.
+    pub fn is_in_data(&self) -> bool {
+        !matches!(self.kind, ArgumentKind::Constant(_))
+    }
+
     /// The words that are in data before a run.
     pub fn words(&self) -> &[u64] {
         match &self.kind {

@@ -238,6 +238,11 @@ impl AssignOp {
     }
 }
 
+/// The name, inside of a scope of the host, of what its source calls `name`.
+pub(crate) fn inside(name: &str, scope: usize) -> String {
+    format!("{name}@{scope}")
+}
+
 /// The kinds of statements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
@@ -385,6 +390,8 @@ pub enum Safe {
     Error(Option<Expr>),
     /// `@show a b`, `println(a, b)`, `print(…)`: the values to print; texts are [`ExprKind::Text`].
     Show(Vec<Expr>),
+    /// `x .= 0`, `x = zero(T)`: what is left in `x`, a rounding error at most, is cleared.
+    Clear(Expr),
     /// Any other statement, with a description for the error.
     Other(String),
 }

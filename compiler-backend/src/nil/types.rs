@@ -6,8 +6,8 @@ use std::rc::Rc;
 use pendula_isa::Ty;
 use pendula_isa::budget::{Budget, Exceeded};
 
-pub(super) use annotation::mentions;
 pub use annotation::{Fit, Names, TypeProblem, log_number, number, same_shape};
+pub(super) use annotation::{array_dims, mentions};
 pub use structs::Structs;
 
 mod annotation;
@@ -117,6 +117,33 @@ impl Type {
         }
     }
 
+    /// The arrays that an array of such elements consists of, with their names, if the elements are no words: each has one
+    /// more dimension than in an element. `None` if there is no such array.
+    pub fn stacked(&self, name: &str) -> Option<Vec<(String, Type)>> {
+        /// The most dimensions of an array.
+        const MOST: u8 = 3;
+        let array = |element: Type, dims: u8| Type::Array { element: Box::new(element), dims, layout: Layout::Columns };
+        match self {
+            Type::Array { element, dims, layout: Layout::Columns } if *dims < MOST && element.words().is_some() => {
+                Some(vec![(name.to_string(), array((**element).clone(), dims + 1))])
+            }
+            Type::Array { .. } => None,
+            Type::Struct(s) => {
+                let parts = s.fields.iter().map(|(field, ty)| ty.stacked(&format!("{name}.{field}")));
+                parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+            }
+            Type::Tuple(types) => {
+                let parts = (1..).zip(types).map(|(n, ty)| ty.stacked(&format!("{name}.{n}")));
+                parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+            }
+            Type::Function(_) => Some(Vec::new()),
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } => {
+                let names = part_names(name, self);
+                Some(names.into_iter().zip(self.word_types()).map(|(n, ty)| (n, array(Type::Num(ty), 1))).collect())
+            }
+        }
+    }
+
     /// The types of the words of a value, in order; empty where [`Type::words`] is `None`.
     pub fn word_types(&self) -> Vec<Ty> {
         match self {
@@ -129,6 +156,21 @@ impl Type {
             Type::Struct(s) => s.fields.iter().flat_map(|(_, t)| t.word_types()).collect(),
             Type::Tuple(parts) => parts.iter().flat_map(Type::word_types).collect(),
         }
+    }
+}
+
+/// The names of the words of a variable: `z.re`, `z.im`.
+pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
+    match ty {
+        Type::Num(_) | Type::Bool | Type::Tropical(_) => vec![name.to_string()],
+        Type::Complex(_) => vec![format!("{name}.re"), format!("{name}.im")],
+        Type::Log { signed: false } => vec![format!("{name}.log")],
+        Type::Log { signed: true } => vec![format!("{name}.log"), format!("{name}.signbit")],
+        Type::Struct(s) => s.fields.iter().flat_map(|(f, t)| part_names(&format!("{name}.{f}"), t)).collect(),
+        Type::Tuple(parts) => {
+            parts.iter().enumerate().flat_map(|(n, t)| part_names(&format!("{name}.{}", n + 1), t)).collect()
+        }
+        Type::Array { .. } | Type::Function(_) => Vec::new(),
     }
 }
 
@@ -166,5 +208,20 @@ impl fmt::Display for Type {
             }
             Type::Function(name) => write!(f, "function {name}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pendula_isa::Ty;
+
+    use super::{Type, part_names};
+
+    #[test]
+    fn parts_have_names() {
+        let tuple = Type::Tuple(vec![Type::Num(Ty::Int), Type::Complex(Ty::F), Type::Log { signed: true }]);
+        assert_eq!(part_names("t", &tuple), ["t.1", "t.2.re", "t.2.im", "t.3.log", "t.3.signbit"]);
+        assert_eq!(part_names("x", &Type::Bool), ["x"]);
+        assert_eq!(part_names("f", &Type::Function("sin".into())), [] as [&str; 0]);
     }
 }

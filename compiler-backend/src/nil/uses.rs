@@ -27,6 +27,8 @@ pub struct Uses<'a> {
     pub whole: bool,
     /// A condition.
     pub truth: bool,
+    /// `x[end+1] ↔ y`, `PUSH!(x, y)`: an array that grows.
+    pub grows: bool,
     /// `x(a, b)`: a function with so many arguments.
     pub called: Option<Called>,
 }
@@ -75,6 +77,7 @@ impl<'a> Uses<'a> {
         self.complex |= other.complex;
         self.whole |= other.whole;
         self.truth |= other.truth;
+        self.grows |= other.grows;
         self.called = self.called.or(other.called);
         if let Some(element) = other.element {
             self.element.get_or_insert_default().join(*element);
@@ -141,6 +144,7 @@ impl<'a> Search<'_, '_, 'a> {
             StmtKind::Alloc { target, value, .. } => {
                 self.expr(target);
                 self.expr(value);
+                self.top(target, true);
                 // `m, n ← size(x)`
                 if let (ExprKind::Tuple(names), ExprKind::Call { callee, args, .. }) = (&target.kind, &value.kind)
                     && matches!(&callee.kind, ExprKind::Name(f) if f == "size")
@@ -152,6 +156,7 @@ impl<'a> Search<'_, '_, 'a> {
             StmtKind::Exchange { left, right } => {
                 for (side, other) in [(left, right), (right, left)] {
                     self.expr(&side.place);
+                    self.top(&side.place, other.empty);
                     // `(x, y) ↔ @fields z`
                     if let (ExprKind::Fields(of), ExprKind::Tuple(parts)) = (&side.place.kind, &other.place.kind)
                         && parts.len() == 2
@@ -164,6 +169,12 @@ impl<'a> Search<'_, '_, 'a> {
             StmtKind::Call { callee, args, keywords, dot, .. } => {
                 self.called(callee, args.len(), (true, false));
                 let flips = matches!(&callee.kind, ExprKind::Name(f) if f == "FLIP");
+                if let (ExprKind::Name(f), [stack, _]) = (&callee.kind, &args[..])
+                    && matches!(f.as_str(), "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!")
+                    && let Some(uses) = self.at(stack)
+                {
+                    (uses.grows, uses.dims) = (true, uses.dims.max(1));
+                }
                 for (n, a) in args.iter().enumerate() {
                     if flips && let Some(uses) = self.at(a) {
                         uses.truth = true;
@@ -204,6 +215,17 @@ impl<'a> Search<'_, '_, 'a> {
             StmtKind::Inverse(inner) | StmtKind::Marked(_, inner) => self.stmt(inner),
             StmtKind::Convert { target, .. } => self.expr(target),
             StmtKind::Zeros { .. } | StmtKind::Unroutine { .. } | StmtKind::Safe(_) => {}
+        }
+    }
+
+    /// `x[end+1]`, or `x[end]` where a value is taken away: the array grows and shrinks.
+    fn top(&mut self, place: &Expr, taken: bool) {
+        if let ExprKind::Index(of, at) = &place.kind
+            && let [at] = &at[..]
+            && (at.is_above_end() || taken && at.is_end())
+            && let Some(uses) = self.at(of)
+        {
+            uses.grows = true;
         }
     }
 

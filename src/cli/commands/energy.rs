@@ -377,6 +377,7 @@ fn refusal(error: &Stopped) -> String {
 fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
     let words = |p: &values::Place| match &p.variable {
         Some(v) if p.is_stack() => 1 + v.words(&values::words(machine, p)).len() as u64,
+        _ if p.growing.is_some() => 1 + values::words(machine, p).len() as u64,
         Some(_) | None => p.count(),
     };
     places.iter().map(words).sum()

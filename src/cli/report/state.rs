@@ -122,6 +122,8 @@ fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool
         };
     }
     if let Some(layout) = layouts.get(place) {
+        let resized = place.growing.map(|_| layout.with_words(words.len()));
+        let layout = resized.as_ref().unwrap_or(layout);
         return array(layout, &words.iter().copied().enumerate().map(one).collect::<Vec<_>>());
     }
     match place.at {

@@ -98,9 +98,22 @@ fn list(row: Row) -> Result<Argument, &'static str> {
     if row.elements.iter().any(|item| matches!(item, Argument::Array(..))) {
         return stacked(row.elements);
     }
+    if row.elements.iter().any(holds_arrays) {
+        let one_kind = row.elements.iter().all(|item| matches!(item, Argument::Tuple(_)));
+        return if one_kind { Ok(Argument::List(row.elements)) } else { Err(ELEMENTS) };
+    }
     let (count, mut numbers) = (row.elements.len(), Vec::new());
     row.elements.into_iter().try_for_each(|item| flatten(item, &mut numbers)).ok_or(ELEMENTS)?;
     Ok(Argument::Array(vec![count], numbers))
+}
+
+/// Whether a tuple has an array in it: the fields of a struct.
+fn holds_arrays(item: &Argument) -> bool {
+    match item {
+        Argument::Tuple(parts) => parts.iter().any(holds_arrays),
+        Argument::Array(..) | Argument::List(_) => true,
+        Argument::Number(_) => false,
+    }
 }
 
 /// A matrix of these rows, in column-major order.

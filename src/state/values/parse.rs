@@ -35,7 +35,7 @@ pub(super) fn list(value: &str) -> Result<Vec<Number>, ValueError> {
 /// Parses a value of a Nil variable, which is written like an argument: `5`, `[1 2; 3 4]`, `(1.0, 2.0)`, `zeros(3)`,
 /// `1:3`. The brackets around a list of numbers may be left out.
 pub(super) fn argument(place: &Place, source: &Variable, value: &str) -> Result<Vec<Number>, ValueError> {
-    let budget = Budget { words: place.count().saturating_add(1), ..Budget::default() };
+    let budget = Budget { words: place.most().saturating_add(1), ..Budget::default() };
     let wrong = |why: String| bad(&place.name, value.chars().take(40).collect(), place.ty, format!(": {why}"));
     let mut arguments = arguments::parse_within(value, &budget).map_err(|e| wrong(e.to_string()))?;
     let argument = match arguments.pop() {

@@ -19,12 +19,25 @@ pub struct Place {
     pub variable: Option<Box<Variable>>,
     /// The variable that the words hold in a source that counts elements from 1; `None` for a single word.
     pub source: Option<Box<module::Variable>>,
+    /// For a whole vector that grows: where its length is, and its room. `at` is what it has in the data before a run.
+    pub growing: Option<Growing>,
+}
+
+/// What a vector that grows has beside its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growing {
+    /// The address of the number of elements.
+    pub length: u64,
+    /// The number of words of an element.
+    pub width: u64,
+    /// The greatest number of words.
+    pub room: u64,
 }
 
 impl Place {
     /// A place of 64-bit words.
     pub fn new(name: impl Into<String>, ty: Ty, at: Location) -> Place {
-        Place { name: name.into(), ty, at, range: WORDS, variable: None, source: None }
+        Place { name: name.into(), ty, at, range: WORDS, variable: None, source: None, growing: None }
     }
 
     /// A place of words of the profile `pisa`.
@@ -58,12 +71,24 @@ impl Place {
         self.variable.as_ref().is_some_and(|v| v.shape == Shape::Stack)
     }
 
-    /// The number of its words.
+    /// The greatest number of words that it can have.
+    pub fn most(&self) -> u64 {
+        self.growing.map_or_else(|| self.count(), |g| g.room)
+    }
+
+    /// The number of its words; of a vector that grows, before a run.
     pub fn count(&self) -> u64 {
         match self.at {
             Location::Register(_) | Location::Cell(_) => 1,
             Location::Memory { len, .. } => len,
         }
+    }
+}
+
+impl Growing {
+    /// The number of words of so many elements.
+    pub fn words(&self, elements: u64) -> u64 {
+        elements.saturating_mul(self.width).min(self.room)
     }
 }
 

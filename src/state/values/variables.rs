@@ -1,10 +1,10 @@
 //! Variables of a program whose source counts elements from 1: `x`, `x[2]`, `A[2,1]`, `z[3].im`.
 
-use pendula_isa::module::{Module, SymbolKind, Variable};
+use pendula_isa::module::{Module, SymbolKind, Variable, length_of};
 use pendula_isa::types::Ty;
 
 use super::error::ValueError;
-use super::place::{Location, Place};
+use super::place::{Growing, Location, Place};
 
 /// Finds the place with this name; `None` if the name is not that of a variable.
 pub(in crate::state) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueError> {
@@ -27,7 +27,7 @@ pub(in crate::state) fn find(module: &Module, name: &str) -> Result<Option<Place
     };
     let Some(symbol) = module.symbol(&v.symbol) else { return Ok(None) };
     let SymbolKind::Data { ty, len, .. } = symbol.kind else { return Ok(None) };
-    let whole = place(v, symbol.value, (ty, len));
+    let whole = place(module, v, symbol.value, (ty, len));
     let place = match inner {
         None => whole,
         Some(inner) => {
@@ -39,9 +39,20 @@ pub(in crate::state) fn find(module: &Module, name: &str) -> Result<Option<Place
 }
 
 /// The place of a variable: words of this type, beginning at an address.
-pub(in crate::state) fn place(v: &Variable, start: u64, (ty, len): (Ty, u64)) -> Place {
+pub(in crate::state) fn place(module: &Module, v: &Variable, start: u64, (ty, len): (Ty, u64)) -> Place {
+    let growing = length(module, v).map(|length| Growing { length, width: v.width(), room: len });
+    let len = growing.map_or(len, |g| g.words(module.data.get(g.length as usize).unwrap_or(0)));
     let at = Location::Memory { start, len, array: !v.dims.is_empty() };
-    Place { source: Some(Box::new(v.clone())), ..Place::new(v.name.clone(), ty, at) }
+    Place { source: Some(Box::new(v.clone())), growing, ..Place::new(v.name.clone(), ty, at) }
+}
+
+/// The address of the length of a vector that grows.
+fn length(module: &Module, v: &Variable) -> Option<u64> {
+    if v.dims.len() != 1 {
+        return None;
+    }
+    let symbol = module.symbol(&length_of(&v.symbol))?;
+    matches!(symbol.kind, SymbolKind::Data { .. }).then_some(symbol.value)
 }
 
 /// A name that is not a variable may be the common prefix of the names of several parts.
@@ -86,6 +97,7 @@ fn number(v: &Variable, name: &str, inner: &str) -> Result<u64, ValueError> {
 /// type.
 fn element(whole: &Place, v: &Variable, name: &str, n: u64, end: &str) -> Result<Place, ValueError> {
     let Location::Memory { start, .. } = whole.at else { return Err(no_index(name)) };
+    let whole = &Place { growing: None, ..whole.clone() };
     let (first, width) = (start + n * v.width(), v.width());
     let one = |at: u64| Location::Memory { start: at, len: 1, array: false };
     // For a single word, the variable is recorded only if it says that the word is a truth value.

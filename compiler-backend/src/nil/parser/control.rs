@@ -356,11 +356,17 @@ impl Parser<'_> {
                 let mut shown = Vec::new();
                 while !self.safe_ends() {
                     shown.push(self.expr()?);
+                    self.eat(Tok::Comma);
                 }
                 Ok(Safe::Show(shown))
             }
             _ => {
                 let expr = self.expr()?;
+                if self.at(Tok::Equals) || self.text_of(self.token()) == ".=" {
+                    self.bump();
+                    let value = self.expr()?;
+                    return if is_zero(&value) { Ok(Safe::Clear(expr)) } else { Err(Failed) };
+                }
                 classify(expr).ok_or(Failed)
             }
         }
@@ -404,6 +410,14 @@ fn classify(expr: Expr) -> Option<Safe> {
             },
             _ => None,
         },
+    }
+}
+
+/// Whether an expression is 0: a number, or `zero(T)`.
+fn is_zero(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Int(text) | ExprKind::Real(text) => text.parse() == Ok(0.0),
+        kind => called(kind) == Some("zero"),
     }
 }
 

@@ -74,6 +74,15 @@ impl Parser<'_> {
                 (last, first) = (Tok::Kw(Kw::End), false);
                 continue;
             }
+            if inside
+                && (token.line_before || last == Tok::Semi)
+                && !stack.is_empty()
+                && matches!(token.kind, Tok::Ident | Tok::Macro)
+                && let Some(scope) = self.host_scopes(&stack)
+                && !scope.is_empty()
+            {
+                self.note_assignments(&scope);
+            }
             let structure = token.kind == Tok::Kw(Kw::Struct)
                 || self.text_of(token) == "mutable" && self.cursor.second().kind == Tok::Kw(Kw::Struct);
             if inside && structure && !stack.is_empty() && self.host_scopes(&stack).is_some() {

@@ -34,6 +34,7 @@ impl Parser<'_> {
         if let Some(opener) = self.modules.pop() {
             self.block_without_end(opener);
         }
+        self.end_of_assignments();
         self.end_of_duals();
     }
 
@@ -483,7 +484,7 @@ impl Parser<'_> {
     }
 
     /// Whether an expression is arithmetic on numbers and constants.
-    fn is_number(&self, expr: &Expr) -> bool {
+    pub(super) fn is_number(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) => true,
             ExprKind::Name(name) => {

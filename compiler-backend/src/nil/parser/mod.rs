@@ -7,6 +7,7 @@ mod control;
 mod eval_loop;
 mod expr;
 mod host;
+mod host_constants;
 mod host_item;
 mod inverse;
 mod item;
@@ -154,6 +155,8 @@ struct Parser<'a> {
     /// Functions of the host that can be reversible, and the names of those that are said to be.
     primitives: Vec<super::ast::Function>,
     dual_names: Vec<String>,
+    /// The assignments in the host's blocks.
+    assignments: Vec<host_constants::Assignment>,
 }
 
 /// Reads a file. It always gives a tree of the parts that could be read, and at most a hundred errors.

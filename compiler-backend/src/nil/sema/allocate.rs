@@ -6,7 +6,6 @@ use pendula_isa::{Acc, Ty};
 use super::allocate_array::AllocRequest;
 use super::array::value_of;
 use super::body::{Body, Sink};
-use super::exchange::{above, is_end};
 use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
@@ -47,7 +46,7 @@ impl Body<'_, '_> {
             (ExprKind::Index(of, at), _) if self.global_stack(of).is_some() => {
                 let [at] = &at[..] else { return Err(Stop) };
                 // The inverse of `stack[end+1] ← x` is written with the same index.
-                if !is_end(at) && !above(at) {
+                if !at.is_end() && !at.is_above_end() {
                     let help = "`stack[end+1] ← x` copies to it, and `stack[end] → x` takes the copy from it";
                     return self.fail(&target.span, codes::UNSUPPORTED, "a stack is changed at its top only", help);
                 }
@@ -56,13 +55,13 @@ impl Body<'_, '_> {
             }
             (ExprKind::Index(of, at), _)
                 if let [at] = &at[..]
-                    && (is_end(at) || above(at))
+                    && (at.is_end() || at.is_above_end())
                     && let Some(view) = self.growing(of)? =>
             {
                 let name = self.source(&of.span);
                 self.push_expression((&name, &view), e, free, span)
             }
-            (ExprKind::Index(of, at), _) if matches!(&at[..], [at] if above(at)) && self.names_array(of) => {
+            (ExprKind::Index(of, at), _) if matches!(&at[..], [at] if at.is_above_end()) && self.names_array(of) => {
                 self.refuse_other_array(of)
             }
             // An element of an array: `←` gives a value to a zero element, and `→` makes it zero again.
@@ -304,7 +303,7 @@ impl Body<'_, '_> {
     /// New variables for a value of a type that has words.
     pub(super) fn new_variable(&mut self, name: &str, ty: &Type) -> Value {
         let words = ty.word_types();
-        let names = part_names(name, ty);
+        let names = crate::nil::types::part_names(name, ty);
         let vars: Vec<Var> = words.iter().zip(names).map(|(t, n)| self.fresh(&n, *t)).collect();
         let mut places = vars.into_iter().map(Place::Var);
         value_of(ty, &mut places).unwrap_or_else(|| Value::Tuple(Vec::new()))
@@ -380,36 +379,5 @@ impl Body<'_, '_> {
         done?;
         self.now.out.extend(if free { invert::block(&block) } else { block });
         Ok(())
-    }
-}
-
-/// The names of the words of a variable: `z.re`, `z.im`.
-pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
-    match ty {
-        Type::Num(_) | Type::Bool | Type::Tropical(_) => vec![name.to_string()],
-        Type::Complex(_) => vec![format!("{name}.re"), format!("{name}.im")],
-        Type::Log { signed: false } => vec![format!("{name}.log")],
-        Type::Log { signed: true } => vec![format!("{name}.log"), format!("{name}.signbit")],
-        Type::Struct(s) => s.fields.iter().flat_map(|(f, t)| part_names(&format!("{name}.{f}"), t)).collect(),
-        Type::Tuple(parts) => {
-            parts.iter().enumerate().flat_map(|(n, t)| part_names(&format!("{name}.{}", n + 1), t)).collect()
-        }
-        Type::Array { .. } | Type::Function(_) => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use pendula_isa::Ty;
-
-    use super::part_names;
-    use crate::nil::types::Type;
-
-    #[test]
-    fn parts_have_names() {
-        let tuple = Type::Tuple(vec![Type::Num(Ty::Int), Type::Complex(Ty::F), Type::Log { signed: true }]);
-        assert_eq!(part_names("t", &tuple), ["t.1", "t.2.re", "t.2.im", "t.3.log", "t.3.signbit"]);
-        assert_eq!(part_names("x", &Type::Bool), ["x"]);
-        assert_eq!(part_names("f", &Type::Function("sin".into())), [] as [&str; 0]);
     }
 }

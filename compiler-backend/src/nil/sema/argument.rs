@@ -7,7 +7,7 @@ use pendula_isa::{Env, Format, Ty, num::convert, num::log};
 
 use crate::lower::{Argument as Data, ArgumentKind};
 use crate::nil::ast::{self, ExprKind};
-use crate::nil::types::Type;
+use crate::nil::types::{Layout, Type};
 
 /// A number of an argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub enum Argument {
     Array(Vec<usize>, Vec<Number>),
     /// The parts of a complex number or a struct.
     Tuple(Vec<Argument>),
+    /// An array of what is no number and no tuple of numbers: of structs of arrays.
+    List(Vec<Argument>),
 }
 
 impl Number {
@@ -48,7 +50,7 @@ impl Argument {
     fn parts(&self) -> &[Argument] {
         match self {
             Argument::Tuple(parts) => parts,
-            Argument::Number(_) | Argument::Array(..) => &[],
+            Argument::Number(_) | Argument::Array(..) | Argument::List(_) => &[],
         }
     }
 }
@@ -97,8 +99,16 @@ impl ArgumentData {
             }
             (Type::Log { signed }, Some(Argument::Number(n))) => self.logarithm(name, ty, *signed, n)?,
             (Type::Complex(t), Some(v)) => self.complex(name, ty, *t, v)?,
-            (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
+            (Type::Array { element, .. }, Some(v @ (Argument::List(_) | Argument::Array(..))))
+                if element.words().is_none() =>
+            {
+                self.stacked((name, ty), element, v)?;
+            }
+            (Type::Array { element, dims, layout }, Some(Argument::Array(lens, items))) => {
                 self.array(name, ty, (element, usize::from(*dims)), lens, items)?;
+                if *layout == Layout::Growing {
+                    self.grow(element);
+                }
             }
             (Type::Struct(s), Some(v)) => {
                 let parts = v.parts();
@@ -117,7 +127,7 @@ impl ArgumentData {
             }
             // Only the type is given: the user may set the words later.
             (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. }, None) => {
-                for (n, word) in super::allocate::part_names(name, ty).iter().zip(ty.word_types()) {
+                for (n, word) in crate::nil::types::part_names(name, ty).iter().zip(ty.word_types()) {
                     self.word(n, word, if word == Ty::L { log::ONE } else { 0 });
                 }
             }
@@ -139,7 +149,7 @@ impl ArgumentData {
         if negative && !signed {
             return Err(wrong(name, ty, "it is negative; `Logarithmic{Float64}` has a sign"));
         }
-        let names = super::allocate::part_names(name, ty);
+        let names = crate::nil::types::part_names(name, ty);
         for (name, (ty, value)) in names.iter().zip([(Ty::F, log), (Ty::Int, u64::from(negative))]) {
             self.word(name, ty, value);
         }
@@ -153,7 +163,7 @@ impl ArgumentData {
             Argument::Tuple(parts) if parts.len() == 2 => {
                 parts.iter().filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None }).collect()
             }
-            Argument::Tuple(_) | Argument::Array(..) => Vec::new(),
+            Argument::Tuple(_) | Argument::Array(..) | Argument::List(_) => Vec::new(),
         };
         if values.len() != 2 {
             return Err(wrong(name, ty, "give two numbers in parentheses"));
@@ -163,6 +173,66 @@ impl ArgumentData {
             self.word(&format!("{name}.{suffix}"), part, value);
         }
         Ok(())
+    }
+
+    /// An array of arrays, or of structs of arrays: each array in an element has one more dimension, the last.
+    fn stacked(&mut self, (name, ty): (&str, &Type), element: &Type, value: &Argument) -> Result<(), String> {
+        let Some(leaves) = element.stacked(name) else {
+            return Err(wrong(name, ty, "its elements have more than two dimensions, or are arrays of arrays"));
+        };
+        let items = match value {
+            Argument::Array(lens, numbers) => rows(lens, numbers),
+            Argument::List(items) => items.clone(),
+            Argument::Number(_) | Argument::Tuple(_) => Vec::new(),
+        };
+        let (mut all, count) = (None::<Vec<Data>>, items.len() as i64);
+        for (n, item) in items.iter().enumerate() {
+            let mut own = ArgumentData { format: self.format, out: Vec::new() };
+            own.argument(name, element, Some(item)).map_err(|why| format!("{why} (element {})", n + 1))?;
+            let Some(all) = &mut all else {
+                all = Some(own.out);
+                continue;
+            };
+            for (all, own) in all.iter_mut().zip(own.out) {
+                if !add_words(&mut all.kind, own.kind) {
+                    return Err(wrong(name, ty, "its elements have arrays of one length each, and these differ"));
+                }
+            }
+        }
+        for (n, (leaf, of)) in leaves.iter().enumerate() {
+            let Type::Array { element, dims, .. } = of else { continue };
+            let kind = match all.as_mut().and_then(|all| all.get_mut(n)) {
+                Some(Data { kind: ArgumentKind::Array { ty, words, lens }, .. }) => {
+                    let lens = lens.iter().copied().filter(|n| *n >= 0).chain([count]).collect();
+                    ArgumentKind::Array { ty: *ty, words: std::mem::take(words), lens }
+                }
+                Some(Data { kind: ArgumentKind::Word { ty, value }, .. }) => {
+                    ArgumentKind::Array { ty: *ty, words: vec![*value], lens: vec![count] }
+                }
+                // There is no element.
+                Some(_) | None => {
+                    let ty = element.word_types().first().copied().unwrap_or(Ty::Int);
+                    ArgumentKind::Array { ty, words: Vec::new(), lens: vec![0; usize::from(*dims)] }
+                }
+            };
+            self.out.push(Data { name: data_name(leaf), kind });
+        }
+        Ok(())
+    }
+
+    /// Lets the vector that was given last grow: zeros follow its words, and its length and its room are arguments of
+    /// their own.
+    fn grow(&mut self, element: &Type) {
+        let per = element.words().unwrap_or(1).max(1).unsigned_abs() as usize;
+        let Some(Data { name, kind: ArgumentKind::Array { words, lens, .. } }) = self.out.last_mut() else { return };
+        let length = words.len() / per;
+        let room = room_for(length);
+        words.resize(room * per, 0);
+        lens.clear();
+        let name = name.clone();
+        let count = ArgumentKind::Word { ty: Ty::Int, value: length as u64 };
+        self.out.push(Data { name: pendula_isa::module::length_of(&name), kind: count });
+        self.out.push(Data { name: format!("{name}.room"), kind: ArgumentKind::Constant(room as u64) });
     }
 
     fn array(
@@ -210,6 +280,43 @@ impl ArgumentData {
         self.out.push(Data { name: symbol, kind: ArgumentKind::Array { ty: t, words, lens } });
         Ok(())
     }
+}
+
+/// The rows of an array as arrays.
+fn rows(lens: &[usize], numbers: &[Number]) -> Vec<Argument> {
+    let [count, inner @ ..] = lens else { return Vec::new() };
+    let per = numbers.len().checked_div(*count * inner.iter().product::<usize>()).unwrap_or(1).max(1);
+    let row = |n: usize| {
+        let own = numbers.chunks(per).skip(n).step_by((*count).max(1)).flatten().cloned().collect();
+        Argument::Array(inner.to_vec(), own)
+    };
+    (0..*count).map(row).collect()
+}
+
+/// Appends the words of another element; false if its array has other lengths. A word becomes an array without lengths.
+fn add_words(all: &mut ArgumentKind, own: ArgumentKind) -> bool {
+    match (all, own) {
+        (ArgumentKind::Array { words, lens, .. }, ArgumentKind::Array { words: own, lens: others, .. }) => {
+            words.extend(own);
+            *lens == others
+        }
+        (ArgumentKind::Array { words, .. }, ArgumentKind::Word { value, .. }) => {
+            words.push(value);
+            true
+        }
+        (all @ ArgumentKind::Word { .. }, ArgumentKind::Word { value, ty }) => {
+            let ArgumentKind::Word { value: first, .. } = all else { return false };
+            *all = ArgumentKind::Array { ty, words: vec![*first, value], lens: Vec::new() };
+            true
+        }
+        _ => false,
+    }
+}
+
+/// How many words a vector gets that grows from so many.
+fn room_for(words: usize) -> usize {
+    const LEAST: usize = 4096;
+    words.saturating_mul(2).max(LEAST)
 }
 
 /// The message for a value that does not fit its parameter's type.

@@ -21,6 +21,9 @@ impl Body<'_, '_> {
         }
         let view = match value {
             Value::Array(view) => view,
+            Value::Stacked(element, views) => {
+                return self.stacked_index((&element, &views), indices, (&base.span, span));
+            }
             // `x[]`: what a reference of the host refers to.
             v @ (Value::Num(..) | Value::Bool(_) | Value::Complex(..)) if indices.is_empty() => return Ok(v),
             Value::Tuple(parts) | Value::Elements(parts) => return self.tuple_index(parts, indices, span),
@@ -42,6 +45,12 @@ impl Body<'_, '_> {
         }
         // A single index into a contiguous array counts its elements.
         let linear = indices.len() == 1 && view.dims.len() > 1 && view.is_contiguous();
+        if let ([e], false) = (indices, linear)
+            && view.dims.len() > 1
+            && !matches!(e.kind, ExprKind::Colon | ExprKind::Range { .. })
+        {
+            return self.counted_element(&view, e, (&base.span, span));
+        }
         if indices.len() != view.dims.len() && !linear {
             let indices = if indices.len() == 1 { "1 index".into() } else { format!("{} indices", indices.len()) };
             let message = format!("{}, but {indices}", plural(view.dims.len(), "dimension"));
@@ -85,7 +94,32 @@ impl Body<'_, '_> {
         if part.dims.is_empty() { self.element(&part, span) } else { Ok(Value::Array(part)) }
     }
 
-    fn index_value(&mut self, e: &ast::Expr, dim: &Dim) -> Done<Operand> {
+    /// `x[k]` of a part of an array with gaps: its elements are counted column by column.
+    fn counted_element(&mut self, view: &View, e: &ast::Expr, (base, span): (&Span, &Span)) -> Done<Value> {
+        let len = self.length(view)?;
+        let value = self.eval_with_end(e, &Dim { len, stride: Product::number(1) })?;
+        let x = self.integer(value, &e.span)?;
+        let at = self.put(Ty::Int, x)?;
+        let name = self.source(base);
+        self.check_index(at, len, &e.span, &format!("`{name}`"))?;
+        let apply = |f: int_fn::Name, a: ScalarExpr, b: Operand| ScalarExpr::Apply(TableFn::Int(f), vec![a, b.into()]);
+        let mut part = View { dims: Vec::new(), room: None, ..view.clone() };
+        let mut rest = apply(int_fn::Name::Minus, at.into(), Operand::Const(1));
+        for (k, dim) in view.dims.iter().enumerate() {
+            let last = k + 1 == view.dims.len();
+            let own = if last { rest.clone() } else { apply(int_fn::Name::Mod, rest.clone(), dim.len) };
+            let own = self.fold(own);
+            let own = self.put(Ty::Int, own)?;
+            shift(&mut part, own, dim, 0);
+            if !last {
+                let next = self.fold(apply(int_fn::Name::Div, rest, dim.len));
+                rest = self.put(Ty::Int, next)?.into();
+            }
+        }
+        self.element(&part, span)
+    }
+
+    pub(super) fn index_value(&mut self, e: &ast::Expr, dim: &Dim) -> Done<Operand> {
         let value = self.eval_with_end(e, dim)?;
         let x = self.integer(value, &e.span)?;
         self.put(Ty::Int, x)

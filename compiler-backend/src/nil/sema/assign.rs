@@ -349,7 +349,9 @@ pub(super) fn unchangeable(v: &Value) -> String {
         Value::Complex(ScalarExpr::Lit(_) | ScalarExpr::Const(_), ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) => {
             "a constant cannot be changed".into()
         }
-        Value::Struct(_, parts) | Value::Tuple(parts) if parts.iter().any(|p| matches!(p, Value::Array(_))) => {
+        Value::Struct(_, parts) | Value::Tuple(parts)
+            if parts.iter().any(|p| matches!(p, Value::Array(_) | Value::Stacked(..))) =>
+        {
             format!("{} is not changed as a whole", v.describe())
         }
         Value::Num(..)
@@ -360,7 +362,7 @@ pub(super) fn unchangeable(v: &Value) -> String {
         | Value::Struct(..)
         | Value::Tuple(_)
         | Value::Elements(_) => "a value that is computed cannot be changed".into(),
-        Value::Array(_) => "an array is not changed as a whole".into(),
+        Value::Array(_) | Value::Stacked(..) => "an array is not changed as a whole".into(),
         Value::Function(_) | Value::Type(_) | Value::Range(..) => format!("{} cannot be changed", v.describe()),
     }
 }
@@ -383,7 +385,12 @@ pub(super) fn scalar_type(v: &Value) -> Option<Ty> {
         Value::Tropical(_, ty) => Some(*ty),
         Value::Log(..) => Some(Ty::F),
         Value::Struct(_, parts) | Value::Tuple(parts) => parts.first().and_then(scalar_type),
-        Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
+        Value::Array(_)
+        | Value::Stacked(..)
+        | Value::Elements(_)
+        | Value::Function(_)
+        | Value::Type(_)
+        | Value::Range(..) => None,
     }
 }
 

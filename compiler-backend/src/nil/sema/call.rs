@@ -383,6 +383,7 @@ impl<'a> Body<'_, 'a> {
                 parts.into_iter().try_for_each(|p| self.pass_part(p, span, r))
             }
             Value::Function(_) => Ok(()),
+            Value::Stacked(_, views) => views.into_iter().try_for_each(|v| self.pass_part(Value::Array(v), span, r)),
             Value::Array(view) => {
                 let base = self.address_value(&view)?;
                 r.words.push(base);
@@ -467,6 +468,7 @@ fn classes(regions: &[(ir::Region, usize)], related: impl Fn(usize, usize) -> bo
 fn regions_of(v: &Value, out: &mut Vec<ir::Region>) {
     match v {
         Value::Array(view) => out.push(view.region),
+        Value::Stacked(_, views) => out.extend(views.iter().map(|view| view.region)),
         Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|p| regions_of(p, out)),
         _ => {}
     }

@@ -9,10 +9,16 @@ use pendula_isa::diagnostic::Place as Source;
 use super::body::Body;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
-use crate::nil::ast::{Expr, ExprKind, Span};
+use crate::nil::ast::{Expr, ExprKind, Span, inside};
 use crate::nil::codes;
 
 impl<'a> Body<'_, 'a> {
+    /// The constant that a name stands for here: that of the innermost scope of the host that has one.
+    pub(super) fn constant_name(&self, name: &str) -> Option<&'a str> {
+        let key = |name: &str| self.s.constants.get_key_value(name).map(|(&key, _)| key);
+        self.scope.iter().rev().find_map(|at| key(&inside(name, *at))).or_else(|| key(name))
+    }
+
     /// The value of a constant.
     pub(super) fn constant(&mut self, name: &'a str, span: &Span) -> Done<Value> {
         let expected_type = self.expected_type;

@@ -7,7 +7,7 @@ use pendula_isa::Ty;
 use pendula_isa::diagnostic::{Diagnostic, Place as Source};
 
 use super::{Definition, Input, Sema, names, sparse_matrix};
-use crate::nil::ast::{self, AssignOp};
+use crate::nil::ast::{self, AssignOp, inside};
 use crate::nil::types::{Names, Type, TypeProblem, mentions};
 use crate::nil::{codes, is_host};
 
@@ -18,10 +18,6 @@ fn own_name(f: &ast::Function) -> String {
         Some(at) => inside(&f.name.text, *at),
         None => f.name.text.clone(),
     }
-}
-
-fn inside(name: &str, scope: usize) -> String {
-    format!("{name}@{scope}")
 }
 
 /// The name by which a call from these scopes of the host finds the functions that the source calls `name`: those of the

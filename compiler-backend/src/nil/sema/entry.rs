@@ -125,12 +125,19 @@ impl Sema<'_> {
     /// The types and data of the arguments for a definition, if it accepts them.
     fn entry_candidate(&mut self, n: usize) -> Done<EntryCandidate> {
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
-        let (mut bound, mut types, mut distances) = (HashMap::new(), Vec::new(), Vec::new());
-        for (k, param) in f.params.iter().enumerate() {
-            let ty = self.entry_type(file, f, param, k, &mut bound)?;
-            distances.push(self.distances(k, &ty));
-            types.push(ty);
+        let mut bound = HashMap::new();
+        // An empty array tells nothing about its elements: it takes the type that the others give it.
+        let mut order: Vec<usize> = (0..f.params.len()).collect();
+        order.sort_by_key(
+            |k| matches!(self.given_to(&f.params[*k], *k), Some(Argument::Array(_, items)) if items.is_empty()),
+        );
+        let mut found = Vec::new();
+        for k in order {
+            found.push((k, self.entry_type(file, f, &f.params[k], k, &mut bound)?));
         }
+        found.sort_by_key(|(k, _)| *k);
+        let types: Vec<Type> = found.into_iter().map(|(_, ty)| ty).collect();
+        let distances = types.iter().enumerate().map(|(k, ty)| self.distances(k, ty)).collect();
         // If only types are given, arrays have no lengths: the function is compiled without a run.
         let open = self.settings.arguments.is_empty() && types.iter().any(has_arrays);
         let mut data = Vec::new();
@@ -237,7 +244,8 @@ impl Sema<'_> {
         self.program.entry = data.is_some().then_some(fun);
         self.wants_arguments = data.is_none();
         let data = data.unwrap_or_default();
-        let parameters = data.iter().map(|words| words.iter().map(|d| d.name.clone()).collect()).collect();
+        let symbols = |words: &Vec<Data>| words.iter().filter(|d| d.is_in_data()).map(|d| d.name.clone()).collect();
+        let parameters = data.iter().map(symbols).collect();
         Ok(Entry { data: data.into_iter().flatten().collect(), parameters, types })
     }
 
@@ -427,6 +435,7 @@ impl Sema<'_> {
                 }
             }
         }
+        self.growing_candidates(f, &param.name.text, &mut candidates);
         for t in &candidates {
             let mut names = super::names(&self.structs, bound);
             let fits = match &param.ty {

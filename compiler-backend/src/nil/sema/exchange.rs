@@ -6,7 +6,7 @@ use pendula_isa::Cond;
 use super::body::{Body, Sink};
 use super::growing::Push;
 use super::scope::{Binding, Kind};
-use super::value::{Value, View};
+use super::value::{ScalarExpr, Value, View};
 use super::{Done, Stop};
 use crate::ir::{AncillaChecks, AssertKind, Operand, Place, Stmt, Test, Var};
 use crate::nil::ast::{self, ExprKind, Side, Span};
@@ -19,14 +19,14 @@ impl Body<'_, '_> {
         for (stack, other) in [(left, right), (right, left)] {
             if let ExprKind::Index(of, at) = &stack.place.kind
                 && let [at] = &at[..]
-                && (above(at) || is_end(at) && other.empty)
+                && (at.is_above_end() || at.is_end() && other.empty)
                 && let Some(view) = self.growing(of)?
             {
                 let name = self.source(&of.span);
-                return self.exchange_with_vector((&name, &view), is_end(at), other, span);
+                return self.exchange_with_vector((&name, &view), at.is_end(), other, span);
             }
             if let ExprKind::Index(of, at) = &stack.place.kind
-                && matches!(&at[..], [at] if above(at) || is_end(at) && other.empty)
+                && matches!(&at[..], [at] if at.is_above_end() || at.is_end() && other.empty)
                 && self.names_array(of)
             {
                 return self.refuse_other_array(of);
@@ -91,19 +91,22 @@ impl Body<'_, '_> {
     /// `stack[end+1] ↔ x` pushes x, which has no value then; `stack[end] ↔ (x::T)::∅` takes x from the stack.
     fn exchange_with_stack(&mut self, at: &[ast::Expr], other: &Side, span: &Span) -> Done<()> {
         match (at, other.empty) {
-            ([e], false) if above(e) => {
+            ([e], false) if e.is_above_end() => {
                 let place = match &other.place.kind {
                     // `x::T`: it has this type.
                     ExprKind::Typed(place, _) => place,
                     _ => &other.place,
                 };
                 let value = self.eval(&other.place)?;
+                if let Value::Array(view) = &value {
+                    return self.array_to_stack(view, place, span);
+                }
                 self.statement(|s| s.on_stack("PUSH!", value.clone(), &place.span, span))?;
                 self.leave(place, span)?;
                 self.released(&value);
                 Ok(())
             }
-            ([e], true) if is_end(e) => {
+            ([e], true) if e.is_end() => {
                 let (name, ty) = match &other.place.kind {
                     ExprKind::Typed(name, ty) => (&**name, Some(ty)),
                     _ => (&other.place, None),
@@ -143,6 +146,43 @@ impl Body<'_, '_> {
                 self.fail(span, codes::UNSUPPORTED, "a stack is changed at its top only", help)
             }
         }
+    }
+
+    /// `stack[end+1] ↔ x` of an array: its elements go to the stack one by one, and then the length of one that grows; x
+    /// is deallocated.
+    fn array_to_stack(&mut self, view: &View, place: &ast::Expr, span: &Span) -> Done<()> {
+        let found = match &place.kind {
+            ExprKind::Name(name) => self.scopes.find(name).and_then(|n| self.scopes.get(n)),
+            _ => None,
+        };
+        let Some(Binding { kind: Kind::Local(initial), name, .. }) = found else {
+            let help = "push its elements in a loop";
+            return self.fail(
+                &place.span,
+                codes::NOT_ASSIGNABLE,
+                "only an array that the function has allocated goes to a stack as a whole",
+                help,
+            );
+        };
+        let (initial, name) = (initial.clone(), ast::Name { text: name.clone(), span: place.span.clone() });
+        let stack = self.stack;
+        let push = |s: &mut Self, stack: usize, value: Value| {
+            s.stack = stack;
+            s.on_stack("PUSH!", value, &place.span, span)
+        };
+        let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
+        self.for_each(&lens, &mut |s, at| {
+            s.statement(|s| {
+                let element = s.at(view, at, span)?;
+                push(s, stack, element)
+            })
+        })?;
+        if let (Some(_), [Operand::Var(length)]) = (view.room, &lens[..]) {
+            let length = Value::Num(ScalarExpr::var(*length), Some(pendula_isa::Ty::Int));
+            // A stack of numbers of one type has no place for it.
+            self.statement(|s| push(s, 0, length))?;
+        }
+        self.end(&name, &initial, span)
     }
 
     /// `x[end+1] ↔ y` pushes y, which has no value then; `x[end] ↔ y::∅` takes y from the vector.
@@ -440,21 +480,6 @@ impl Body<'_, '_> {
                 self.emit(Sink::Out, Stmt::Ancilla { var, free: false, checks });
             }
         }
-    }
-}
-
-/// `end` as an index.
-pub(super) fn is_end(e: &ast::Expr) -> bool {
-    matches!(&e.kind, ExprKind::Name(n) if n == "end")
-}
-
-/// `end+1` as an index.
-pub(super) fn above(e: &ast::Expr) -> bool {
-    match &e.kind {
-        ExprKind::Binary { op: ast::Binary::Add, left, right, .. } => {
-            is_end(left) && matches!(&right.kind, ExprKind::Int(n) if n == "1")
-        }
-        _ => false,
     }
 }
 

@@ -226,7 +226,7 @@ impl Body<'_, '_> {
         if let Some(t) = self.types.get(name) {
             return Ok(Value::Type(t.clone()));
         }
-        if let Some((&name, _)) = self.s.constants.get_key_value(name) {
+        if let Some(name) = self.constant_name(name) {
             return self.constant(name, span);
         }
         if let Some(t) = log_number(name) {
@@ -384,7 +384,7 @@ impl Body<'_, '_> {
             other => {
                 let message = format!("{} is expected here, found {}", number_name(ty), other.describe());
                 let help = match other {
-                    Value::Array(_) | Value::Elements(_) => {
+                    Value::Array(_) | Value::Stacked(..) | Value::Elements(_) => {
                         "use its elements; or put points before operators: `y .+= x`".into()
                     }
                     Value::Complex(..) => "use its parts: `x.re`, `x.im`".into(),

@@ -128,8 +128,7 @@ impl Body<'_, '_> {
     /// Refuses to push to, or pop from, an array that does not grow.
     pub(super) fn refuse_other_array<T>(&mut self, of: &ast::Expr) -> Done<T> {
         let message = format!("`{}` does not grow", self.source(&of.span));
-        let help =
-            "a vector that grows is made in a function, `x ← T[]` or `x ← FastStack{T}(n)`, and passed on from there";
+        let help = "a vector that grows is an argument of the run, or is made in a function, `x ← T[]` or `x ← FastStack{T}(n)`";
         self.fail(&of.span, codes::UNSUPPORTED, message, help)
     }
 

@@ -8,7 +8,7 @@ use pendula_isa::table::TableFn;
 use super::Sema;
 use super::argument::{Argument, Number};
 use crate::nil::ast::{self};
-use crate::nil::types::{Layout, Type};
+use crate::nil::types::{Layout, Type, array_dims};
 use crate::nil::uses::{Uses, uses};
 
 impl Sema<'_> {
@@ -49,6 +49,7 @@ impl Sema<'_> {
                     layout: Layout::Columns,
                 }));
             }
+            Argument::List(_) => {}
             Argument::Tuple(parts) => {
                 if parts.len() == 2 {
                     out.push(Type::Complex(Ty::F));
@@ -109,13 +110,33 @@ impl Sema<'_> {
         super::names(&self.structs, bound).resolve(&e).ok()
     }
 
-    /// What the uses of a parameter tell about the type of a value.
-    pub(super) fn guess_by_uses(&self, f: &ast::Function, name: &str, v: &Argument, out: &mut Vec<Type>) {
+    /// Vectors to which the function pushes, or from which it pops, grow.
+    pub(super) fn growing_candidates(&self, f: &ast::Function, name: &str, candidates: &mut [Type]) {
+        let vector = |t: &Type| matches!(t, Type::Array { element, dims: 1, layout: Layout::Columns } if element.words().is_some());
+        if !candidates.iter().any(vector) || !self.uses(f, name).grows {
+            return;
+        }
+        for t in candidates {
+            if vector(t)
+                && let Type::Array { layout, .. } = t
+            {
+                *layout = Layout::Growing;
+            }
+        }
+    }
+
+    /// What a function does with a parameter.
+    fn uses<'s>(&'s self, f: &'s ast::Function, name: &str) -> Uses<'s> {
         let find = |name: &str, count: usize| {
             let all = self.by_name.get(&super::declare::known_as(&self.by_name, name, &f.scope))?;
             all.iter().map(|n| self.definitions[*n].ast).find(|f| f.takes(count))
         };
-        let uses = uses(f, name, &find);
+        uses(f, name, &find)
+    }
+
+    /// What the uses of a parameter tell about the type of a value.
+    pub(super) fn guess_by_uses(&self, f: &ast::Function, name: &str, v: &Argument, out: &mut Vec<Type>) {
+        let uses = self.uses(f, name);
         match v {
             Argument::Tuple(_) => {
                 self.guess_struct_by_uses(&uses, v, out);
@@ -130,12 +151,24 @@ impl Sema<'_> {
                     self.guess_struct(e, v, out);
                 }
                 let Some(element) = &uses.element else { return };
+                if uses.dims < lens.len() && element.dims > 0 {
+                    self.guess_rows(&f.scope, v, out);
+                }
                 let mut elements = Vec::new();
                 self.guess_struct_by_uses(element, &Argument::Tuple(Vec::new()), &mut elements);
                 elements.extend(element.complex.then_some(Type::Complex(Ty::F)));
                 let array =
                     |t: Type| Type::Array { element: Box::new(t), dims: lens.len() as u8, layout: Layout::Columns };
                 out.extend(elements.into_iter().map(array));
+            }
+            Argument::List(items) => {
+                let (Some(element), Some(first)) = (&uses.element, items.first()) else { return };
+                if let Some((e, _)) = uses.annotation {
+                    self.guess_struct(e, v, out);
+                }
+                let mut elements = Vec::new();
+                self.guess_struct_by_uses(element, first, &mut elements);
+                out.extend(elements.into_iter().map(vector));
             }
             Argument::Number(_) => {}
         }
@@ -177,8 +210,38 @@ impl Sema<'_> {
         known.then_some(own)
     }
 
+    /// The arrays whose elements are the rows of an array.
+    fn guess_rows(&self, scope: &[usize], v: &Argument, out: &mut Vec<Type>) {
+        let Argument::Array(lens, numbers) = v else { return };
+        let Some((_, inner)) = lens.split_first() else { return };
+        let count: usize = inner.iter().product();
+        let row = numbers.len().checked_div(lens[0]).unwrap_or(0).max(count);
+        let mut rows = Vec::new();
+        let first = Argument::Array(inner.to_vec(), numbers.iter().take(row).cloned().collect());
+        self.guess(scope, &first, &mut rows);
+        out.extend(rows.into_iter().map(vector));
+    }
+
     /// The instances of a struct whose type argument the annotation leaves open.
     pub(super) fn guess_struct(&self, e: &ast::TypeExpr, v: &Argument, out: &mut Vec<Type>) {
+        if let Some(expanded) = self.structs.expanded(e) {
+            return self.guess_struct(&expanded, v, out);
+        }
+        // Of an array of structs of arrays, each element says the same.
+        if let (Some(ast::TypeArg::Type(inner)), Argument::List(items)) = (e.args.first(), v) {
+            let mut elements = Vec::new();
+            if let Some(first) = items.first() {
+                self.guess_struct(inner, first, &mut elements);
+            }
+            out.extend(elements.into_iter().map(vector));
+            return;
+        }
+        if let (Some(ast::TypeArg::Type(inner)), Argument::Array(lens, _)) = (e.args.first(), v)
+            && lens.len() > 1
+            && array_dims(&inner.name.text).is_some()
+        {
+            self.guess_rows(&[], v, out);
+        }
         // For an array, the type of its elements.
         if let (Some(ast::TypeArg::Type(inner)), Argument::Array(lens, _)) = (e.args.first(), v) {
             let mut elements = Vec::new();
@@ -203,4 +266,9 @@ impl Sema<'_> {
             out.extend(self.struct_with(s, &bound));
         }
     }
+}
+
+/// A vector of elements of this type.
+fn vector(element: Type) -> Type {
+    Type::Array { element: Box::new(element), dims: 1, layout: Layout::Columns }
 }

@@ -36,12 +36,16 @@ impl Body<'_, '_> {
                 self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
                 Ok(())
             }
+            Safe::Clear(target) => self.statement(|s| {
+                let value = s.eval(target)?;
+                s.clear(&value, (&target.span, span))
+            }),
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
             // In a file of the host, what has nothing to do with the function is the host's own.
             Safe::Other(text) if self.is_in_host_file() && !self.concerns(text) => {
                 let message = format!("the host statement `{}` is skipped", self.source(span));
                 let place = pendula_isa::diagnostic::Place { file: self.file, span: span.clone() };
-                let help = "it names no variable of the function: it has no meaning here";
+                let help = "it changes no variable of the function: it has no meaning here";
                 let note = Diagnostic::warning(codes::SKIPPED, message).at(place, "").help(help);
                 self.s.diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
                 Ok(())
@@ -54,20 +58,70 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Clears what is left of a value: it may be a rounding error, as where a variable ends.
+    fn clear(&mut self, value: &Value, (at, span): (&Span, &Span)) -> Done<()> {
+        if let Value::Array(view) = value {
+            let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
+            return self.for_each(&lens, &mut |s, index| {
+                s.statement(|s| {
+                    let element = s.at(view, index, span)?;
+                    s.clear(&element, (at, span))
+                })
+            });
+        }
+        let (Some(ty), Some(places)) = (value.type_of(), self.targets(value)) else {
+            let help = "clear a variable or an array of numbers";
+            return self.fail(at, codes::NOT_ASSIGNABLE, "this is not a variable that can be cleared", help);
+        };
+        let name = self.source(at);
+        let rest = self.new_variable(&name, &ty);
+        self.allocated(&rest, &ty);
+        for (place, own) in places.iter().zip(self.targets(&rest).unwrap_or_default()) {
+            self.writable(*place, span)?;
+            let args = vec![(*place).into(), own.into()];
+            let row = pendula_isa::table::Row::Swap;
+            self.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty: Ty::Int, args });
+        }
+        self.released(&rest);
+        Ok(())
+    }
+
     pub(super) fn is_in_host_file(&self) -> bool {
         self.s.inputs.get(self.file as usize).is_some_and(|i| is_host(&i.name))
     }
 
-    /// Whether a host statement may have something to do with the function: it names one of its variables, may do so in a text, or leaves it.
+    /// Whether a host statement may change something of the function, shows it, or leaves it: it assigns to one of its
+    /// variables, gives one to a function with `!`, may name one in a text, prints one, or throws.
     fn concerns(&self, text: &str) -> bool {
         let mut lexer = Lexer::new(text, 0, text.len());
+        let leaves = |name: &str| matches!(name, "exit" | "quit" | "throw" | "error" | "rethrow" | "eval");
+        // The variables that an assignment here would change: those with which a statement begins.
+        let mut targets: Vec<&str> = Vec::new();
+        let (mut last, mut owns, mut changes) = (Tok::Semi, false, false);
         loop {
             let token = lexer.token();
             let own = text.get(token.start..token.end).unwrap_or("");
-            let leaves = |name: &str| matches!(name, "exit" | "quit" | "throw" | "error" | "rethrow" | "eval");
+            if token.line_before || matches!(last, Tok::Semi | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::HostOp) {
+                targets.clear();
+            }
             match token.kind {
-                Tok::Eof => return false,
-                Tok::Ident if self.scopes.find(own).is_some() || leaves(own) => return true,
+                Tok::Eof => return owns && changes,
+                Tok::Ident if leaves(own) => return true,
+                Tok::Ident => {
+                    let is_own = self.scopes.find(own).is_some();
+                    owns |= is_own;
+                    // What a function with `!` changes, and what is printed, would be lost.
+                    changes |=
+                        !is_own && (own.ends_with('!') || matches!(own, "print" | "println" | "show" | "display"));
+                    if targets.is_empty() || last == Tok::Comma {
+                        targets.push(own);
+                    }
+                }
+                Tok::Equals | Tok::Assign(..) | Tok::BadAssign | Tok::Exchange | Tok::Alloc | Tok::Free
+                    if targets.iter().any(|name| self.scopes.find(name).is_some()) =>
+                {
+                    return true;
+                }
                 Tok::Kw(Kw::Return | Kw::Break | Kw::Continue) | Tok::Macro => return true,
                 Tok::Str { .. } | Tok::HostText if own.contains('$') => return true,
                 Tok::OpenText | Tok::OpenComment => return true,
@@ -75,6 +129,7 @@ impl Body<'_, '_> {
                 Tok::Unknown if own == "@" => return true,
                 _ => {}
             }
+            last = token.kind;
         }
     }
 
@@ -151,6 +206,7 @@ impl Body<'_, '_> {
                     })
                 })
             }
+            Value::Stacked(_, views) => views.into_iter().try_for_each(|v| self.show_value(Value::Array(v), span)),
             Value::Function(name) => {
                 self.print(&name);
                 Ok(())

@@ -179,6 +179,13 @@ impl Body<'_, '_> {
 
     fn parameter_part(&mut self, name: &str, ty: &Type, regions: &mut Vec<ir::Region>) -> Value {
         match ty {
+            Type::Array { element, .. } if element.words().is_none() => {
+                let leaves = element.stacked(name).unwrap_or_default();
+                let parts = leaves.iter().map(|(name, ty)| self.parameter_part(name, ty, regions));
+                let views = parts.filter_map(|part| if let Value::Array(view) = part { Some(view) } else { None });
+                let views = views.collect();
+                Value::Stacked((**element).clone(), views)
+            }
             Type::Array { element, dims, layout } => {
                 let base = self.parameter_word(name, Ty::Int);
                 self.fixed.insert(base);
@@ -241,7 +248,7 @@ impl Body<'_, '_> {
             ),
             Type::Function(f) => Value::Function(f.clone()),
             Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } => {
-                let names = super::allocate::part_names(name, ty);
+                let names = crate::nil::types::part_names(name, ty);
                 let words: Vec<Var> =
                     names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
                 let mut places = words.into_iter().map(Place::Var);

@@ -62,7 +62,7 @@ impl Body<'_, '_> {
         };
         // An object whose type has calls: `f(x)` with `@i function (f::T)(x)`.
         let object = match written {
-            Some(written) if self.scopes.find(written).is_none() && self.s.constants.contains_key(written.as_str()) => {
+            Some(written) if self.scopes.find(written).is_none() && self.constant_name(written).is_some() => {
                 Some(self.computed(|s| s.eval(callee)).1?)
             }
             Some(written) => self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone()),

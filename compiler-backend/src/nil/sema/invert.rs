@@ -1,7 +1,6 @@
 //! The inverse of statements, by their syntax. Loops keep their bounds inside `~`, because the end of a range is known
 //! when the range is compiled.
 
-use super::exchange::{above, is_end};
 use crate::nil::ast::{Binary, Condition, Expr, ExprKind, Name, Side, Span, Stmt, StmtKind};
 
 /// The inverse of statements: the inverse of each, last one first.
@@ -209,7 +208,7 @@ fn pushed_and_popped(stack: &Side, other: &Side) -> Option<Side> {
     let [at] = &at[..] else { return None };
     let expr = |kind: ExprKind| Expr { kind, span: at.span.clone() };
     let end = || expr(ExprKind::Name("end".to_string()));
-    let index = match (above(at), is_end(at), other.empty) {
+    let index = match (at.is_above_end(), at.is_end(), other.empty) {
         (true, _, false) => end(),
         (_, true, true) => {
             let (left, right) = (Box::new(end()), Box::new(expr(ExprKind::Int("1".to_string()))));

@@ -8,11 +8,13 @@ use pendula_isa::table::{TableFn, int_fn};
 use super::body::{Body, Sink};
 use super::places::Uses;
 use super::scope::Kind;
-use super::value::{ScalarExpr, Value};
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop, invert};
 use crate::ir::{self, Block, Blocks, Operand, Step, Stmt, Var};
 use crate::nil::ast::{self, ExprKind};
 use crate::nil::codes;
+use crate::nil::lexer::Lexer;
+use crate::nil::token::Tok;
 
 impl Body<'_, '_> {
     pub(super) fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt]) -> Done<()> {
@@ -44,7 +46,12 @@ impl Body<'_, '_> {
             let value = s.eval(range);
             s.expected_type = None;
             let (first, step, last) = match value {
-                Ok(Value::Range(a, k, b)) => (*a, *k, *b),
+                Ok(Value::Range(a, k, b)) => {
+                    if let Some(turns) = s.turns_of_tuple(&var.text, body, [&a, &k, &b]) {
+                        return Ok(Some(Value::Elements(turns)));
+                    }
+                    (*a, *k, *b)
+                }
                 Ok(v @ (Value::Array(_) | Value::Elements(_) | Value::Tuple(_))) => return Ok(Some(v)),
                 Ok(other) => {
                     let message = format!("a range is expected here, found {}", other.describe());
@@ -101,6 +108,56 @@ impl Body<'_, '_> {
             Ok(None)
         })?;
         elements.map_or(Ok(()), |of| self.for_elements(var, (range, of), body, reversed))
+    }
+
+    /// The turns of a loop whose variable is the index of a tuple: the parts of a tuple may differ in type, so there is one
+    /// copy of the body for each.
+    fn turns_of_tuple(
+        &self,
+        var: &str,
+        body: &[ast::Stmt],
+        [first, step, last]: [&ScalarExpr; 3],
+    ) -> Option<Vec<Value>> {
+        /// The most parts of a tuple.
+        const MOST: i64 = 64;
+        let number = |x: &ScalarExpr| match self.fold(x.clone()) {
+            ScalarExpr::Const(w) => Some(w.cast_signed()),
+            ScalarExpr::Lit(Literal::Int(n)) => i64::try_from(n).ok(),
+            _ => None,
+        };
+        let (first, step, last) = (number(first)?, number(step)?, number(last)?);
+        let count = last.checked_sub(first)?.checked_div(step)?.checked_add(1)?.max(0);
+        if count > MOST || !self.indexes_tuple(var, body) {
+            return None;
+        }
+        let turn = |n: i64| Value::Num(ScalarExpr::int(first.wrapping_add(step.wrapping_mul(n))), Some(Ty::Int));
+        Some((0..count).map(turn).collect())
+    }
+
+    /// Whether statements say `t |> tget(i)`, or `t[i]` of a tuple.
+    fn indexes_tuple(&self, var: &str, body: &[ast::Stmt]) -> bool {
+        let (Some(begin), Some(end)) = (body.first(), body.last()) else { return false };
+        let text = self.s.inputs.get(self.file as usize).map_or("", |i| i.text.as_str());
+        let Some(text) = text.get(begin.span.start..end.span.end) else { return false };
+        let mut lexer = Lexer::new(text, 0, text.len());
+        let mut last: [&str; 4] = [""; 4];
+        let is_tuple = |name: &str| {
+            let found = self.scopes.find(name).and_then(|n| self.scopes.get(n));
+            matches!(found.map(|b| &b.value), Some(Value::Tuple(_) | Value::Elements(_)))
+        };
+        loop {
+            let token = lexer.token();
+            if matches!(token.kind, Tok::Eof | Tok::OpenText | Tok::OpenComment) {
+                return false;
+            }
+            last.rotate_left(1);
+            last[3] = text.get(token.start..token.end).unwrap_or("");
+            match last {
+                ["tget", "(", own, ")"] if own == var => return true,
+                [name, "[", own, "]"] if own == var && is_tuple(name) => return true,
+                _ => {}
+            }
+        }
     }
 
     /// `for x in v`: of an array, each element is copied to `x`, and must be the same at the end of the turn; of a tuple,

@@ -42,6 +42,7 @@ mod reads;
 mod scope;
 mod sizes;
 mod source_names;
+mod stacked;
 mod stmt;
 mod value;
 mod variables;

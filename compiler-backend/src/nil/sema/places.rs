@@ -39,7 +39,12 @@ impl Body<'_, '_> {
                 }
                 Some(all)
             }
-            Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
+            Value::Array(_)
+            | Value::Stacked(..)
+            | Value::Elements(_)
+            | Value::Function(_)
+            | Value::Type(_)
+            | Value::Range(..) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Definition;
 use super::declare::known_as;
-use crate::nil::ast::{AssignOp, Expr, ExprKind, Stmt, StmtKind};
+use crate::nil::ast::{AssignOp, Expr, ExprKind, Safe, Stmt, StmtKind};
 
 /// The names that a function changes.
 #[derive(Clone, Debug, Default)]
@@ -171,6 +171,7 @@ impl<'a> Walk<'_, 'a> {
                     roots(&other.place, &mut |whole| self.out.parts.extend(parts.iter().map(|part| (*part, whole))));
                 }
             }
+            StmtKind::Safe(Safe::Clear(target)) => self.changed(target),
             StmtKind::Zeros { .. } | StmtKind::Unroutine { .. } | StmtKind::Safe(_) => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::predict::roots;
-use crate::nil::ast::{Expr, ExprKind, Span};
+use crate::nil::ast::{Binary, Expr, ExprKind, Span};
 use crate::nil::codes;
 
 /// The longest piece of source that a message repeats.
@@ -87,6 +87,21 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl Fn
 }
 
 impl Expr {
+    /// Whether it is `end`, as an index.
+    pub fn is_end(&self) -> bool {
+        matches!(&self.kind, ExprKind::Name(n) if n == "end")
+    }
+
+    /// Whether it is `end+1`, as an index.
+    pub fn is_above_end(&self) -> bool {
+        match &self.kind {
+            ExprKind::Binary { op: Binary::Add, left, right, .. } => {
+                left.is_end() && matches!(&right.kind, ExprKind::Int(n) if n == "1")
+            }
+            _ => false,
+        }
+    }
+
     /// The expressions that it is made of, in their order; of a call, its arguments.
     pub fn parts(&self) -> Vec<&Expr> {
         match &self.kind {

@@ -39,7 +39,7 @@ impl Body<'_, '_> {
                 other => other,
             },
             ("firstindex", [_]) => Value::Num(ScalarExpr::int(1), Some(Ty::Int)),
-            ("length" | "lastindex", [a]) => match self.eval(a)? {
+            ("length" | "lastindex", [a]) => match self.eval(a)?.into_vector() {
                 Value::Array(view) => length_number(self.length(&view)?),
                 Value::Tuple(parts) | Value::Elements(parts) => {
                     Value::Num(ScalarExpr::int(parts.len() as i64), Some(Ty::Int))
@@ -111,7 +111,7 @@ impl Body<'_, '_> {
 
     /// `size(a)`, all lengths of an array or a sparse matrix; or `size(a, d)`, the length of one dimension.
     fn size(&mut self, a: &ast::Expr, dimension: &[ast::Expr], span: &Span) -> Done<Value> {
-        let lens: Vec<Operand> = match self.eval(a)? {
+        let lens: Vec<Operand> = match self.eval(a)?.into_vector() {
             Value::Array(view) => view.dims.iter().map(|d| d.len).collect(),
             Value::Struct(s, fields) if s.name.contains("SparseMatrix") => {
                 fields.iter().take(2).filter_map(|f| if let Value::Num(x, _) = f { x.leaf() } else { None }).collect()
@@ -146,7 +146,7 @@ impl Body<'_, '_> {
 
     /// `axes(a, d)` or `eachindex(a)`: the range of an array's indices.
     fn axes(&mut self, a: &ast::Expr, dimension: Option<&ast::Expr>, span: &Span) -> Done<Value> {
-        let view = match self.eval(a)? {
+        let view = match self.eval(a)?.into_vector() {
             Value::Array(view) => view,
             other => {
                 let message = format!("{} has no indices", other.describe());

@@ -63,7 +63,12 @@ fn shape(value: &Value) -> Option<Shape> {
         }),
         Value::Struct(s, values) => Some(parts(&mut s.fields.iter().map(|(name, _)| name.clone()), values)),
         Value::Tuple(values) => Some(parts(&mut (1..).map(|n: u32| n.to_string()), values)),
-        Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
+        Value::Array(_)
+        | Value::Stacked(..)
+        | Value::Elements(_)
+        | Value::Function(_)
+        | Value::Type(_)
+        | Value::Range(..) => None,
     }
 }
 

@@ -218,6 +218,8 @@ pub(super) enum Value {
     Log(ScalarExpr, Option<Box<ScalarExpr>>),
     /// An array in memory.
     Array(View),
+    /// An array whose elements, of this type, are arrays of one shape or contain such: the arrays that it consists of.
+    Stacked(Type, Vec<View>),
     /// Computed elements: the value of a broadcast expression or an array literal.
     Elements(Vec<Value>),
     /// A struct with its fields.
@@ -243,6 +245,9 @@ impl Value {
             Value::Tropical(_, ty) => Type::Tropical(*ty),
             Value::Log(_, sign) => Type::Log { signed: sign.is_some() },
             Value::Array(view) => view.type_of(),
+            Value::Stacked(element, _) => {
+                Type::Array { element: Box::new(element.clone()), dims: 1, layout: Layout::Columns }
+            }
             Value::Struct(s, _) => Type::Struct(Rc::clone(s)),
             Value::Tuple(parts) => Type::Tuple(parts.iter().map(Value::type_of).collect::<Option<_>>()?),
             Value::Function(name) => Type::Function(name.clone()),
@@ -273,7 +278,7 @@ impl Value {
                 parts.iter().for_each(|part| part.scalars(f));
             }
             Value::Range(a, b, c) => [a, b, c].into_iter().for_each(|x| f(x)),
-            Value::Array(_) | Value::Function(_) | Value::Type(_) => {}
+            Value::Array(_) | Value::Stacked(..) | Value::Function(_) | Value::Type(_) => {}
         }
     }
 

@@ -94,7 +94,7 @@ pub(super) fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
 
 /// The number of dimensions in the name of an array type: `Some(None)` if it is open, `None` if the name is not an array
 /// type.
-fn array_dims(name: &str) -> Option<Option<u8>> {
+pub(in crate::nil) fn array_dims(name: &str) -> Option<Option<u8>> {
     Some(match name {
         "Vector" | "AbstractVector" | "StridedVector" | "Dict" | "FastStack" => Some(1),
         "Matrix" | "AbstractMatrix" | "StridedMatrix" | "Adjoint" | "Transpose" => Some(2),
@@ -284,7 +284,7 @@ impl Names<'_> {
             ("NTuple", Type::Tuple(parts)) if e.args.len() == 2 => return self.equal_parts(e, parts, free),
             ("Tuple" | "NTuple", Type::Tuple(_)) => return Some(Fit::KIND),
             ("Complex", Type::Complex(ty)) => return self.inside(e.args.first(), &Type::Num(*ty), free, Fit::NARROW),
-            ("Tropical" | "TropicalNumber", Type::Tropical(ty)) => {
+            ("Tropical" | "TropicalNumber" | "TropicalTypes", Type::Tropical(ty)) => {
                 return self.inside(e.args.first(), &Type::Num(*ty), free, Fit::NARROW);
             }
             ("ULogarithmic" | "Logarithmic", Type::Num(Ty::L)) => {

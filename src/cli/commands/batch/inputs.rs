@@ -323,13 +323,21 @@ fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: 
     Ok(plan)
 }
 
+/// A vector that grows among these places.
+fn growing(places: &[Place]) -> Option<&str> {
+    places.iter().find(|p| p.growing.is_some()).map(|p| p.name.as_str())
+}
+
 /// The feed of a parameter of a Nil program.
 fn parameter(module: &Module, nil: &CompiledSource, n: usize, from: &From, scalar: bool) -> anyhow::Result<Feed> {
     let (Some(names), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else {
         bail!("the program has no parameter {}", n + 1);
     };
-    let places = names.iter().map(|name| values::find(module, name)).collect::<Result<_, _>>()?;
+    let places: Arc<[Place]> = names.iter().map(|name| values::find(module, name)).collect::<Result<_, _>>()?;
     let name = names.first().map_or("", |name| name.split('.').next().unwrap_or(name)).to_string();
+    if let Some(one) = growing(&places) {
+        bail!("`{one}` grows: its items would have several lengths, and they are not read from files");
+    }
     Ok(Feed { name, places, from: from.clone(), kind: Kind::Parameter { ty: ty.clone(), scalar } })
 }
 
@@ -337,5 +345,8 @@ fn parameter(module: &Module, nil: &CompiledSource, n: usize, from: &From, scala
 fn place(program: &program::Program, name: &str, from: &From) -> anyhow::Result<Feed> {
     let place = store::find(&program.module, program.variables(), name);
     let place = place.with_context(|| format!("--batch {}", from.items.path()))?;
+    if let Some(one) = growing(std::slice::from_ref(&place)) {
+        bail!("`{one}` grows: its items would have several lengths, and they are not read from files");
+    }
     Ok(Feed { name: name.to_string(), places: Arc::new([place]), from: from.clone(), kind: Kind::Words })
 }

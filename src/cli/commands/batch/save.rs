@@ -33,8 +33,8 @@ pub(crate) struct Saved {
     order: Vec<usize>,
     /// True if its words are alternately real and imaginary parts.
     complex: bool,
-    /// True if it is a stack of Janus.
-    stack: bool,
+    /// True if its length varies: a stack of Janus, or a vector that grows.
+    varies: bool,
 }
 
 impl Saved {
@@ -51,7 +51,7 @@ impl Saved {
             shape,
             order: (0..count).collect(),
             complex: false,
-            stack: place.is_stack(),
+            varies: place.is_stack() || place.growing.is_some(),
         };
         if let Some(variable) = &place.variable {
             out.shape = variable.dims().iter().map(|n| *n as usize).collect();
@@ -75,7 +75,7 @@ impl Saved {
         for label in &mut self.labels {
             *label = format!("{first}{}", label.strip_prefix(&own).unwrap_or(label));
         }
-        self.ty = ty;
+        (self.ty, self.varies) = (ty, false);
         self
     }
 
@@ -84,7 +84,7 @@ impl Saved {
         let labels = words.iter().flat_map(|a| words.iter().map(move |b| format!("{name}[{a},{b}]"))).collect();
         let order = (0..words.len() * words.len()).collect();
         let shape = vec![words.len(); 2];
-        Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false, stack: false }
+        Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false, varies: false }
     }
 
     /// Adds a new first axis, with one position for each of these names.
@@ -171,11 +171,9 @@ impl<'a> SaveOptions<'a> {
         } else {
             bail!("--save {text}: files for results end in `.npy` or `.csv`, and `-` stands for standard output");
         }
-        if let Some(stack) = which.iter().map(|n| &results[*n]).find(|r| r.stack) {
-            let name = &stack.names[0];
-            bail!(
-                "--save {text}: `{name}` is a stack, whose length varies: `--json` prints it, and --show names other results"
-            );
+        if let Some(varying) = which.iter().map(|n| &results[*n]).find(|r| r.varies) {
+            let name = &varying.names[0];
+            bail!("--save {text}: the length of `{name}` varies: `--json` prints it, and --show names other results");
         }
         let same = |input: &String| {
             std::fs::canonicalize(input).ok().is_some_and(|a| std::fs::canonicalize(path).ok() == Some(a))
