@@ -87,6 +87,10 @@ end
 @test_throws InvertibilityError [1, 2] + [1]
 @test !(Inf ≈ 1.0) && length(1:2:0) == 0
 @test 9007199254740993 != 9007199254740992
+u, k = [1.0], 1
+@test_throws InvertibilityError @instr u[end] → 2.0
+@test u == [1.0]
+@test k == 1
 return
 ";
     let folder = folder("nilang-tests");
@@ -96,12 +100,12 @@ return
     let (code, counts, [unmet, left_out]) = tested(name);
     let lines = |list: &[Value]| list.iter().map(|item| item["line"].as_u64().expect("a line")).collect::<Vec<_>>();
     assert_eq!((code, lines(&unmet)), (1, vec![10, 19, 21]), "{unmet:#?}");
-    assert_eq!(lines(&left_out), [13, 17, 27, 43, 53, 54, 57], "{left_out:#?}");
-    assert_eq!(counts, [11, 14]);
+    assert_eq!(lines(&left_out), [13, 17, 27, 43, 53, 54, 59, 61], "{left_out:#?}");
+    assert_eq!(counts, [13, 16]);
     let (code, out, err) = run(&["run", "--expect", name], "");
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
     assert!(out.starts_with(&format!("{name}:10: 2.0 and 3.0\n")), "{out}");
-    assert!(out.ends_with(&format!("{name}: 11 of 14 tests met, 7 not evaluated\n")), "{out}");
+    assert!(out.ends_with(&format!("{name}: 13 of 16 tests met, 8 not evaluated\n")), "{out}");
     // A file that includes it, and itself.
     let whole = folder.join("whole.jl");
     std::fs::write(
@@ -110,7 +114,7 @@ return
     )
     .expect("a file");
     let (_, counts, [unmet, _]) = tested(whole.to_str().expect("UTF-8"));
-    assert_eq!((counts, lines(&unmet)), ([12, 16], vec![10, 19, 21, 4]));
+    assert_eq!((counts, lines(&unmet)), ([14, 18], vec![10, 19, 21, 4]));
     assert!(unmet[0]["file"] == name && unmet[3]["file"] == whole.to_str().expect("UTF-8"), "{unmet:#?}");
     // The name that NiLang's users may look for.
     assert_eq!(run(&["run", "--expect-julia", name], "").1, out);

@@ -56,6 +56,8 @@ pub enum Layout {
     Rows,
     /// Possibly with gaps: the strides are known at run time only.
     Strided,
+    /// A dictionary: a vector without gaps with an element for each key that there may be.
+    Keyed,
     /// A vector without gaps whose length changes, with room for more elements.
     Growing,
 }

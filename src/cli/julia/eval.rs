@@ -646,7 +646,13 @@ impl<'t> Machine<'t> {
         names.retain(|name| matches!(self.variable(name), Some(Some(v)) if v.parameter_type().is_some()));
         let values: Vec<Value> = names.iter().map(|name| self.name(name)).collect::<Evaluated<_>>()?;
         self.note_constants();
-        let after = self.reversible.statement(&self.place(), &statement, &names, &values)?;
+        let after = self.reversible.statement(&self.place(), &statement, &names, &values);
+        if matches!(after, Err(Stop::Thrown(_))) {
+            // An error comes when arrays are changed in part; numbers get their values at the end.
+            let arrays = names.iter().zip(&values).filter(|(_, v)| matches!(v, Value::Array(_)));
+            arrays.for_each(|(name, _)| self.set(name, None));
+        }
+        let after = after?;
         for (name, (before, after)) in names.iter().zip(values.iter().zip(after)) {
             let value = functions::in_place(before, after);
             self.set(name, Some(value));

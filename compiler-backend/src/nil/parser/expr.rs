@@ -79,6 +79,7 @@ impl Parser<'_> {
         let token = self.token();
         if matches!(token.kind, Tok::Arrow | Tok::Pair | Tok::HostOp | Tok::Kw(Kw::In | Kw::Isa) | Tok::Elem)
             && !self.new_line()
+            && !(self.in_dict && token.kind == Tok::Pair)
         {
             let what = match token.kind {
                 Tok::Arrow => "a function without a name".to_owned(),

@@ -53,7 +53,7 @@ impl Parser<'_> {
         if names.len() != values.len() {
             return Err(Failed);
         }
-        let number = |e: Expr| self.is_number(&e).then_some(e);
+        let number = |e: Expr| self.is_constant(&e).then_some(e);
         Ok(names.into_iter().zip(values.into_iter().map(number)).collect())
     }
 

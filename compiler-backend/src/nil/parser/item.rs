@@ -457,7 +457,7 @@ impl Parser<'_> {
         self.tree.items.push(Item::Using(names));
     }
 
-    /// `x = 3` or `const x = 3`, if the value is a number; otherwise host code.
+    /// `x = 3` or `const x = 3`, if the value is a number, or an array or a tuple of such; otherwise host code.
     fn constant(&mut self) {
         let before = (self.cursor, self.last_end);
         let found = self.attempt(|p| {
@@ -466,7 +466,7 @@ impl Parser<'_> {
             p.expect(Tok::Equals, "`=`")?;
             let value = p.expr()?;
             p.statement_end()?;
-            if p.is_number(&value) || is_accumulating(&value) { Ok((name, value)) } else { Err(Failed) }
+            if p.is_constant(&value) || is_accumulating(&value) { Ok((name, value)) } else { Err(Failed) }
         });
         match found {
             Some((name, value)) => {
@@ -480,6 +480,16 @@ impl Parser<'_> {
                 let what = format!("the assignment to `{}`", self.text_of(token));
                 self.host(&what);
             }
+        }
+    }
+
+    /// Whether an expression is made of numbers: arithmetic, an array, a tuple.
+    pub(super) fn is_constant(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Array(parts) | ExprKind::Tuple(parts) => {
+                !parts.is_empty() && parts.iter().all(|part| self.is_constant(part))
+            }
+            _ => self.is_number(expr),
         }
     }
 

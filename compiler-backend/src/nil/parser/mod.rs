@@ -150,6 +150,8 @@ struct Parser<'a> {
     eval_loops: usize,
     /// The number of turns so far.
     eval_turns: usize,
+    /// Whether an argument may be a pair, `k => v`.
+    in_dict: bool,
     /// The names of the constants so far.
     constants: std::collections::HashSet<String>,
     /// Functions of the host that can be reversible, and the names of those that are said to be.

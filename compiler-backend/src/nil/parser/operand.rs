@@ -248,7 +248,10 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, callee: Expr, dot: bool) -> Parsed<ExprKind> {
-        let (args, keywords) = self.bracketed(false, Self::args)?;
+        let outer = std::mem::replace(&mut self.in_dict, matches!(&callee.kind, ExprKind::Name(n) if n == "Dict"));
+        let read = self.bracketed(false, Self::args);
+        self.in_dict = outer;
+        let (args, keywords) = read?;
         Ok(ExprKind::Call { callee: Box::new(callee), dot, args, keywords })
     }
 
@@ -273,7 +276,13 @@ impl Parser<'_> {
                 self.bump();
                 keywords.push((name, self.expr()?));
             } else {
-                let arg = self.function_or_expr()?;
+                let mut arg = self.function_or_expr()?;
+                // `Dict(k => v)`: a pair.
+                if self.in_dict && self.eat(Tok::Pair) {
+                    let (start, height, value) = (arg.span.start, self.height, self.expr()?);
+                    let height = height.max(self.height);
+                    arg = self.build(ExprKind::Tuple(vec![arg, value]), start..self.last_end, height)?;
+                }
                 // `f(x; k...)`: all keywords in k.
                 if after && self.at(Tok::Splat) {
                     let dots = self.bump();

@@ -103,10 +103,21 @@ impl Body<'_, '_> {
             && b.ended.is_none()
         {
             let (file, at) = (self.file, b.span.clone());
-            let d = self.error(&name.span, codes::REDEFINED, format!("`{}` is in use already", name.text));
+            let again = mentions(e, &name.text);
+            let message = match again {
+                true => format!("`{0} ← {1}` would forget the value that `{0}` has", name.text, self.source(&e.span)),
+                false => format!("`{}` is in use already", name.text),
+            };
+            let d = self.error(&name.span, codes::REDEFINED, message);
             let place = pendula_isa::diagnostic::Place { file, span: at };
             d.secondary.push(pendula_isa::diagnostic::Label { place, text: "since here".into() });
-            d.help = Some("deallocate it first, or take another name".into());
+            d.help = Some(match again {
+                true => format!(
+                    "add to it, `{0} += …`; or keep all values in an array: `{0}s[i+1] += …` of `{0}s[i]`",
+                    name.text
+                ),
+                false => "deallocate it first, or take another name".into(),
+            });
             return Err(Stop);
         }
         let (computed, expected) = self.computed(|s| s.requested(e));
@@ -380,4 +391,9 @@ impl Body<'_, '_> {
         self.now.out.extend(if free { invert::block(&block) } else { block });
         Ok(())
     }
+}
+
+/// Whether an expression contains a name.
+fn mentions(e: &ast::Expr, name: &str) -> bool {
+    matches!(&e.kind, ExprKind::Name(own) if own == name) || e.parts().into_iter().any(|part| mentions(part, name))
 }

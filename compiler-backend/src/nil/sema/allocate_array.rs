@@ -21,6 +21,8 @@ pub(super) enum Fill {
     Copy(View),
     /// These values.
     Elements(Vec<Value>),
+    /// Values at these keys.
+    Keyed(Vec<(i64, Value)>),
 }
 
 /// What the right side of an allocation allocates.
@@ -41,6 +43,9 @@ impl Body<'_, '_> {
     pub(super) fn requested(&mut self, e: &ast::Expr) -> Done<AllocRequest> {
         if self.requested_growing(e)?.is_some() {
             return Ok(AllocRequest::Growing);
+        }
+        if is_dictionary(e) {
+            return self.requested_dictionary(e);
         }
         if let ExprKind::Call { callee, dot: false, args, .. } = &e.kind
             && let ExprKind::Name(name) = &callee.kind
@@ -94,6 +99,40 @@ impl Body<'_, '_> {
             v @ (Value::Function(_) | Value::Type(_) | Value::Range(..)) => AllocRequest::Alias(v),
             _ => AllocRequest::Value,
         })
+    }
+
+    /// `Dict{Int,T}()`, or `Dict(1 => x, 2 => y)`.
+    fn requested_dictionary(&mut self, e: &ast::Expr) -> Done<AllocRequest> {
+        let ExprKind::Call { callee, args, .. } = &e.kind else { return Err(Stop) };
+        let lens = vec![ScalarExpr::int(KEYS)];
+        let help = "its keys are whole numbers from 1 to 4096: `Dict{Int,Float64}()`, or `Dict(1 => x)`";
+        if let (ExprKind::Type(t), []) = (&callee.kind, &args[..]) {
+            let [ast::TypeArg::Type(key), ast::TypeArg::Type(of)] = &t.args[..] else {
+                return self.fail(&e.span, codes::TYPE, "a dictionary has the types of its keys and values", help);
+            };
+            if self.type_expr(key)? != Type::Num(Ty::Int) {
+                return self.fail(&key.span, codes::UNSUPPORTED, "keys that are no whole numbers", help);
+            }
+            return Ok(AllocRequest::Array { element: self.type_expr(of)?, lens, fill: Fill::Nothing });
+        }
+        let mut pairs = Vec::new();
+        for arg in args {
+            let ExprKind::Tuple(pair) = &arg.kind else {
+                return self.fail(&arg.span, codes::ARGUMENTS, "a dictionary is made of pairs", help);
+            };
+            let [key, of] = &pair[..] else { return Err(Stop) };
+            let at = self.eval(key)?;
+            let at = match self.integer(at, &key.span).map(|x| self.fold(x))? {
+                ScalarExpr::Const(w) if (1..=KEYS).contains(&w.cast_signed()) => w.cast_signed(),
+                _ => return self.fail(&key.span, codes::UNSUPPORTED, "a key that is not known here", help),
+            };
+            let of = self.eval(of)?;
+            pairs.push((at, self.settled(of, &arg.span)?));
+        }
+        let Some(element) = pairs.first().and_then(|(_, v)| v.type_of()) else {
+            return self.fail(&e.span, codes::TYPE, "an empty dictionary has no type", help);
+        };
+        Ok(AllocRequest::Array { element, lens, fill: Fill::Keyed(pairs) })
     }
 
     fn requested_zeros(&mut self, ones: bool, args: &[ast::Expr], span: &Span) -> Done<AllocRequest> {
@@ -187,7 +226,8 @@ impl Body<'_, '_> {
                 self.fixed.insert(base);
                 let region = self.region(text, ty);
                 self.f.vars[base.0 as usize].points = Some(region);
-                View { base, terms: Vec::new(), offset: 0, dims: Vec::new(), element, region, room: None }
+                let keyed = is_dictionary(e);
+                View { base, terms: Vec::new(), offset: 0, dims: Vec::new(), element, region, room: None, keyed }
             }
         };
         if existing.is_none() {
@@ -342,12 +382,15 @@ impl Body<'_, '_> {
                     })
                 })
             }),
-            Fill::Elements(_) => self.statement(|s| {
-                let AllocRequest::Array { fill: Fill::Elements(values), element, .. } = s.requested(e)? else {
-                    return Err(Stop);
+            Fill::Elements(_) | Fill::Keyed(_) => self.statement(|s| {
+                let AllocRequest::Array { fill, element, .. } = s.requested(e)? else { return Err(Stop) };
+                let values: Vec<(i64, Value)> = match fill {
+                    Fill::Elements(values) => (1..).zip(values).collect(),
+                    Fill::Keyed(pairs) => pairs,
+                    _ => return Err(Stop),
                 };
-                for (n, value) in values.into_iter().enumerate() {
-                    let offset = view.offset + n as i64 * element.words().unwrap_or(1);
+                for (n, value) in values {
+                    let offset = view.offset + (n - 1) * element.words().unwrap_or(1);
                     let part = View { dims: Vec::new(), offset, ..view.clone() };
                     let to = s.element(&part, &e.span)?;
                     let value = s.value_as(value, &element, &e.span)?;
@@ -356,5 +399,18 @@ impl Body<'_, '_> {
                 Ok(())
             }),
         }
+    }
+}
+
+/// The number of keys that a dictionary may have.
+const KEYS: i64 = 4096;
+
+/// Whether an expression makes a dictionary.
+fn is_dictionary(e: &ast::Expr) -> bool {
+    let ExprKind::Call { callee, dot: false, .. } = &e.kind else { return false };
+    match &callee.kind {
+        ExprKind::Type(t) => t.name.text == "Dict",
+        ExprKind::Name(name) => name == "Dict",
+        _ => false,
     }
 }

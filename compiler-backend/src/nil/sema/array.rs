@@ -12,6 +12,19 @@ use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
+/// The most constants of a list of which one is chosen while a program runs.
+const CHOICES: usize = 1024;
+
+/// Whether a value is a number that is known, or made of such.
+fn is_constant(v: &Value) -> bool {
+    match v {
+        Value::Tuple(parts) => parts.iter().all(is_constant),
+        Value::Num(ScalarExpr::Neg(x), None) => matches!(**x, ScalarExpr::Lit(_)),
+        Value::Num(x, _) | Value::Bool(x) => matches!(x, ScalarExpr::Lit(_) | ScalarExpr::Const(_)),
+        _ => false,
+    }
+}
+
 impl Body<'_, '_> {
     /// `x[…]`.
     pub(super) fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: &Span) -> Done<Value> {
@@ -292,12 +305,41 @@ impl Body<'_, '_> {
         let n = if let ScalarExpr::Const(w) = x { w.checked_sub(1) } else { None };
         match n.and_then(|n| parts.get(n as usize)) {
             Some(v) => Ok(v.clone()),
+            None if !matches!(x, ScalarExpr::Const(_)) && parts.len() <= CHOICES && parts.iter().all(is_constant) => {
+                let at = self.put(Ty::Int, x)?;
+                let what = format!("this list of {}", plural(parts.len(), "number"));
+                self.check_index(at, Operand::Const(parts.len() as u64), &e.span, &what)?;
+                self.chosen(&parts, (at, 1), span)
+            }
             None => self.fail(
                 span,
                 codes::DIMENSIONS,
                 "no such part of a tuple",
                 "an index of a tuple is a constant, from 1 to its length",
             ),
+        }
+    }
+
+    /// One of several constants: that with the number `at`, if `first` is the number of the first.
+    fn chosen(&mut self, parts: &[Value], (at, first): (Operand, i64), span: &Span) -> Done<Value> {
+        if let [one] = parts {
+            return Ok(one.clone());
+        }
+        let half = parts.len() / 2;
+        let (low, high) = parts.split_at(half);
+        let before = ScalarExpr::cmp(Cond::Lt, Ty::Int, at.into(), ScalarExpr::int(first + half as i64));
+        let low = self.chosen(low, (at, first), span)?;
+        let high = self.chosen(high, (at, first + half as i64), span)?;
+        self.one_of(&before, low, high, span)
+    }
+
+    fn one_of(&mut self, c: &ScalarExpr, a: Value, b: Value, span: &Span) -> Done<Value> {
+        match (a, b) {
+            (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() => {
+                let parts = a.into_iter().zip(b).map(|(a, b)| self.one_of(c, a, b, span));
+                parts.collect::<Done<_>>().map(Value::Tuple)
+            }
+            (a, b) => self.choice(c.clone(), a, b, span),
         }
     }
 

@@ -89,6 +89,18 @@ impl<'a> Body<'_, 'a> {
         self.apply(&name, values, span)
     }
 
+    /// What a function makes of a value: one of the program, of the host, or of the machine.
+    pub(super) fn value_at(&mut self, f: &str, of: Value, span: &Span) -> Done<Value> {
+        let (values, spans) = (vec![of], std::slice::from_ref(span));
+        if let Some(v) = self.user_value(f, (&values, spans), &[], span)? {
+            return Ok(v);
+        }
+        match self.host_value(f, &values, span)? {
+            Some(v) => Ok(v),
+            None => self.apply(f, values, span),
+        }
+    }
+
     /// The value of a function of the host that is one expression.
     fn host_value(&mut self, name: &str, values: &[Value], span: &Span) -> Done<Option<Value>> {
         /// The greatest depth of calls among them.
@@ -292,6 +304,9 @@ impl<'a> Body<'_, 'a> {
     /// A function of the table, applied to numbers of one type or of the types of its arguments.
     pub(super) fn table_function(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
         let candidates: Vec<TableFn> = TableFn::ALL.iter().copied().filter(|f| f.info().name == name).collect();
+        if let Some(value) = self.reduced(name, &args, span)? {
+            return Ok(value);
+        }
         if candidates.is_empty() || matches!(name, "" | "cvt") {
             let wanted_name =
                 || nearest(name, TableFn::ALL.iter().map(|f| f.info().name).filter(|f| !matches!(*f, "" | "cvt")));

@@ -128,6 +128,14 @@ impl<'a> Body<'_, 'a> {
         inverse: bool,
         span: &Span,
     ) -> Done<()> {
+        // A type is passed by its name, as a function that makes values of it.
+        let values: Vec<Value> = values
+            .into_iter()
+            .map(|v| match v {
+                Value::Type(t) if t.words().is_some() => Value::Function(t.to_string()),
+                v => v,
+            })
+            .collect();
         let mut types = Vec::new();
         for (v, at) in values.iter().zip(spans) {
             match v.type_of() {
@@ -389,7 +397,7 @@ impl<'a> Body<'_, 'a> {
                 r.words.push(base);
                 r.record.vars.push(None);
                 let strides: Vec<Product> = match view.layout() {
-                    Layout::Columns | Layout::Rows | Layout::Growing => Vec::new(),
+                    Layout::Columns | Layout::Rows | Layout::Growing | Layout::Keyed => Vec::new(),
                     Layout::Strided => view.dims.iter().map(|d| d.stride.clone()).collect(),
                 };
                 let strides: Vec<Operand> = strides.iter().map(|p| self.product_value(p)).collect();

@@ -63,6 +63,17 @@ impl<'a> Body<'_, 'a> {
         done.and(found)
     }
 
+    /// A value with its numbers folded.
+    fn folded(&self, value: Value) -> Value {
+        let all = |parts: Vec<Value>| parts.into_iter().map(|part| self.folded(part)).collect();
+        match value {
+            Value::Num(x, ty) => Value::Num(self.fold(x), ty),
+            Value::Tuple(parts) => Value::Tuple(all(parts)),
+            Value::Elements(parts) => Value::Elements(all(parts)),
+            other => other,
+        }
+    }
+
     /// Computes a constant whose operands are known. Local names of the current function are not visible in it.
     fn constant_value(&mut self, name: &str, file: u16, value: &Expr) -> Done<Value> {
         self.s.steps += 1;
@@ -74,9 +85,7 @@ impl<'a> Body<'_, 'a> {
             let outer = (std::mem::replace(&mut self.file, file), std::mem::take(&mut self.scopes));
             found = self.eval(value);
             (self.file, self.scopes) = outer;
-            if let Ok(Value::Num(x, ty)) = found {
-                found = Ok(Value::Num(self.fold(x), ty));
-            }
+            found = found.map(|value| self.folded(value));
             if let Ok(v) = &found {
                 let (nodes, depth) = extent(v);
                 within = budget.parts(nodes, what).and_then(|()| budget.nested(depth, what));

@@ -449,7 +449,7 @@ impl Sema<'_> {
         }
         // An annotation that names no type is an error for every argument.
         if let Some(e) = &param.ty {
-            const SETS: &[&str] = &["Any", "Function", "typeof", "Tuple", "NTuple"];
+            const SETS: &[&str] = &["Any", "Function", "typeof", "Type", "Tuple", "NTuple"];
             let free = |name: &str| f.type_params.iter().any(|p| p.name.text == name);
             let resolved = super::names(&self.structs, bound).resolve(e);
             if let Err(problem @ (TypeProblem::Recursive(_) | TypeProblem::Exceeded(_))) = resolved {

@@ -91,7 +91,7 @@ impl Body<'_, '_> {
                 self.f.vars[base.0 as usize].points = Some(region);
                 let dims = vec![Dim { len: Operand::Var(length), stride: Product::number(words) }];
                 let room = Some(Operand::Const(room));
-                View { base, terms: Vec::new(), offset: 0, dims, element, region, room }
+                View { base, terms: Vec::new(), offset: 0, dims, element, region, room, keyed: false }
             }
         };
         let Some(Operand::Var(length)) = view.dims.first().map(|d| d.len) else { return Err(Stop) };

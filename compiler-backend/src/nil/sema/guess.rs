@@ -8,7 +8,7 @@ use pendula_isa::table::TableFn;
 use super::Sema;
 use super::argument::{Argument, Number};
 use crate::nil::ast::{self};
-use crate::nil::types::{Layout, Type, array_dims};
+use crate::nil::types::{Layout, Type, array_dims, number};
 use crate::nil::uses::{Uses, uses};
 
 impl Sema<'_> {
@@ -205,6 +205,7 @@ impl Sema<'_> {
             || self.hosts.contains_key(text)
             || super::builtin::is_composed(text)
             || super::instr::operands(text).is_some()
+            || number(text).is_some()
             || TableFn::ALL.iter().any(|f| f.info().name == text)
             || [true, false].iter().any(|values| !self.defined(text, *values).is_empty());
         known.then_some(own)

@@ -232,7 +232,8 @@ impl Body<'_, '_> {
                     dims.reverse();
                 }
                 let (element, room) = ((**element).clone(), room.map(Operand::Var));
-                Value::Array(View { base, terms: Vec::new(), offset: 0, dims, element, region, room })
+                let keyed = *layout == Layout::Keyed;
+                Value::Array(View { base, terms: Vec::new(), offset: 0, dims, element, region, room, keyed })
             }
             Type::Struct(s) => {
                 let parts =

@@ -143,7 +143,10 @@ impl Body<'_, '_> {
         let mut last: [&str; 4] = [""; 4];
         let is_tuple = |name: &str| {
             let found = self.scopes.find(name).and_then(|n| self.scopes.get(n));
+            let constant =
+                || self.constant_name(name).and_then(|name| self.s.constants.get(name)).map(|(_, e)| &e.kind);
             matches!(found.map(|b| &b.value), Some(Value::Tuple(_) | Value::Elements(_)))
+                || found.is_none() && matches!(constant(), Some(ExprKind::Array(_) | ExprKind::Tuple(_)))
         };
         loop {
             let token = lexer.token();
@@ -170,6 +173,10 @@ impl Body<'_, '_> {
         reversed: bool,
     ) -> Done<()> {
         match of {
+            Value::Array(view) if view.keyed => {
+                let help = "go through the keys: `for k = 1:n`";
+                return self.fail(&range.span, codes::UNSUPPORTED, "a loop over a dictionary", help);
+            }
             Value::Array(view) if view.dims.len() == 1 || view.is_contiguous() => {}
             Value::Elements(mut parts) | Value::Tuple(mut parts) => {
                 if reversed {

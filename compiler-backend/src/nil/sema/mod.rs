@@ -39,6 +39,7 @@ mod places;
 mod predict;
 mod reach;
 mod reads;
+mod reduce;
 mod scope;
 mod sizes;
 mod source_names;

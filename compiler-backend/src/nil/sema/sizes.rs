@@ -29,6 +29,13 @@ impl Body<'_, '_> {
     /// Functions for sizes and parts of arrays, and functions that take types: `length(x)`, `size(A, 1)`, `zero(T)`.
     /// `None` for other functions.
     pub(super) fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<Value>> {
+        if let ("length" | "lastindex" | "size" | "axes" | "eachindex" | "isempty" | "vec", [a, ..]) = (name, args)
+            && let ExprKind::Name(_) = &a.kind
+            && matches!(self.eval(a), Ok(Value::Array(view)) if view.keyed)
+        {
+            let help = "keep the number of its keys in a variable";
+            return self.fail(span, codes::UNSUPPORTED, "a dictionary has no length here", help);
+        }
         let value = match (name, args) {
             ("tget", [t, k]) => self.tget(t, k, span)?,
             ("view", [a, at @ ..]) if !at.is_empty() => self.index(a, at, span)?,

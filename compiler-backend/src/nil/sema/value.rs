@@ -168,6 +168,8 @@ pub(super) struct View {
     pub(super) region: Region,
     /// The greatest number of elements, if it grows. Its length is then a variable.
     pub(super) room: Option<Operand>,
+    /// Whether it is a dictionary: an element for each key that there may be, zero where there is none.
+    pub(super) keyed: bool,
 }
 
 impl View {
@@ -187,7 +189,9 @@ impl View {
 
     /// How the elements lie in memory.
     pub(super) fn layout(&self) -> Layout {
-        if self.room.is_some() {
+        if self.keyed {
+            Layout::Keyed
+        } else if self.room.is_some() {
             Layout::Growing
         } else if self.is_contiguous() {
             Layout::Columns

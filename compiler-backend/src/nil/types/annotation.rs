@@ -272,6 +272,10 @@ impl Names<'_> {
             ("Union", _) => return self.union(e, t, free),
             ("Function", Type::Function(_)) => return Some(Fit::KIND),
             ("typeof", Type::Function(_)) => return Some(Fit::NARROW),
+            ("Type", Type::Function(name)) => {
+                let t = self.resolve(&crate::nil::parse_type(name)?).ok()?;
+                return self.inside(e.args.first(), &t, free, Fit::NARROW);
+            }
             ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
                 let mut inner = 0;
                 for (k, t) in parts.iter().enumerate() {

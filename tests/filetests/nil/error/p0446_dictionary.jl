@@ -1,0 +1,13 @@
+# What dictionaries do not have.
+#args: 0.0
+using NiLang
+@i function f(y)
+    d ← Dict{Int,Float64}()
+    y += length(d) #! P0446 a dictionary has no length here @ length(d)
+    for x in d #! P0446 a loop over a dictionary @ d
+        y += x
+    end
+    d → Dict{Int,Float64}()
+    e ← Dict{Float64,Int}() #! P0446 keys that are no whole numbers @ Float64
+    g ← Dict(0 => 1.0) #! P0446 a key that is not known here @ 0
+end
