@@ -52,6 +52,9 @@ fn programs() -> io::Result<()> {
             }
         }
     }
+    for (n, path) in sources("jl")?.iter().enumerate() {
+        write("nilang", &format!("file-{n:03}"), fs::read(path)?)?;
+    }
     for (n, path) in sources("isa")?.iter().enumerate() {
         write("definitions", &format!("file-{n:03}"), fs::read(path)?)?;
     }

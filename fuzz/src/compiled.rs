@@ -103,9 +103,18 @@ pub fn represented(text: &str, level: u8) -> Option<String> {
 
 /// Text in Nil. Its first line may be `#args: …`, as in the file tests.
 pub fn nil(text: &str) {
+    named("fuzz.nil", text);
+}
+
+/// Text of a file of Julia with functions of NiLang; the first line is the same.
+pub fn nilang(text: &str) {
+    named("fuzz.jl", text);
+}
+
+fn named(file: &str, text: &str) {
     let Some(arguments) = given(text) else { return };
     let options = |switches| Options { arguments: arguments.clone(), switches, ..Options::default() };
-    levels(|switches| compile("fuzz.nil", text.to_string(), &options(switches)));
+    levels(|switches| compile(file, text.to_string(), &options(switches)));
     if let Ok(formatted) = nil::fmt::format_source(text) {
         let again = nil::fmt::format_source(&formatted).expect("what was formatted is text");
         assert_eq!(again, formatted, "formatting is not stable");

@@ -21,6 +21,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("futhark", futhark),
     ("janus", janus),
     ("nil", nil),
+    ("nilang", nilang),
     ("object", object),
     ("pisa", pisa),
     ("program", program),
@@ -54,6 +55,11 @@ pub fn futhark(bytes: &[u8]) {
 /// Any bytes as a program in Nil.
 pub fn nil(bytes: &[u8]) {
     compiled::nil(&String::from_utf8_lossy(bytes));
+}
+
+/// Any bytes as a file of Julia with functions of NiLang.
+pub fn nilang(bytes: &[u8]) {
+    compiled::nilang(&String::from_utf8_lossy(bytes));
 }
 
 /// Any bytes as a program in PISA.

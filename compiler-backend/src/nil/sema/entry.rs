@@ -435,6 +435,9 @@ impl Sema<'_> {
                 }
             }
         }
+        if matches!(&value, Some(Argument::Array(_, items)) if items.is_empty()) {
+            self.prefer_given(&mut candidates);
+        }
         self.growing_candidates(f, &param.name.text, &mut candidates);
         for t in &candidates {
             let mut names = super::names(&self.structs, bound);

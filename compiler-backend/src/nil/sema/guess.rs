@@ -110,6 +110,23 @@ impl Sema<'_> {
         super::names(&self.structs, bound).resolve(&e).ok()
     }
 
+    /// An empty array has elements like those of the other arguments: doubles go before integers where there are such.
+    pub(super) fn prefer_given(&self, candidates: &mut [Type]) {
+        fn is_real(a: &Argument) -> bool {
+            match a {
+                Argument::Number(Number::Text(t)) if t == "true" || t == "false" => false,
+                Argument::Number(Number::Text(t)) => t.parse::<f64>().is_ok() && !Number::Text(t.clone()).is_whole(),
+                Argument::Number(n) => !n.is_whole(),
+                Argument::Array(_, items) => items.iter().any(|n| !n.is_whole()),
+                Argument::Tuple(parts) | Argument::List(parts) => parts.iter().any(is_real),
+            }
+        }
+        if self.settings.arguments.iter().any(is_real) {
+            let whole = |t: &Type| matches!(t, Type::Array { element, .. } if **element == Type::Num(Ty::Int));
+            candidates.sort_by_key(whole);
+        }
+    }
+
     /// Vectors to which the function pushes, or from which it pops, grow.
     pub(super) fn growing_candidates(&self, f: &ast::Function, name: &str, candidates: &mut [Type]) {
         let vector = |t: &Type| matches!(t, Type::Array { element, dims: 1, layout: Layout::Columns } if element.words().is_some());
