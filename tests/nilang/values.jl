@@ -76,6 +76,7 @@ end
     @test keep(Float64[], 0.0, [1.5, -2.0, 3.5])[1] == [1.5, 3.5]
     @test check_inv(keep, (Float64[], 0.0, [1.5, -2.0, 3.5]))
     @test check_grad(keep, ([1.0], 0.0, [1.5, -2.0, 3.5]); iloss=2)
+    @test NiLang.AD.gradient(Val(2), keep, ([1.0], 0.0, [1.5, -2.0])) == ([2.0], 1.0, [3.0, 0.0])
     @i function moved(x, y)
         x[end+1] ↔ y
         y ← 2

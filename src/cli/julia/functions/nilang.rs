@@ -36,6 +36,17 @@ impl Machine<'_> {
                 Some(loss) => self.gradients(f, args, &rest(), loss).map(Value::Tuple),
                 None => unknown("`gradient` without `iloss`"),
             },
+            // The number of the loss as a type.
+            ("Val", [Value::Int(k)]) => {
+                Ok(Value::Struct("Val".to_string(), vec![("number".to_string(), Value::Int(*k))]))
+            }
+            ("gradient", [Value::Struct(val, parts), f, Value::Tuple(args)]) if val == "Val" => match &parts[..] {
+                [(_, Value::Int(k))] => {
+                    let loss = usize::try_from(*k).unwrap_or(0);
+                    self.gradients(f, args, &rest(), loss).map(Value::Tuple)
+                }
+                _ => unknown("`gradient`"),
+            },
             ("gradient", [Value::Function(Func::Builtin(_)), ..]) | ("Val", _) => unknown(format!("`{name}`")),
             ("macroexpand", [_, Value::Code(text)]) => {
                 self.reversible.expand(&self.at, text).map(|()| Value::Symbol("expanded".to_string()))
