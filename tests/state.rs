@@ -474,3 +474,33 @@ fn set_takes_what_args_takes_of_a_program_in_nil() {
         assert!(code == 2 && err.contains(why), "{value}: {err}");
     }
 }
+
+/// The elements of an array of arrays lie one after the other, however it is given; of a vector that grows, its elements are shown and set.
+#[test]
+fn arrays_of_arrays_and_vectors_that_grow_are_set() {
+    let text = "@i function f(x::Vector{Vector{T}}, s::T) where T
+    for i = 1:length(x), j = 1:length(x[i])
+        s += x[i][j]^2 * i
+    end
+end
+";
+    let nested = file("nested.nil", text);
+    let zeros = "[[0,0],[0,0],[0,0]],0";
+    let whole = "x = [1, 2, 3, 4, 5, 6]\ns = 238\n";
+    assert_eq!(shown(&nested, &["--args", "[[1,2],[3,4],[5,6]],0"]), whole);
+    assert_eq!(shown(&nested, &["--args", zeros, "--set", "x=[[1,2],[3,4],[5,6]]"]), whole);
+    let saved = file("nested.npy", "");
+    assert_eq!(shown(&nested, &["--args", "[[1,2],[3,4],[5,6]],0", "--save", &format!("x={saved}")]), "s = 238\n");
+    assert_eq!(shown(&nested, &["--args", zeros, "--set", &format!("x=@{saved}")]), whole);
+    let text = "@i function f(v, x)
+    v[end+1] ← x
+end
+";
+    let grows = file("grows.nil", text);
+    assert_eq!(shown(&grows, &["--args", "[1.0],2.0", "--set", "v=[5,6]"]), "v = [5.0, 6.0, 2.0]\nx = 2.0\n");
+    refused(
+        &grows,
+        &["--args", "[1.0],2.0", "--save", &format!("v={saved}")],
+        "`v` is a vector that grows, whose length varies",
+    );
+}

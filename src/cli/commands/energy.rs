@@ -284,7 +284,14 @@ fn execute(
 ) -> anyhow::Result<Result<MeasuredRun, Outcome>> {
     let module = machine.program().module().clone();
     let shared = uncompute::places(&module, variables);
-    let words_in = moved(machine, &shared.inputs);
+    // Of a vector that grows, its elements are moved, and not its room.
+    let link = |import: bool| match variables {
+        Some(_) if import => shared.inputs.clone(),
+        Some(_) => shared.results.clone(),
+        None => values::marked(&module, |i, e| if import { i } else { e }),
+    };
+    let (inputs, results) = (link(true), link(false));
+    let words_in = moved(machine, &inputs);
     let mut words_out = 0;
     let mut session = Session::new(&args.given, false);
     let start = machine.snapshot();
@@ -293,7 +300,7 @@ fn execute(
     let mut look = |machine: &Machine<'_>, looks: &mut Vec<Counts>| {
         looks.push(machine.counts());
         if looks.len() == 2 {
-            words_out = moved(machine, &shared.results);
+            words_out = moved(machine, &results);
             let now = machine.snapshot();
             let words = start.difference(&now);
             let registers = start.regs.iter().zip(&now.regs).filter(|(a, b)| a != b).count() as u64;
@@ -315,8 +322,8 @@ fn execute(
             Ok(found) => {
                 let all = found.losses.iter().flat_map(|l| &l.gradients);
                 gradient_words = all.map(|g| g.words.len() as u64).sum();
-                let inputs = shared.inputs.iter().filter(|place| place.ty.gradient().is_some());
-                let each: u64 = inputs.map(values::Place::count).sum();
+                let numbers = inputs.iter().filter(|place| place.ty.gradient().is_some());
+                let each: u64 = numbers.map(values::Place::count).sum();
                 gradient_words_left = each.saturating_mul(found.losses.len() as u64).saturating_sub(gradient_words);
             }
             Err(GradError::Stopped(Stop::Outcome(outcome))) => return Ok(Err(outcome)),

@@ -378,8 +378,7 @@ impl<'t> Machine<'t> {
                 functions::index(&array, &indices)?
             }
             Expr::Field(e, name) => {
-                if matches!(&**e, Expr::Name(module) if self.variable(module).is_none() && module.starts_with(char::is_uppercase))
-                {
+                if self.is_module(e) {
                     return self.name(name);
                 }
                 let value = self.expr(e)?;
@@ -631,6 +630,16 @@ impl<'t> Machine<'t> {
             }
         }
         names
+    }
+
+    /// Whether an expression may be a module: `M`, `M.N`.
+    fn is_module(&self, e: &Expr) -> bool {
+        let is_one = |name: &str| self.variable(name).is_none() && name.starts_with(char::is_uppercase);
+        match e {
+            Expr::Name(name) => is_one(name),
+            Expr::Field(outer, name) => is_one(name) && self.is_module(outer),
+            _ => false,
+        }
     }
 
     /// A statement after `@instr`: the variables that it names are changed.

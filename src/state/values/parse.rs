@@ -15,7 +15,7 @@ use pendula_isa::module::Variable;
 use super::error::{ValueError, bad};
 use super::place::Place;
 use crate::state::arguments;
-use crate::state::arrays::Number;
+use crate::state::arrays::{self, Number};
 
 /// The numbers of `5`, `1,2,3` or `[1, 2, 3]`.
 pub(super) fn list(value: &str) -> Result<Vec<Number>, ValueError> {
@@ -54,6 +54,16 @@ pub(super) fn argument(place: &Place, source: &Variable, value: &str) -> Result<
         let sizes = |dims: &mut dyn Iterator<Item = u64>| dims.map(|n| n.to_string()).collect::<Vec<_>>().join("×");
         let (own, given) = (sizes(&mut source.dims.iter().copied()), sizes(&mut shape.iter().map(|n| *n as u64)));
         return Err(wrong(format!("it is {given}, and `{}` is {own}", place.name)));
+    }
+    // The arrays of an array of arrays lie one after the other.
+    if let Argument::Array(shape, numbers) = &argument
+        && shape.len() > 1
+        && source.dims.len() == 1
+    {
+        let order = arrays::row_by_row(shape);
+        let per = numbers.len().checked_div(order.len()).unwrap_or(0);
+        let own = |at: usize| numbers.get(at * per..(at + 1) * per).unwrap_or(&[]).iter().cloned().map(Number::from);
+        return Ok(order.into_iter().flat_map(own).collect());
     }
     let numbers = arguments::flat(argument).ok_or_else(|| wrong("arrays do not stand within tuples".to_string()))?;
     Ok(numbers.into_iter().map(Number::from).collect())

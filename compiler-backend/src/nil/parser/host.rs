@@ -31,9 +31,11 @@ impl Parser<'_> {
     /// Skips one statement of the host outside of functions. In a file of the host, reversible functions inside of its
     /// blocks are read.
     pub(super) fn skip_top_statement(&mut self) -> Span {
-        let start = self.token().start;
+        let (start, before) = (self.token().start, self.assignments.len());
         self.skip(Vec::new(), self.host);
-        start..self.last_end
+        let span = start..self.last_end;
+        self.assignments.iter_mut().skip(before).for_each(|a| a.within = span.clone());
+        span
     }
 
     /// Skips the statement after `@safe` up to its end, also inside of `( …; … )`.
@@ -75,13 +77,12 @@ impl Parser<'_> {
                 continue;
             }
             if inside
+                && token.kind == Tok::Ident
                 && (token.line_before || last == Tok::Semi)
                 && !stack.is_empty()
-                && matches!(token.kind, Tok::Ident | Tok::Macro)
-                && let Some(scope) = self.host_scopes(&stack)
-                && !scope.is_empty()
+                && let Some(scope) = self.host_scopes(&stack).and_then(|scopes| scopes.last().copied())
             {
-                self.note_assignments(&scope);
+                self.note_assignments(scope);
             }
             let structure = token.kind == Tok::Kw(Kw::Struct)
                 || self.text_of(token) == "mutable" && self.cursor.second().kind == Tok::Kw(Kw::Struct);

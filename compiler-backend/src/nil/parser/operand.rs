@@ -248,7 +248,7 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, callee: Expr, dot: bool) -> Parsed<ExprKind> {
-        let outer = std::mem::replace(&mut self.in_dict, matches!(&callee.kind, ExprKind::Name(n) if n == "Dict"));
+        let outer = std::mem::replace(&mut self.in_dict, is_dict(&callee));
         let read = self.bracketed(false, Self::args);
         self.in_dict = outer;
         let (args, keywords) = read?;
@@ -426,5 +426,14 @@ impl Parser<'_> {
     /// The text between two positions, without white space around it.
     pub(super) fn trimmed(&self, span: Span) -> String {
         self.slice(span).trim().to_owned()
+    }
+}
+
+/// Whether an expression is `Dict` or `Dict{K,V}`.
+fn is_dict(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Name(name) => name == "Dict",
+        ExprKind::Type(t) => t.name.text == "Dict",
+        _ => false,
     }
 }

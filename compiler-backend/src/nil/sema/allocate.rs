@@ -84,7 +84,7 @@ impl Body<'_, '_> {
             );
         };
         let outer = std::mem::take(&mut self.now.out);
-        let done = self.copied("stack", &ty, |s| s.eval(e), &e.span).and_then(|copy| {
+        let done = self.copied("stack.top", &ty, |s| s.eval(e), &e.span).and_then(|copy| {
             self.stack = stack;
             self.statement(|s| s.on_stack("PUSH!", copy.clone(), &e.span, span))?;
             self.released(&copy);
@@ -369,7 +369,44 @@ impl Body<'_, '_> {
     /// `x[i] ← e`: gives a value to an element whose words are all zero.
     fn element_allocation(&mut self, target: &ast::Expr, e: &ast::Expr, free: bool, span: &Span) -> Done<()> {
         let outer = std::mem::take(&mut self.now.out);
-        let done = self.statement(|s| {
+        let found = self.computed(|s| s.eval(target)).1.ok().and_then(|v| v.type_of());
+        let done = match found {
+            // Doubles end within a rounding error, as variables do.
+            Some(ty) if ty.word_types().contains(&Ty::F) => self.rounded_element((target, &ty), e, span),
+            _ => self.exact_element(target, e, span),
+        };
+        let block = std::mem::replace(&mut self.now.out, outer);
+        done?;
+        self.now.out.extend(if free { invert::block(&block) } else { block });
+        Ok(())
+    }
+
+    /// The value begins as a variable, which changes places with the element.
+    fn rounded_element(&mut self, (target, ty): (&ast::Expr, &Type), e: &ast::Expr, span: &Span) -> Done<()> {
+        let name = self.source(&target.span);
+        let value = self.copied(&name, ty, |s| s.eval(e), &e.span)?;
+        self.statement(|s| {
+            let to = s.eval(target)?;
+            let (Some(from), Some(to)) = (s.targets(&value), s.targets(&to)) else { return Err(Stop) };
+            let reason = s.reason(format!("`{name}` is not zero where it is allocated"));
+            for (from, to) in from.iter().zip(to) {
+                s.writable(to, span)?;
+                let args = vec![(*from).into(), to.into()];
+                let row = pendula_isa::table::Row::Swap;
+                s.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty: Ty::Int, args });
+                if s.checks {
+                    let test = Test::int(pendula_isa::Cond::Eq, (*from).into(), Operand::Const(0));
+                    s.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::User, reason });
+                }
+            }
+            Ok(())
+        })?;
+        self.released(&value);
+        Ok(())
+    }
+
+    fn exact_element(&mut self, target: &ast::Expr, e: &ast::Expr, span: &Span) -> Done<()> {
+        self.statement(|s| {
             let to = s.eval(target)?;
             s.expected_type = super::assign::scalar_type(&to);
             let value = s.eval(e);
@@ -385,11 +422,7 @@ impl Body<'_, '_> {
                 }
             }
             s.fill_value(&to, value, span)
-        });
-        let block = std::mem::replace(&mut self.now.out, outer);
-        done?;
-        self.now.out.extend(if free { invert::block(&block) } else { block });
-        Ok(())
+        })
     }
 }
 

@@ -110,10 +110,15 @@ impl Body<'_, '_> {
             let [ast::TypeArg::Type(key), ast::TypeArg::Type(of)] = &t.args[..] else {
                 return self.fail(&e.span, codes::TYPE, "a dictionary has the types of its keys and values", help);
             };
-            if self.type_expr(key)? != Type::Num(Ty::Int) {
+            if key.name.text != "Int" && key.name.text != "Int64" {
                 return self.fail(&key.span, codes::UNSUPPORTED, "keys that are no whole numbers", help);
             }
-            return Ok(AllocRequest::Array { element: self.type_expr(of)?, lens, fill: Fill::Nothing });
+            let element = self.type_expr(of)?;
+            if element.words().is_none() {
+                let message = format!("the values of a dictionary are numbers, and not {element}");
+                return self.fail(&of.span, codes::UNSUPPORTED, message, "keep them in a matrix, `zeros(T, m, n)`");
+            }
+            return Ok(AllocRequest::Array { element, lens, fill: Fill::Nothing });
         }
         let mut pairs = Vec::new();
         for arg in args {
@@ -126,6 +131,9 @@ impl Body<'_, '_> {
                 ScalarExpr::Const(w) if (1..=KEYS).contains(&w.cast_signed()) => w.cast_signed(),
                 _ => return self.fail(&key.span, codes::UNSUPPORTED, "a key that is not known here", help),
             };
+            if pairs.iter().any(|(other, _)| *other == at) {
+                return self.fail(&key.span, codes::TWICE, format!("the key {at} is given twice"), "give it once");
+            }
             let of = self.eval(of)?;
             pairs.push((at, self.settled(of, &arg.span)?));
         }
@@ -269,7 +277,9 @@ impl Body<'_, '_> {
         let checks = self.ancilla_checks(ty);
         let stmt = Stmt::Array { base: view.base, len: total, region: view.region, ty, free: false, checks };
         self.emit(Sink::Out, stmt);
-        self.fill_array(&view, e)?;
+        if !self.emptied {
+            self.fill_array(&view, e)?;
+        }
         Ok(Value::Array(view))
     }
 

@@ -300,8 +300,9 @@ impl Body<'_, '_> {
         let [e] = indices else {
             return self.fail(span, codes::DIMENSIONS, "a tuple takes one index", "write `t[1]`");
         };
-        let value = self.eval(e)?;
-        let x = self.integer(value, &e.span)?;
+        let len = Operand::Const(parts.len() as u64);
+        let value = self.eval_with_end(e, &Dim { len, stride: Product::number(1) })?;
+        let x = self.integer(value, &e.span).map(|x| self.fold(x))?;
         let n = if let ScalarExpr::Const(w) = x { w.checked_sub(1) } else { None };
         match n.and_then(|n| parts.get(n as usize)) {
             Some(v) => Ok(v.clone()),

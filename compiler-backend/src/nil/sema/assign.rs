@@ -109,6 +109,8 @@ impl Body<'_, '_> {
             self.s.diagnostics.truncate(found);
             return match part {
                 Ok(Value::Array(view)) if view.region == target.region && view != *target => {
+                    // Where it lies is computed in this statement.
+                    let Value::Array(view) = self.eval(value)? else { return Err(super::Stop) };
                     self.keep_views_apart(target, &view, false, span)
                 }
                 _ => Ok(()),

@@ -89,6 +89,8 @@ pub(super) struct Body<'s, 'a> {
     pub(super) loops: Vec<usize>,
     /// The parameters with their own places.
     pub(super) parameters: Vec<(ast::Name, super::value::Value)>,
+    /// Whether the array that ends holds zeros, whatever it began with: its elements have moved to a stack.
+    pub(super) emptied: bool,
     /// The number of the global stack that the next push or pop is for.
     pub(super) stack: usize,
     /// The number of functions of the host, one within the other, whose expressions are being evaluated.

@@ -13,10 +13,17 @@ use crate::nil::ast::{Expr, ExprKind, Span, inside};
 use crate::nil::codes;
 
 impl<'a> Body<'_, 'a> {
+    /// Whether the host's code gives the name of a constant another meaning, perhaps around this function.
+    pub(super) fn is_rebound(&self, name: &str) -> bool {
+        !self.scope.is_empty()
+            && self.s.inputs.get(self.file as usize).is_some_and(|input| input.tree.rebound.contains(name))
+    }
+
     /// The constant that a name stands for here: that of the innermost scope of the host that has one.
     pub(super) fn constant_name(&self, name: &str) -> Option<&'a str> {
         let key = |name: &str| self.s.constants.get_key_value(name).map(|(&key, _)| key);
-        self.scope.iter().rev().find_map(|at| key(&inside(name, *at))).or_else(|| key(name))
+        let of_block = self.scope.iter().rev().find_map(|at| key(&inside(name, *at)));
+        of_block.or_else(|| key(name).filter(|_| !self.is_rebound(name)))
     }
 
     /// The value of a constant.

@@ -303,7 +303,11 @@ impl Sema<'_> {
             let Some(e) = &p.ty else { return Err(Stop) };
             let resolved = super::names(&self.structs, &HashMap::new()).resolve(e);
             match resolved {
-                Ok(t) => types.push(t),
+                Ok(t) => {
+                    let mut ty = [t];
+                    self.growing_candidates(f, &p.name.text, &mut ty);
+                    types.extend(ty);
+                }
                 Err(_) => {
                     let message = format!("the type of `{}` is not known", p.name.text);
                     let help = "give `--args` or `--types`, or a type such as `Float64`";

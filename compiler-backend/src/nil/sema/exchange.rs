@@ -129,6 +129,11 @@ impl Body<'_, '_> {
                         return self.fail(&name.span, codes::TYPE, message, "write it: `stack[end] ↔ (x::T)::∅`");
                     }
                 };
+                if matches!(ty, Type::Array { .. }) {
+                    let help = "its elements are; or put what is done with it into a function, which `~f` undoes";
+                    let message = "an array is not taken from a stack as a whole";
+                    return self.fail(&name.span, codes::UNSUPPORTED, message, help);
+                }
                 let value = self.new_variable(text, &ty);
                 self.allocated(&value, &ty);
                 self.statement(|s| s.on_stack("POP!", value.clone(), &name.span, span))?;
@@ -182,7 +187,10 @@ impl Body<'_, '_> {
             // A stack of numbers of one type has no place for it.
             self.statement(|s| push(s, 0, length))?;
         }
-        self.end(&name, &initial, span)
+        self.emptied = true;
+        let done = self.end(&name, &initial, span);
+        self.emptied = false;
+        done
     }
 
     /// `x[end+1] ↔ y` pushes y, which has no value then; `x[end] ↔ y::∅` takes y from the vector.

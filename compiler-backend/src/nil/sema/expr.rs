@@ -264,6 +264,9 @@ impl Body<'_, '_> {
             return Err(Stop);
         }
         let help = match self.similar(name) {
+            _ if self.s.constants.contains_key(name) => format!(
+                "the host gives `{name}` several values, and which one it has is not known here: make it an argument"
+            ),
             Some(other) => format!("did you mean `{other}`?"),
             None => "allocate it first: `x ← 0`; or give it as an argument".to_string(),
         };

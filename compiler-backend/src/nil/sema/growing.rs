@@ -133,10 +133,20 @@ impl Body<'_, '_> {
     }
 
     /// Whether an expression is a variable that is an array.
-    pub(super) fn names_array(&self, e: &ast::Expr) -> bool {
-        let ExprKind::Name(name) = &e.kind else { return false };
-        let known = self.scopes.find(name).and_then(|n| self.scopes.get(n)).map(|b| &b.value);
-        matches!(known, Some(Value::Array(_)))
+    pub(super) fn names_array(&mut self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(name) => {
+                let known = self.scopes.find(name).and_then(|n| self.scopes.get(n)).map(|b| &b.value);
+                matches!(known, Some(Value::Array(_) | Value::Stacked(..)))
+            }
+            ExprKind::Field(..) | ExprKind::Index(..) => {
+                let found = self.s.diagnostics.len();
+                let value = self.computed(|s| s.eval(e)).1;
+                self.s.diagnostics.truncate(found);
+                matches!(value, Ok(Value::Array(_) | Value::Stacked(..)))
+            }
+            _ => false,
+        }
     }
 
     /// The element after the last, among the computations before the statement; and a check that there is room.
@@ -197,7 +207,7 @@ impl Body<'_, '_> {
         value: impl FnOnce(&mut Self) -> Done<Value>,
         (at, span): (&Span, &Span),
     ) -> Done<()> {
-        let copy = self.copied(name, &view.element, value, at)?;
+        let copy = self.copied(&format!("{name}.top"), &view.element, value, at)?;
         self.push_words((name, view), &copy, (at, span))?;
         self.released(&copy);
         Ok(())
@@ -211,7 +221,7 @@ impl Body<'_, '_> {
         value: impl FnOnce(&mut Self) -> Done<Value>,
         span: &Span,
     ) -> Done<Value> {
-        let copy = self.new_variable(&format!("{name}.top"), ty);
+        let copy = self.new_variable(name, ty);
         self.statement(|s| {
             s.expected_type = super::assign::scalar_type(&copy);
             let value = value(s);

@@ -301,6 +301,7 @@ impl Body<'_, '_> {
             failed,
             loops: Vec::new(),
             parameters: Vec::new(),
+            emptied: false,
             stack: 0,
             within: 0,
             scope: &[],

@@ -141,6 +141,8 @@ impl Body<'_, '_> {
         let Some(text) = text.get(begin.span.start..end.span.end) else { return false };
         let mut lexer = Lexer::new(text, 0, text.len());
         let mut last: [&str; 4] = [""; 4];
+        // How deep the index of a tuple is nested that begins before this token.
+        let mut inside: Option<u32> = None;
         let is_tuple = |name: &str| {
             let found = self.scopes.find(name).and_then(|n| self.scopes.get(n));
             let constant =
@@ -156,8 +158,11 @@ impl Body<'_, '_> {
             last.rotate_left(1);
             last[3] = text.get(token.start..token.end).unwrap_or("");
             match last {
-                ["tget", "(", own, ")"] if own == var => return true,
-                [name, "[", own, "]"] if own == var && is_tuple(name) => return true,
+                [_, _, "tget", "("] => inside = Some(0),
+                [_, _, name, "["] if inside.is_none() && is_tuple(name) => inside = Some(0),
+                [_, _, _, own] if own == var && inside.is_some() => return true,
+                [_, _, _, "(" | "["] => inside = inside.map(|depth| depth + 1),
+                [_, _, _, ")" | "]"] => inside = inside.filter(|depth| *depth > 0).map(|depth: u32| depth - 1),
                 _ => {}
             }
         }

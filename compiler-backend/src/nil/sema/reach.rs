@@ -85,7 +85,13 @@ impl Sema<'_> {
             return None;
         }
         let names = super::names(&self.structs, &HashMap::new());
-        let types = f.params.iter().map(|p| names.resolve(p.ty.as_ref()?).ok()).collect::<Option<_>>()?;
+        let type_of = |p: &ast::Param| {
+            let mut ty = [names.resolve(p.ty.as_ref()?).ok()?];
+            self.growing_candidates(f, &p.name.text, &mut ty);
+            let [ty] = ty;
+            Some(ty)
+        };
+        let types = f.params.iter().map(type_of).collect::<Option<_>>()?;
         let keyword = |k: &ast::Param| Some((k.name.text.clone(), super::argument::literal(k.default.as_ref()?)?));
         Some((types, f.keywords.iter().map(keyword).collect::<Option<_>>()?))
     }

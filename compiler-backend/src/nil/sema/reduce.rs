@@ -15,6 +15,8 @@ use crate::nil::types::Type;
 enum Sum<'v> {
     /// The elements, or what a function makes of them.
     Elements(Option<&'v str>, &'v View),
+    /// The squares of their magnitudes; those of integers as doubles.
+    Squares(&'v View),
     /// The products of two arrays' elements, of which the first are conjugated.
     Products(&'v View, &'v View),
 }
@@ -25,7 +27,7 @@ impl Body<'_, '_> {
         let sum = match (name, args) {
             ("sum", [Value::Array(x)]) => Sum::Elements(None, x),
             ("sum", [Value::Function(f), Value::Array(x)]) => Sum::Elements(Some(f), x),
-            ("norm", [Value::Array(x)]) => Sum::Elements(Some("abs2"), x),
+            ("norm", [Value::Array(x)]) => Sum::Squares(x),
             ("dot", [Value::Array(x), Value::Array(y)]) => Sum::Products(x, y),
             ("sum", [Value::Tuple(parts) | Value::Elements(parts)]) if !parts.is_empty() => {
                 let mut parts = parts.iter().cloned();
@@ -50,7 +52,7 @@ impl Body<'_, '_> {
     /// The sum, in an ancilla of the computations before the statement.
     fn total(&mut self, sum: &Sum<'_>, span: &Span) -> Done<Value> {
         let (first, other) = match sum {
-            Sum::Elements(_, x) => (*x, None),
+            Sum::Elements(_, x) | Sum::Squares(x) => (*x, None),
             Sum::Products(x, y) => (*x, Some(*y)),
         };
         if let Some(other) = other {
@@ -65,7 +67,8 @@ impl Body<'_, '_> {
             }
         }
         let ty = match (&first.element, other.map(|y| &y.element), sum) {
-            (Type::Complex(ty), None, Sum::Elements(Some("abs2"), _)) => Type::Num(*ty),
+            (Type::Complex(ty), None, Sum::Elements(Some("abs2"), _) | Sum::Squares(_)) => Type::Num(*ty),
+            (Type::Num(Ty::Int) | Type::Bool, None, Sum::Squares(_)) => Type::Num(Ty::F),
             (Type::Bool, None, _) => Type::Num(Ty::Int),
             (Type::Num(Ty::Int), Some(own @ Type::Num(Ty::F | Ty::Q)), _) => own.clone(),
             (Type::Num(_), Some(own @ Type::Complex(_)), _) => own.clone(),
@@ -94,6 +97,15 @@ impl Body<'_, '_> {
                         Sum::Elements(f, x) => {
                             let element = s.at(x, at, span)?;
                             f.map_or(Ok(element.clone()), |f| s.value_at(f, element, span))
+                        }
+                        Sum::Squares(x) => {
+                            let element = match s.at(x, at, span)? {
+                                v @ (Value::Num(_, Some(Ty::Int)) | Value::Bool(_)) => {
+                                    Value::Num(s.number_as(v, Ty::F, span)?, Some(Ty::F))
+                                }
+                                v => v,
+                            };
+                            s.apply("abs2", vec![element], span)
                         }
                         Sum::Products(x, y) => {
                             let (a, b) = (s.at(x, at, span)?, s.at(y, at, span)?);

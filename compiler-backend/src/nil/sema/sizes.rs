@@ -180,6 +180,8 @@ impl Body<'_, '_> {
     fn zero_or_one(&mut self, a: &ast::Expr, one: bool, span: &Span) -> Done<Value> {
         let ty = match self.eval(a)? {
             Value::Type(t) => t,
+            // The name of a type, as an argument.
+            Value::Function(f) if number(&f).is_some() => number(&f).map(Type::Num).ok_or(Stop)?,
             other => other.type_of().ok_or(Stop)?,
         };
         match self.unit(&ty, one) {

@@ -11,6 +11,8 @@ use crate::nil::types::{Layout, Type};
 enum Leaf<'t> {
     /// A word, or elements of a type if it says more than their words do.
     Value(Option<&'t Type>),
+    /// The same of an array of arrays, one after the other.
+    Stacked(Option<&'t Type>),
     /// The elements of a vector that grows, with its room.
     Growing(&'t Type),
     /// A length that the source does not name.
@@ -26,7 +28,7 @@ pub(super) fn variables(data: &[Data], types: &[Type]) -> Vec<Variable> {
 
 fn variable(data: &Data, leaf: &Leaf<'_>) -> Option<Variable> {
     let element = match leaf {
-        Leaf::Value(ty) => *ty,
+        Leaf::Value(ty) | Leaf::Stacked(ty) => *ty,
         Leaf::Growing(ty) => Some(*ty),
         Leaf::Hidden => return None,
     };
@@ -34,6 +36,9 @@ fn variable(data: &Data, leaf: &Leaf<'_>) -> Option<Variable> {
         (ArgumentKind::Array { words, .. }, Leaf::Growing(ty)) => {
             let per = ty.words().unwrap_or(1).max(1).cast_unsigned();
             vec![words.len() as u64 / per]
+        }
+        (ArgumentKind::Array { lens, .. }, Leaf::Stacked(_)) => {
+            vec![lens.iter().fold(1u64, |n, len| n.saturating_mul(len.cast_unsigned()))]
         }
         (ArgumentKind::Array { lens, .. }, _) => lens.iter().map(|n| n.cast_unsigned()).collect(),
         (ArgumentKind::Word { .. } | ArgumentKind::Constant(_), _) => Vec::new(),
@@ -68,12 +73,12 @@ pub fn own_name(symbol: &str) -> &str {
 /// What the data symbols of an array of arrays are, in order: none of them is a word.
 fn stacked<'t>(element: &'t Type, out: &mut Vec<Leaf<'t>>) {
     match element {
-        Type::Bool => out.push(Leaf::Value(Some(element))),
-        Type::Array { element, .. } => out.push(Leaf::Value(Some(element))),
+        Type::Bool => out.push(Leaf::Stacked(Some(element))),
+        Type::Array { element, .. } => out.push(Leaf::Stacked(Some(element))),
         Type::Struct(s) => s.fields.iter().for_each(|(_, ty)| stacked(ty, out)),
         Type::Tuple(parts) => parts.iter().for_each(|ty| stacked(ty, out)),
         Type::Num(_) | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } => {
-            out.extend(element.word_types().iter().map(|_| Leaf::Value(None)));
+            out.extend(element.word_types().iter().map(|_| Leaf::Stacked(None)));
         }
         Type::Function(_) => {}
     }

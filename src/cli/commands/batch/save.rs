@@ -33,8 +33,8 @@ pub(crate) struct Saved {
     order: Vec<usize>,
     /// True if its words are alternately real and imaginary parts.
     complex: bool,
-    /// True if its length varies: a stack of Janus, or a vector that grows.
-    varies: bool,
+    /// What it is if its length varies: a stack of Janus, or a vector that grows.
+    varies: Option<&'static str>,
 }
 
 impl Saved {
@@ -51,7 +51,10 @@ impl Saved {
             shape,
             order: (0..count).collect(),
             complex: false,
-            varies: place.is_stack() || place.growing.is_some(),
+            varies: match place.growing {
+                Some(_) => Some("a vector that grows"),
+                None => place.is_stack().then_some("a stack"),
+            },
         };
         if let Some(variable) = &place.variable {
             out.shape = variable.dims().iter().map(|n| *n as usize).collect();
@@ -75,7 +78,7 @@ impl Saved {
         for label in &mut self.labels {
             *label = format!("{first}{}", label.strip_prefix(&own).unwrap_or(label));
         }
-        (self.ty, self.varies) = (ty, false);
+        (self.ty, self.varies) = (ty, None);
         self
     }
 
@@ -84,7 +87,7 @@ impl Saved {
         let labels = words.iter().flat_map(|a| words.iter().map(move |b| format!("{name}[{a},{b}]"))).collect();
         let order = (0..words.len() * words.len()).collect();
         let shape = vec![words.len(); 2];
-        Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false, varies: false }
+        Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false, varies: None }
     }
 
     /// Adds a new first axis, with one position for each of these names.
@@ -171,9 +174,11 @@ impl<'a> SaveOptions<'a> {
         } else {
             bail!("--save {text}: files for results end in `.npy` or `.csv`, and `-` stands for standard output");
         }
-        if let Some(varying) = which.iter().map(|n| &results[*n]).find(|r| r.varies) {
+        if let Some((varying, what)) = which.iter().map(|n| &results[*n]).find_map(|r| Some((r, r.varies?))) {
             let name = &varying.names[0];
-            bail!("--save {text}: the length of `{name}` varies: `--json` prints it, and --show names other results");
+            bail!(
+                "--save {text}: `{name}` is {what}, whose length varies: `--json` prints it, and --show names other results"
+            );
         }
         let same = |input: &String| {
             std::fs::canonicalize(input).ok().is_some_and(|a| std::fs::canonicalize(path).ok() == Some(a))

@@ -10,4 +10,6 @@ using NiLang
     d → Dict{Int,Float64}()
     e ← Dict{Float64,Int}() #! P0446 keys that are no whole numbers @ Float64
     g ← Dict(0 => 1.0) #! P0446 a key that is not known here @ 0
+    h ← Dict{Int,Vector{Float64}}() #! P0446 the values of a dictionary are numbers
+    GLOBAL_STACK[end] ↔ (A::Vector{Float64})::∅ #! P0446 an array is not taken from a stack as a whole @ A
 end

@@ -12,6 +12,10 @@ using NiLang
     y! += B[1, 2] + xs[end]
     FLOAT64_STACK[end+1] ↔ xs::Vector{T}
     GLOBAL_STACK[end+1] ↔ B
+    c ← copy(A)
+    GLOBAL_STACK[end+1] ↔ c
+    d ← [1.0, y!]
+    GLOBAL_STACK[end+1] ↔ d
     m, n → size(A)
 end
 #value: y! = 5.0

@@ -12,6 +12,11 @@ using NiLang
     r += x
     r -= 0.1
     @safe v .= zero(T)
+    # An element ends like a variable.
+    v[1] ← x
+    v[1] += 0.7
+    v[1] -= 0.7
+    v[1] → x
     @safe r = 0
     @safe t = v[1] #! P0461 the host statement `@safe t = v[1]` is skipped
     @safe @show s!, x
