@@ -100,6 +100,7 @@ pub(crate) fn stmt(s: &Stmt) -> String {
             format!("(error{})", message.as_ref().map_or(String::new(), |m| format!(" {}", expr(m))))
         }
         StmtKind::Safe(Safe::Show(shown)) => format!("(show{})", list(shown)),
+        StmtKind::Safe(Safe::Clear(target)) => format!("(clear {})", expr(target)),
         StmtKind::Safe(Safe::Other(text)) => format!("(other {text:?})"),
         StmtKind::Exchange { left, right } => {
             let side = |s: &Side| format!("{}{}", expr(&s.place), if s.empty { "::∅" } else { "" });

@@ -188,7 +188,7 @@ impl Parser<'_> {
             "@inline" => Mark::Inline,
             "@simd" => Mark::Simd,
             // Expressions within expressions are computed in any case.
-            "@threads" | "@instr" | "@auto_expand" => Mark::Hint,
+            "@threads" | "@avx" | "@turbo" | "@instr" | "@auto_expand" => Mark::Hint,
             _ => {
                 let message = format!("the macro `{name}` is not known");
                 let help = match name {

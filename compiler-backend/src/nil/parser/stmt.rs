@@ -142,6 +142,15 @@ impl Parser<'_> {
 
     /// A statement or an expression.
     pub(super) fn part(&mut self) -> Parsed<Part> {
+        // `Threads.@threads`: a macro by the name of its module.
+        let before = (self.cursor, self.last_end, self.last_kind);
+        while self.at(Tok::Ident) && self.cursor.second().kind == Tok::Dot {
+            self.bump();
+            self.bump();
+        }
+        if !self.at(Tok::Macro) {
+            (self.cursor, self.last_end, self.last_kind) = before;
+        }
         let token = self.token();
         let kind = match token.kind {
             Tok::Kw(Kw::If) => self.if_stmt()?,

@@ -128,14 +128,7 @@ impl<'a> Body<'_, 'a> {
         inverse: bool,
         span: &Span,
     ) -> Done<()> {
-        // A type is passed by its name, as a function that makes values of it.
-        let values: Vec<Value> = values
-            .into_iter()
-            .map(|v| match v {
-                Value::Type(t) if t.words().is_some() => Value::Function(t.to_string()),
-                v => v,
-            })
-            .collect();
+        let values: Vec<Value> = values.into_iter().map(by_name).collect();
         let mut types = Vec::new();
         for (v, at) in values.iter().zip(spans) {
             match v.type_of() {
@@ -470,6 +463,14 @@ fn classes(regions: &[(ir::Region, usize)], related: impl Fn(usize, usize) -> bo
         regions.iter().position(|(other, j)| other == region && related(*j, *k)).unwrap_or(0)
     };
     regions.iter().map(first).collect()
+}
+
+/// A type as an argument is passed by its name, as a function that makes values of it.
+fn by_name(v: Value) -> Value {
+    match v {
+        Value::Type(t) if t.words().is_some() => Value::Function(t.to_string()),
+        v => v,
+    }
 }
 
 /// The regions of the arrays in a value, in order.

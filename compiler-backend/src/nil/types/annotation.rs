@@ -272,10 +272,7 @@ impl Names<'_> {
             ("Union", _) => return self.union(e, t, free),
             ("Function", Type::Function(_)) => return Some(Fit::KIND),
             ("typeof", Type::Function(_)) => return Some(Fit::NARROW),
-            ("Type", Type::Function(name)) => {
-                let t = self.resolve(&crate::nil::parse_type(name)?).ok()?;
-                return self.inside(e.args.first(), &t, free, Fit::NARROW);
-            }
+            ("Type", Type::Function(name)) => return self.names_type(e, name, free),
             ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
                 let mut inner = 0;
                 for (k, t) in parts.iter().enumerate() {
@@ -357,6 +354,12 @@ impl Names<'_> {
             ast::TypeArg::Number(..) | ast::TypeArg::Of(_) => false,
         };
         e.args.iter().any(accepts).then_some(Fit::KIND)
+    }
+
+    /// Whether `Type{T}` accepts the type with this name.
+    fn names_type(&mut self, e: &ast::TypeExpr, name: &str, free: &[ast::TypeParam]) -> Option<Fit> {
+        let t = self.resolve(&crate::nil::parse_type(name)?).ok()?;
+        self.inside(e.args.first(), &t, free, Fit::NARROW)
     }
 
     fn inside(&mut self, arg: Option<&ast::TypeArg>, t: &Type, free: &[ast::TypeParam], fit: Fit) -> Option<Fit> {
