@@ -162,6 +162,16 @@ pub enum Value {
     Tuple(Vec<Value>),
 }
 
+impl Array {
+    /// Whether its elements are arrays of one shape, or structs and tuples with arrays in them.
+    fn is_stacked(&self) -> bool {
+        let shape = |v: &Value| v.as_array().map(|a| a.shape.clone());
+        let first = self.elements.first().and_then(shape);
+        let arrays = first.is_some() && self.elements.iter().all(|v| shape(v) == first);
+        arrays || first.is_none() && self.elements.iter().any(Value::holds_arrays)
+    }
+}
+
 impl Value {
     /// The value as a double, if it is a number.
     pub fn to_f64(&self) -> Option<f64> {
@@ -222,7 +232,7 @@ impl Value {
     /// Converts it to an argument of a Nil program.
     pub(super) fn argument(&self) -> Result<Argument, Error> {
         Ok(match self {
-            Value::Array(a) if a.elements.iter().any(Value::holds_arrays) => {
+            Value::Array(a) if a.is_stacked() => {
                 Argument::List(a.elements.iter().map(Value::argument).collect::<Result<_, _>>()?)
             }
             Value::Array(a) => {

@@ -93,6 +93,12 @@ fn structs_have_fields() -> Result<(), Error> {
     assert_eq!(gradient["p"].field("x").and_then(|x| x.to_f64()), Some(4.0));
     let again = program.run(vec![Value::from(0.0), run["p"].clone()])?;
     assert_eq!(again["l!"], run["l!"]);
+    // Arrays of arrays, too, come back as what they were, and can be given again.
+    let source = "@i function f(s, xs::Vector{Vector{T}}) where T\n    for i = 1:length(xs)\n        s += i * xs[i][1]\n    end\nend\n";
+    let nested = pendula::text("nested.nil", source);
+    let run = nested.run((0.0, [[1.0, 2.0], [3.0, 4.0]]))?;
+    let again = nested.run(vec![Value::from(0.0), run["xs"].clone()])?;
+    assert_eq!((run.get::<f64>("s")?, &again["s"], &again["xs"]), (7.0, &run["s"], &run["xs"]));
     Ok(())
 }
 

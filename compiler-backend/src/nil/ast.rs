@@ -12,7 +12,7 @@ pub struct File {
     /// Skipped host code: a description (`using Plots`, a plain `function`, …) and where it is.
     pub skipped: Vec<(String, Span)>,
     /// The constants whose names the host binds again: functions in blocks do not know which is meant.
-    pub rebound: std::collections::HashSet<String>,
+    pub rebound: std::collections::BTreeSet<String>,
     /// Names whose declaration has a reported error.
     pub faulty: Vec<String>,
 }

@@ -250,6 +250,9 @@ impl Sema<'_> {
             let mut elements = Vec::new();
             if let Some(first) = items.first() {
                 self.guess_struct(inner, first, &mut elements);
+                if array_dims(&inner.name.text).is_some() {
+                    self.guess(&[], first, &mut elements);
+                }
             }
             out.extend(elements.into_iter().map(vector));
             return;
