@@ -1,9 +1,9 @@
 //! Numbers that the host's own code assigns once in a block, such as `k = 3` in a testset: functions of the block read them.
 //! A name that the host binds again there is none of these, and hides a constant of the file from the functions in blocks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::super::ast::{Expr, Item, Name, Span, inside};
+use super::super::ast::{Expr, ExprKind, Item, Name, Span, inside};
 use super::super::lexer::Lexer;
 use super::super::token::{Kw, Tok, Token};
 use super::{Failed, Parser};
@@ -52,11 +52,16 @@ impl Parser<'_> {
     /// more often in the file.
     pub(super) fn end_of_assignments(&mut self) {
         let all = std::mem::take(&mut self.assignments);
-        let constants = self.tree.items.iter().filter_map(|item| match item {
-            Item::Const(name, _) => Some(name.text.clone()),
-            _ => None,
-        });
-        let constants: HashSet<String> = constants.collect();
+        // How often each constant of the file is defined.
+        let mut constants: HashMap<String, usize> = HashMap::new();
+        for item in &self.tree.items {
+            // A function, `const add = PlusEq(identity)`, is no number that a statement changes.
+            if let Item::Const(name, value) = item
+                && !matches!(value.kind, ExprKind::Call { .. })
+            {
+                *constants.entry(name.text.clone()).or_default() += 1;
+            }
+        }
         if all.is_empty() && constants.is_empty() {
             return;
         }
@@ -73,7 +78,8 @@ impl Parser<'_> {
             .collect();
         self.tree.items.extend(items);
         let bound = self.bound(0..self.cursor.lexer.text().len());
-        self.tree.rebound = constants.iter().filter(|name| times(&bound, name) > 1).cloned().collect();
+        let rebound = constants.into_iter().filter(|(name, own)| times(&bound, name) > *own);
+        self.tree.rebound = rebound.map(|(name, _)| name).collect();
         // An array whose elements the host changes is no constant.
         let stored = |name: &str| bound.get(name).is_some_and(|b| b.stored);
         self.tree.items.retain(|item| !matches!(item, Item::Const(name, _) if stored(&name.text)));

@@ -2,12 +2,18 @@
 #args: 0.0,2.0
 #entry: f
 using NiLang
+const add = PlusEq(identity)
+const g = 3
+const g = 4
 @testset "one" begin #! P0461 host code is skipped: 2 statements
     k = 3
     two, half = 2, 0.5
+    @instr add(1, 2)
     @i function f(y, x)
         y += k * x
         y += two * half
+        add(y, x)
+        y += g
     end
 end
 @testset "other" begin
@@ -16,4 +22,4 @@ end
         y += k * x
     end
 end
-#value: y = 7.0
+#value: y = 13.0
