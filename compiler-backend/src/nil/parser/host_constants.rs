@@ -129,8 +129,8 @@ enum Line {
 struct Search<'t> {
     text: &'t str,
     found: HashMap<String, Bound>,
-    /// The open brackets: where each is, and the names in it.
-    open: Vec<(usize, Tok, Vec<&'t str>)>,
+    /// The open brackets: where each is, the names in it, and whether a default value stands here, which binds nothing.
+    open: Vec<(usize, Tok, Vec<&'t str>, bool)>,
     /// The names with which the statement begins, as far as nothing else stands between them than commas.
     heads: Vec<&'t str>,
     line: Line,
@@ -161,18 +161,20 @@ impl<'t> Search<'t> {
             Tok::Kw(Kw::Let | Kw::Do) => self.line = Line::All,
             Tok::Macro if own == "@instr" => self.line = Line::All,
             Tok::Ident if matches!(own, "global" | "local") => self.line = Line::All,
-            Tok::LParen | Tok::LBrack | Tok::LBrace => self.open.push((token.start, token.kind, Vec::new())),
+            Tok::LParen | Tok::LBrack | Tok::LBrace => self.open.push((token.start, token.kind, Vec::new(), false)),
             Tok::RParen | Tok::RBrack | Tok::RBrace => self.close(assigns, next),
             Tok::Ident => {
                 let (in_call, inside) = match self.open.last() {
-                    Some((at, Tok::LParen, _)) => (!self.before(*at).is_empty(), true),
+                    Some((at, Tok::LParen, ..)) => (!self.before(*at).is_empty(), true),
                     other => (false, other.is_some()),
                 };
                 // `x -> e` binds x, and `k = 3`; but not `f(a; k = 3)`.
                 let binds = self.line != Line::Plain || next == Tok::Arrow || assigns && !in_call;
                 if binds && last != Tok::Dot {
                     self.bind(own);
-                } else if let Some((_, _, names)) = self.open.last_mut() {
+                } else if let Some((_, _, names, false)) = self.open.last_mut()
+                    && last != Tok::Typed
+                {
                     names.push(own);
                 }
                 if !inside && !binds {
@@ -185,6 +187,11 @@ impl<'t> Search<'t> {
                     self.bind(name);
                 }
             }
+            Tok::Equals | Tok::Comma | Tok::Semi if !self.open.is_empty() => {
+                if let Some((_, _, _, default)) = self.open.last_mut() {
+                    *default = token.kind == Tok::Equals;
+                }
+            }
             Tok::Comma | Tok::Typed => {}
             _ if self.open.is_empty() => self.heads.clear(),
             _ => {}
@@ -193,7 +200,7 @@ impl<'t> Search<'t> {
 
     /// A bracket closes; what follows may assign.
     fn close(&mut self, assigns: bool, next: Tok) {
-        let Some((at, kind, names)) = self.open.pop() else { return };
+        let Some((at, kind, names, _)) = self.open.pop() else { return };
         let name = self.before(at);
         let head = self.text.get(..at.saturating_sub(name.len())).unwrap_or("").trim_end();
         // The parameters of a function, `(a, b) = e`, and `(a, b) -> e`.
@@ -206,7 +213,7 @@ impl<'t> Search<'t> {
         } else if kind == Tok::LBrack && assigns && !name.is_empty() {
             self.found.entry(name.to_string()).or_default().stored = true;
             self.bind(name);
-        } else if let Some((_, _, outer)) = self.open.last_mut() {
+        } else if let Some((_, _, outer, false)) = self.open.last_mut() {
             outer.extend(names);
         }
         if self.open.is_empty() {

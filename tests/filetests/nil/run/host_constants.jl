@@ -5,7 +5,10 @@ using NiLang
 const add = PlusEq(identity)
 const g = 3
 const g = 4
-@testset "one" begin #! P0461 host code is skipped: 2 statements
+function other(x::Vector; k = g, n) #! P0461 host code is skipped: 3 statements
+    x .* k
+end
+@testset "one" begin
     k = 3
     two, half = 2, 0.5
     @instr add(1, 2)
