@@ -14,17 +14,18 @@ using NiLang, Test
     @test check_inv(both, (9, 2, 0))
 
     @i function same(x, y)
-        if (x > 0, ~)
-            y += 1
-        elseif (x < 0, ~)
-            y += 2
+        if (x == 7, ~)
+            y -= x
+        elseif (x > 7, ~)
+            y += 2 * x
         else
-            y += 3
+            y ⊻= x
         end
     end
-    @test same(1, 0) == (1, 1)
-    @test same(-2, 0) == (-2, 2)
-    @test same(0, 0) == (0, 3)
+    @test same(7, 1) == (7, -6)
+    @test same(9, 1) == (9, 19)
+    @test same(6, 3) == (6, 5)
+    @test check_inv(same, (7, 1)) && check_inv(same, (9, 1)) && check_inv(same, (6, 3))
 
     @i function different(x, y)
         if (x > 0, x < 0)
@@ -53,28 +54,27 @@ end
 end
 
 @testset "while" begin
-    @i function up(x, y)
-        while (x < 100, x > 0)
-            x += y
+    @i function up(x, s, y)
+        while (s < 20, x != 1)
+            x += 2
+            s += x * y
         end
     end
-    @test up(0, 9) == (108, 9)
-    @test (~up)(108, 9) == (0, 9)
-    @test_throws InvertibilityError up(1, 9)
+    @test up(1, 0, 2) == (7, 30, 2)
+    @test (~up)(7, 30, 2) == (1, 0, 2)
+    @test_throws InvertibilityError up(-1, 0, 2)
 
-    @i function turns(n)
-        x ← 5
-        z ← 0
-        @from z == 0 while x > 0
-            x -= 1
-            z += 1
-            n += z
+    @i function turns(n, k)
+        left ← 0
+        left += k
+        @from left == k while left > 0
+            n += left^2
+            left -= 1
         end
-        z → 5
-        x → 0
+        left → 0
     end
-    @test turns(0) == 15
-    @test (~turns)(15) == 0
+    @test turns(1, 3) == (15, 3)
+    @test (~turns)(15, 3) == (1, 3)
 end
 
 @testset "routines" begin
@@ -94,15 +94,16 @@ end
     @test check_grad(norm2, (0.0, x); iloss=1)
 
     @i function undone(out, x)
-        ~(begin
-            out += x
-            out += x
+        ~(for i = 1:2
+            out += i * x
         end)
-        ~(for i = 1:3
-            out += x
-        end)
+        ~begin
+            SWAP(out, x)
+            x -= out
+        end
     end
-    @test undone(0.0, 1.0) == (-5.0, 1.0)
+    @test undone(1.0, 2.0) == (-3.0, -5.0)
+    @test check_inv(undone, (1.0, 2.0))
 end
 
 @testset "checks that are switched off" begin

@@ -55,16 +55,20 @@ end
     @test exchange(2.5, 3.0) == (3.0, 2.5)
 
     @i function move(x, y)
-        t::∅ ↔ x
-        t ↔ y
-        t ↔ x::∅
+        kept::∅ ↔ y
+        kept += 2 * x
+        y::∅ ↔ x
+        kept ↔ x::∅
     end
-    @test move(2, 3) == (3, 2)
+    @test move(2, 3) == (7, 2)
+    @test check_inv(move, (2, 3))
 
     @i function parts(x, y, z)
         (x, y) ↔ @fields z
+        x += z.im
     end
-    @test parts(1.0, 2.0, 3.0 + 4.0im) == (3.0, 4.0, 1.0 + 2.0im)
+    @test parts(1.0, 2.0, 0.5 - 4.0im) == (2.5, -4.0, 1.0 + 2.0im)
+    @test check_inv(parts, (1.0, 2.0, 0.5 - 4.0im))
 end
 
 @testset "broadcasting" begin

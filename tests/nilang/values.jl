@@ -78,11 +78,12 @@ end
     @test check_grad(keep, ([1.0], 0.0, [1.5, -2.0, 3.5]); iloss=2)
     @test NiLang.AD.gradient(Val(2), keep, ([1.0], 0.0, [1.5, -2.0])) == ([2.0], 1.0, [3.0, 0.0])
     @i function moved(x, y)
+        y += 1
         x[end+1] ↔ y
-        y ← 2
+        y ← 8
     end
-    @test moved([1, 2, 3], 4) == ([1, 2, 3, 4], 2)
-    @test check_inv(moved, ([1, 2, 3], 3))
+    @test moved([6], 4) == ([6, 5], 8)
+    @test check_inv(moved, ([6, 7], 8))
     @i function dots(s, xs)
         for i = 1:length(xs), j = 1:length(xs[i])
             s += i * xs[i][j]

@@ -1,0 +1,75 @@
+# Statements, functions and instructions for every element.
+using NiLang, Test
+
+@testset "every operator" begin
+    @i function plus_minus(a, b, c)
+        a .+= b
+        a .-= b .* c
+        a .+= (b .* c)
+        a .+= sin.(b)
+        a .-= b .^ 2
+        a .+= 2 .* b
+        a .+= b |> subarray(1:2)
+    end
+    @i function truth(y, z)
+        y .⊻= z
+    end
+    @i function logs(p, q)
+        p .*= q
+        p ./= q .* q
+    end
+    a, b, c = [1.0, 2.0], [3.0, 4.0], [0.5, 2.0]
+    @test plus_minus(copy(a), b, c)[1] ≈ a + b + sin.(b) - b .^ 2 + 3b
+    @test check_inv(plus_minus, (a, b, c))
+    @i function summed(y, a, b, c)
+        plus_minus(a, b, c)
+        for x in a
+            y += x^2
+        end
+    end
+    @test check_grad(summed, (0.0, a, b, c); iloss=1)
+    p, q = [ULogarithmic(2.0), ULogarithmic(3.0)], [ULogarithmic(4.0), ULogarithmic(5.0)]
+    @test check_inv(logs, (p, q))
+    @test truth([true, false], [true, true])[1] == [false, true]
+    @test check_inv(truth, ([true, false], [true, true]))
+end
+
+@testset "functions and instructions" begin
+    @i function negative(x)
+        l ← zero(x)
+        l += x
+        x -= 2 * l
+        l += x
+        l → zero(x)
+    end
+    @i function three(x, y, z)
+        y += x + z
+    end
+    @i function all_of(v, w, u)
+        negative.(v)
+        NEG.(w)
+        SWAP.(v, w)
+        three.(v, w, u)
+        (~three).(u, v, w)
+        ROT.(v, w, u)
+        PlusEq(sin).(v, w)
+    end
+    @i function inverse(v, w, u)
+        ~three.(v, w, u)
+    end
+    v, w, u = [1.0, 2.0], [3.0, 4.0], [0.5, 2.0]
+    @instr negative.(v)
+    @test v == [-1.0, -2.0]
+    @test check_inv(all_of, (v, w, u))
+    @test inverse(copy(v), copy(w), u)[2] == w - v - u
+end
+
+@testset "whole arrays" begin
+    @i function whole(a, b)
+        a += b
+        a -= b
+        a += b
+    end
+    @test whole([1.0, 2.0], [3.0, 4.0])[1] == [4.0, 6.0]
+    @test check_inv(whole, ([1.0 2.0], [3.0 4.0]))
+end

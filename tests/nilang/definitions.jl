@@ -1,0 +1,256 @@
+# How reversible functions are defined, and which definition a call means.
+using NiLang, Test
+
+"""
+A text before a function says what it is for.
+"""
+@i function documented(x)
+    x += 1
+end
+
+module Inner
+using NiLang
+@i function deeper(x)
+    x += 5
+end
+end
+
+@testset "forms" begin
+    @i @inline function marked(y, x)
+        y += x
+    end
+    @i function empty(x)
+    end
+    @i function idle(x)
+        nothing
+    end
+    @i function unnamed(::Int, x)
+        x += 1
+    end
+    @test marked(1, 2) == (3, 2)
+    @test check_inv(marked, (1, 2))
+    @test empty(2) == 2 && (~empty)(2) == 2
+    @test idle(2) == 2 && (~idle)(2) == 2
+    @test unnamed(7, 1) == (7, 2)
+    @test documented(1) == 2 && (~documented)(2) == 1
+    @test Inner.deeper(1) == 6
+end
+
+@testset "results" begin
+    @i function one(x)
+        x += 1
+    end
+    @i function none()
+        x ← 1
+        x → 1
+    end
+    @test one(1) == 2
+    @test none() == ()
+    @test (~none)() == ()
+    @test (~one)(2) == 1
+    @test (~(~one))(1) == 2
+    back = ~one
+    @test back(2) == 1 && (~back)(1) == 2
+end
+
+@testset "types of parameters" begin
+    @i function same(y::T, x::T) where T
+        y += x
+    end
+    @i function bounded(y::T, x::AbstractVector{T}) where {T<:Real}
+        for i = 1:length(x)
+            y += x[i]
+        end
+    end
+    @i function dims(n, x::AbstractVector)
+        n += 1
+    end
+    @i function dims(n, x::AbstractMatrix)
+        n += 2
+    end
+    @i function dims(n, x::AbstractArray{T,3}) where T
+        n += 3
+    end
+    @i function either(n, x::Union{Int,Bool})
+        n += 1
+    end
+    @i function either(n, x)
+        n += 2
+    end
+    @i function among(n, x::T) where T<:Union{Int,Float64}
+        n += one(T)
+    end
+    @i function depth(n, x::Tuple{<:Real,<:Tuple})
+        n += 10
+        depth(n, x.:2)
+    end
+    @i function depth(n, x::Tuple{<:Real,<:Real})
+        n += 1
+    end
+    @i function packed(n, t)
+        depth(n, (t.:1, (t.:2, t.:3)))
+    end
+    @test same(1.0, 2.0) == (3.0, 2.0)
+    @test check_grad(same, (1.0, 2.0); iloss=1)
+    @test bounded(1.0, [2.0, 3.0])[1] == 6.0
+    @test check_inv(bounded, (1.0, [2.0, 3.0]))
+    @test dims(0, [1.0])[1] == 1 && dims(0, [1.0 2.0])[1] == 2 && dims(0, zeros(1, 1, 2))[1] == 3
+    @test either(0, true)[1] == 1 && either(0, 1)[1] == 1 && either(0, 1.0)[1] == 2
+    @test among(1.0, 2.0)[1] == 2.0
+    @test depth(0, (1, (2, 3)))[1] == 11
+    @test packed(0, (1, 2, 3)) == (11, (1, 2, 3))
+    @test check_inv(packed, (0, (1, 2, 3)))
+end
+
+@testset "types as arguments" begin
+    @i function of(n, ::Type{Int})
+        n += 1
+    end
+    @i function of(n, ::Type{Float64})
+        n += 2
+    end
+    @i function of_both(n)
+        of(n, Int)
+        of(n, Float64)
+    end
+    @test of_both(0) == 3
+    @test check_inv(of_both, (0,))
+end
+
+@testset "further parameters" begin
+    @i function typed(y::Real, x::Float64; k::Int=3)
+        y += x * k
+    end
+    @i function passes(y, x; more...)
+        typed(y, x; more...)
+    end
+    @i function rest(y, args::Int...)
+        for i = 1:length(args)
+            y += args[i]
+        end
+    end
+    @i function spread(y, args...)
+        rest(y, args...)
+    end
+    @test typed(0.0, 2.0)[1] == 6.0
+    @test typed(0.0, 2.0; k=4)[1] == 8.0
+    @test passes(0.0, 2.0; k=5)[1] == 10.0
+    @test check_inv(passes, (0.0, 2.0); k=5)
+    @test rest(0, 1, 2, 3)[1] == 6
+    @test spread(0, 1, 2, 3) == (6, 1, 2, 3)
+    @test check_inv(spread, (0, 1, 2, 3))
+end
+
+struct Couple{T}
+    a::T
+    b::T
+end
+half(x) = x / 2
+twofold(x) = 2x
+flipped(x) = !x
+
+@testset "heads of operators" begin
+    @i function :(+=)(half)(y!::Couple, x::Couple)
+        y!.a += half(x.a)
+        y!.b += half(x.b)
+    end
+    @i function (:-=)(twofold)(y!::Couple, x::Couple)
+        y!.a -= 2 * x.a
+        y!.b -= 2 * x.b
+    end
+    @i function (:⊻=(flipped))(y!::Int, x::Int)
+        y! ⊻= x
+    end
+    @i function (:*=)(half)(y!::ULogarithmic, x::ULogarithmic)
+        y!.log += x.log
+        y!.log -= log(2.0)
+    end
+    @i function (:/=)(twofold)(y!::ULogarithmic, x::ULogarithmic)
+        y!.log -= x.log
+        y!.log -= log(2.0)
+    end
+    @i function use(y, x, n, m)
+        p ← Couple(x, 1.0)
+        q ← Couple(0.0, 0.0)
+        q += half(p)
+        q += twofold(p)
+        y += q.a
+        q -= twofold(p)
+        q -= half(p)
+        n ⊻= flipped(m)
+        q → Couple(0.0, 0.0)
+        p → Couple(x, 1.0)
+    end
+    @i function logarithms(y, x)
+        y *= half(x)
+        y /= twofold(x)
+        y *= half(x)
+    end
+    @test use(1.0, 2.0, 6, 3) == (6.0, 2.0, 5, 3)
+    @test check_inv(use, (1.0, 2.0, 6, 3))
+    @test check_grad(use, (1.0, 2.0, 6, 3); iloss=1)
+    @test logarithms(ULogarithmic(3.0), ULogarithmic(4.0))[1].log ≈ log(1.5)
+    @test check_inv(logarithms, (ULogarithmic(3.0), ULogarithmic(4.0)))
+end
+
+struct Scale{T}
+    by::T
+end
+@i function (s::Scale)(y, x)
+    y += s.by * x
+end
+
+@testset "objects that are called" begin
+    @i function scaled(y, x)
+        s ← Scale(3.0)
+        s(y, x)
+        (~s)(y, x)
+        s(y, x)
+        s → Scale(3.0)
+        Scale(2.0)(y, x)
+    end
+    @test scaled(1.0, 2.0)[1] == 11.0
+    @test check_inv(scaled, (1.0, 2.0))
+    @test check_grad(scaled, (1.0, 2.0); iloss=1)
+end
+
+function add_to(a!::Number, b::Number)
+    a! + b, b
+end
+function take_from(a!::Number, b::Number)
+    a! - b, b
+end
+@dual add_to take_from
+opposite(x::Number) = -x
+@selfdual opposite
+
+@testset "dual functions" begin
+    @i function both(a, b)
+        add_to(a, b)
+        add_to(a, b)
+        opposite(b)
+        (~add_to)(a, b)
+        ~take_from(a, b)
+    end
+    @test both(1.0, 2.0) == (1.0 + 4.0 + 2.0 - 2.0, -2.0)
+    @test check_inv(both, (1.0, 2.0))
+    @test check_grad(both, (1.0, 2.0); iloss=1)
+end
+
+@testset "recursion" begin
+    @i function power(out, x, n)
+        if (n == 0, ~)
+            out += 1.0
+        else
+            @routine begin
+                rest ← 0.0
+                power(rest, x, n - 1)
+            end
+            out += rest * x
+            ~@routine
+        end
+    end
+    @test power(0.0, 3.0, 4)[1] == 81.0
+    @test check_inv(power, (0.0, 3.0, 4))
+    @test check_grad(power, (0.0, 1.5, 3); iloss=1)
+end
