@@ -27,30 +27,31 @@ using NiLang, Test
             y += x^2
         end
     end
-    @test check_grad(summed, (0.0, a, b, c); iloss=1)
+    @test summed(0.0, copy(a), b, c)[1] > 0 && check_grad(summed, (0.0, a, b, c); iloss=1)
     p, q = [ULogarithmic(2.0), ULogarithmic(3.0)], [ULogarithmic(4.0), ULogarithmic(5.0)]
+    @test logs(copy(p), q)[1][1].log ≈ log(0.5) && logs(copy(p), q)[1][2].log ≈ log(0.6)
     @test check_inv(logs, (p, q))
     @test truth([true, false], [true, true])[1] == [false, true]
     @test check_inv(truth, ([true, false], [true, true]))
 end
 
 @testset "functions and instructions" begin
-    @i function negative(x)
-        l ← zero(x)
-        l += x
-        x -= 2 * l
-        l += x
-        l → zero(x)
+    @i function tripled(x)
+        t ← zero(x)
+        t += x
+        x += 2 * t
+        t -= x / 3
+        t → zero(x)
     end
     @i function three(x, y, z)
         y += x + z
     end
     @i function all_of(v, w, u)
-        negative.(v)
+        tripled.(v)
         NEG.(w)
         SWAP.(v, w)
         three.(v, w, u)
-        (~three).(u, v, w)
+        (~three).(w, v, u)
         ROT.(v, w, u)
         PlusEq(sin).(v, w)
     end
@@ -58,8 +59,15 @@ end
         ~three.(v, w, u)
     end
     v, w, u = [1.0, 2.0], [3.0, 4.0], [0.5, 2.0]
-    @instr negative.(v)
-    @test v == [-1.0, -2.0]
+    @instr tripled.(v)
+    @test v == [3.0, 6.0]
+    # What the statements of `all_of` leave.
+    p, q = -w, 3v
+    q = q + p + u
+    p = p - q - u
+    after = all_of(copy(v), copy(w), copy(u))
+    @test after[1] ≈ p .* cos.(u) - q .* sin.(u) + sin.(after[2])
+    @test after[2] ≈ p .* sin.(u) + q .* cos.(u)
     @test check_inv(all_of, (v, w, u))
     @test inverse(copy(v), copy(w), u)[2] == w - v - u
 end

@@ -97,8 +97,9 @@ end
         grows(3)
     end
     @i function lent(y)
-        grows(3)
-        ~grows(4)
+        NEG(y)
+        grows(y)
+        SWAP(y, 4)
     end
     @i function skipped(y, x)
         y += @skip! x

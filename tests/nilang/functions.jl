@@ -132,7 +132,7 @@ end
         ~counted(t, x)
         t → Ref(0.0)
     end
-    @test counted(Ref(3), 4)[2] == 4
+    @test counted(3, 4)[1] == 7
     @test squared(0.0, 3.0)[1] == 9.0
     @test check_inv(squared, (0.0, 3.0)) && check_grad(squared, (0.0, 3.0); iloss=1)
 end

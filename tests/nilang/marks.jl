@@ -47,7 +47,7 @@ end
     end
     @test plain(2, 0) == (2, 1) && plain(-2, 0) == (-2, -1) && plain(0, 0) == (0, 0)
     @test check_inv(plain, (2, 0)) && check_inv(plain, (-2, 0)) && check_inv(plain, (0, 0))
-    @test nested(6, 0, true) == (7, 0, true)
+    @test nested(6, 0, true) == (7, 0, true) && nested(3, 1, false) == (3, 4, false)
     @test check_inv(nested, (7, 0, true)) && check_inv(nested, (6, 0, false))
     @test either(1, 1) == (2, 2) && either(1, 3) == (1, 5) && either(3, 1) == (3, 1)
     @test check_inv(either, (1, 1)) && check_inv(either, (1, 3))
@@ -56,7 +56,7 @@ end
             y += x^2
         end
     end
-    @test check_grad(relu, (0.0, 2.0); iloss=1) && check_grad(relu, (0.0, -2.0); iloss=1)
+    @test relu(0.0, 2.0)[1] == 4.0 && check_grad(relu, (0.0, 2.0); iloss=1) && check_grad(relu, (0.0, -2.0); iloss=1)
 end
 
 @testset "loops" begin
@@ -105,7 +105,7 @@ end
 @testset "inverses of statements" begin
     @i function undone(x, y, n)
         ~(x += y)
-        ~~(x += y)
+        ~~(x += 5 * y)
         ~(if (y > 0, ~)
             x += 2 * y
         end)
@@ -117,9 +117,10 @@ end
             n -= 1
         end
         ~(SWAP(x, y))
-        ~ROT(x, y, 0.5)
+        ~ROT(x, y, π / 2)
     end
     @test check_inv(undone, (1.0, 2.0, 3))
+    @test undone(1.0, 2.0, 3)[1] ≈ 7.0 && undone(1.0, 2.0, 3)[2] ≈ -2.0
     @test undone(1.0, 2.0, 3)[3] == 1
 end
 

@@ -3,15 +3,15 @@ using NiLang, Test
 
 @testset "global stack" begin
     @i function squared(x)
-        t ← zero(x)
-        t += x^2
+        t ← 1.0
+        t += x * x
         GLOBAL_STACK[end+1] ↔ x
         x::∅ ↔ t
     end
     @i function replaced(x, y)
+        GLOBAL_STACK[end+1] ← y
         y += x^2
-        GLOBAL_STACK[end+1] ← x
-        x ↔ y
+        SWAP(x, y)
     end
     @i function popped(y, x)
         COPYPUSH!(x)
@@ -34,8 +34,8 @@ using NiLang, Test
         (~replaced)(x, t)
         t → 0.0
     end
-    @test squared(3.0) == 9.0
-    @test and_back(0.0, 3.0) == (9.0, 3.0)
+    @test squared(3.0) == 10.0
+    @test and_back(0.0, 3.0) == (10.0, 3.0)
     @test check_inv(and_back, (0.0, 3.0)) && check_grad(and_back, (0.0, 3.0); iloss=1)
     @test replaced(3.0, 0.0) == (9.0, 3.0)
     @test replaced_back(0.0, 3.0) == (27.0, 3.0)
@@ -158,16 +158,18 @@ end
     end
     @i function fields(z)
         (a, b)::∅ ↔ @fields z
-        a += 2 * b
+        ROT(a, b, π / 2)
+        b += 1.0
         (a, b) ↔ (@fields z)::∅
     end
     @i function turned(x, y, z)
         (@fields z) ↔ (x, y)
+        z.re -= x
     end
     @i function named(y, z)
-        r, i ← @fields z
-        y += r * i
-        r, i → @fields z
+        a, b ← @fields z
+        y -= a^2 * b
+        a, b → @fields z
     end
     @i function pairs(a, b, c, d)
         (a, b) ↔ (c, d)
@@ -175,11 +177,11 @@ end
     @test nothing_moves(1, 2) == (2, 1)
     @test elements([1, 2], [3, 4], (5, 6)) == ([4, 5], [3, 1], (2, 6))
     @test check_inv(elements, ([1, 2], [3, 4], (5, 6)))
-    @test fields(1.0 + 2.0im) == 5.0 + 2.0im
+    @test fields(1.0 + 2.0im) ≈ -2.0 + 2.0im
     @test check_inv(fields, (1.0 + 2.0im,))
-    @test turned(1.0, 2.0, 3.0 + 4.0im) == (3.0, 4.0, 1.0 + 2.0im)
+    @test turned(1.0, 2.0, 3.0 + 4.0im) == (3.0, 4.0, -2.0 + 2.0im)
     @test check_inv(turned, (1.0, 2.0, 3.0 + 4.0im))
-    @test named(0.0, 3.0 + 2.0im) == (6.0, 3.0 + 2.0im)
+    @test named(0.0, 3.0 + 2.0im) == (-18.0, 3.0 + 2.0im)
     @test check_inv(named, (0.0, 3.0 + 2.0im))
     @test pairs(1, 2, 3, 4) == (3, 4, 1, 2)
     @test check_inv(pairs, (1, 2, 3, 4))
