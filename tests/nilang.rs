@@ -1,5 +1,8 @@
 //! `pendula run --expect` of files in Julia: a suite of the constructs of NiLang, in `tests/nilang/`, and how tests that fail are told.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::common::{command, folder};
@@ -20,12 +23,108 @@ fn the_suite_holds() {
     let mut all = 0;
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/nilang")).expect("a folder") {
         let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|end| end != "jl") {
+            continue;
+        }
         let (code, [met, expected], [unmet, left_out]) = tested(path.to_str().expect("UTF-8"));
         assert!(unmet.is_empty() && left_out.is_empty(), "{}: {unmet:#?} {left_out:#?}", path.display());
         assert_eq!((code, met), (0, expected), "{}", path.display());
         all += met;
     }
-    assert!(all > 175, "{all}");
+    assert!(all > 500, "{all}");
+}
+
+/// The rows of the tables below a heading of the list, with the cells of each.
+fn rows(list: &str, heading: &str) -> Vec<Vec<String>> {
+    let (_, rest) = list.split_once(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no heading {heading}"));
+    let level = heading.split(' ').next().map_or(0, str::len);
+    let inside = |line: &&str| {
+        let marks = line.bytes().take_while(|b| *b == b'#').count();
+        !(1..=level).contains(&marks)
+    };
+    // A mark `\|` in a cell is none between cells.
+    let cells = |line: &str| -> Vec<String> {
+        let text = line.trim_matches('|').replace("\\|", "\0");
+        text.split(" | ").map(|cell| cell.trim().replace('\0', "|")).collect()
+    };
+    let tables = rest.lines().take_while(inside).filter(|line| line.starts_with("| ")).map(cells);
+    // Heads are followed by lines of dashes, which do not begin with a blank.
+    tables.filter(|row| !["construct", "test"].contains(&row[0].as_str())).collect()
+}
+
+/// What a cell names: `file: name; file: name`.
+fn named(cell: &str) -> BTreeSet<(String, String)> {
+    let pair = |text: &str| {
+        let (file, name) = text.split_once(": ").unwrap_or_else(|| panic!("{text}"));
+        (file.to_string(), name.to_string())
+    };
+    cell.split("; ").map(pair).collect()
+}
+
+/// The list of constructs and the suite name each other.
+#[test]
+fn the_list_is_that_of_the_suite() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/nilang"));
+    let list = std::fs::read_to_string(folder.join("README.md")).expect("the list");
+    let mut there = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let sets = text.split("@testset \"").skip(1).map(|rest| rest.split('"').next().unwrap_or_default());
+        there.extend(sets.map(|name| (file.clone(), name.to_string())));
+    }
+    let mut listed = BTreeSet::new();
+    for row in rows(&list, "## There") {
+        listed.extend(named(&row[1]));
+        let proved: Vec<&str> = row[2].split(", ").collect();
+        assert!(proved.iter().all(|p| ["value", "back", "gradient", "refused"].contains(p)), "{row:?}");
+    }
+    let missing: Vec<_> = listed.symmetric_difference(&there).collect();
+    assert!(missing.is_empty(), "in the list or in the suite alone: {missing:#?}");
+}
+
+/// What the list says is not there is refused with the code that it says; what is refused in these files is in the list.
+#[test]
+fn what_is_not_there_is_refused() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"));
+    let list = std::fs::read_to_string(folder.join("nilang/README.md")).expect("the list");
+    let mut refused = BTreeSet::new();
+    for file in ["run/not_there.jl", "run/not_yet.jl", "error/p0432_host_types.jl"] {
+        let text = std::fs::read_to_string(folder.join("filetests/nil").join(file)).expect("a file");
+        for function in text.split("\n@i ").skip(1) {
+            let function = function.strip_prefix("function ").unwrap_or(function);
+            let name = function.split('(').next().unwrap_or_default();
+            // The first code is that of the function; a summary may follow.
+            let code = function.split("#! ").nth(1).and_then(|rest| rest.split(' ').next());
+            let file = file.split('/').next_back().unwrap_or_default();
+            refused.extend(code.map(|code| (file.to_string(), name.to_string(), code.to_string())));
+        }
+    }
+    let mut listed = BTreeSet::new();
+    for heading in ["### On purpose", "### Not yet"] {
+        for row in rows(&list, heading) {
+            listed.extend(named(&row[3]).into_iter().map(|(file, name)| (file, name, row[2].clone())));
+        }
+    }
+    let different: Vec<_> = listed.symmetric_difference(&refused).collect();
+    assert!(different.is_empty(), "in the list or in the files alone: {different:#?}");
+}
+
+/// Tests of what is a tool of the host are not evaluated, and fail nothing.
+#[test]
+fn tools_of_the_host_are_left_out() {
+    let list = include_str!("nilang/README.md");
+    let tools = rows(list, "### Tools of the host");
+    let mut text = "using NiLang, NiLang.AD, Test\n@i function f(y, x)\n    y += x^2\nend\n".to_string();
+    for row in &tools {
+        text.push_str(&format!("@test {}\n", row[0].trim_matches('`')));
+    }
+    let file = folder("nilang-tools").join("tools.jl");
+    std::fs::write(&file, text).expect("a file");
+    let (code, counts, [unmet, left_out]) = tested(file.to_str().expect("UTF-8"));
+    assert_eq!((code, counts, left_out.len()), (0, [0, 0], tools.len()), "{unmet:#?} {left_out:#?}");
+    assert!(tools.len() > 20, "{tools:?}");
 }
 
 /// Whatever is wrong in a function is found, and whatever cannot be evaluated is told, with what depends on it.

@@ -27,6 +27,7 @@ end
     @test name(0, 1.0)[1] == 2
     @test name(0, [1.0])[1] == 3
     @test name(0, (1, 2.0))[1] == 4
+    @test check_inv(name, (0, 1)) && check_inv(name, (0, [1.0])) && check_inv(name, (0, (1, 2.0)))
 end
 
 @testset "scopes" begin
@@ -38,7 +39,7 @@ end
         @i function name(n, x)
             n += 20
         end
-        @test name(0, 1)[1] == 20
+        @test name(0, 1)[1] == 20 && (~name)(20, 1)[1] == 0
     end
     @test name(0, 1)[1] == 10
 end
@@ -55,6 +56,7 @@ end
         x += v[end]
     end
     @test element(1.0, [1.0, 2.0, 4.0]) == (5.0, [1.0, 3.0, 4.0])
+    @test check_inv(part, (1.0, 2.0 + 3.0im)) && check_inv(element, (1.0, [1.0, 2.0, 4.0]))
 
     @i function tuples(t)
         t.:1 += t.:2
@@ -96,6 +98,7 @@ end
         y += @const x
     end
     @test skip(1, 2) == (3, 2)
+    @test check_inv(whole, (1.0, 2.0)) && check_inv(skip, (1, 2))
 end
 
 @testset "any number" begin
@@ -103,4 +106,5 @@ end
         y += args[1]
     end
     @test first(1, 2, 3) == (3, 2, 3)
+    @test check_inv(first, (1, 2, 3))
 end

@@ -27,7 +27,7 @@ using NiLang, Test
             y += x^2
         end
     end
-    @test summed(0.0, copy(a), b, c)[1] > 0 && check_grad(summed, (0.0, a, b, c); iloss=1)
+    @test summed(0.0, copy(a), b, c)[1] ≈ sum(abs2.(plus_minus(copy(a), b, c)[1])) && check_grad(summed, (0.0, a, b, c); iloss=1)
     p, q = [ULogarithmic(2.0), ULogarithmic(3.0)], [ULogarithmic(4.0), ULogarithmic(5.0)]
     @test logs(copy(p), q)[1][1].log ≈ log(0.5) && logs(copy(p), q)[1][2].log ≈ log(0.6)
     @test check_inv(logs, (p, q))
@@ -70,6 +70,19 @@ end
     @test after[2] ≈ p .* sin.(u) + q .* cos.(u)
     @test check_inv(all_of, (v, w, u))
     @test inverse(copy(v), copy(w), u)[2] == w - v - u
+end
+
+@testset "numbers and keywords" begin
+    @i function scaled(y, x; k)
+        y += k * x
+    end
+    @i function each(y, x, k)
+        y .+= 1
+        y .-= k
+        scaled.(y, x; k=2.0)
+    end
+    @test each([1.0, 2.0], [3.0, 4.0], 0.5)[1] == [7.5, 10.5]
+    @test check_inv(each, ([1.0, 2.0], [3.0, 4.0], 0.5))
 end
 
 @testset "whole arrays" begin

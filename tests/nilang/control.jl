@@ -114,4 +114,5 @@ end
         @invcheckoff s → 0
     end
     @test off(0, 2) == (2, 2)
+    @test_throws InvertibilityError (~off)(2, 2)
 end

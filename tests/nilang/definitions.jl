@@ -31,9 +31,9 @@ end
     @test check_inv(marked, (1, 2))
     @test empty(2) == 2 && (~empty)(2) == 2
     @test idle(2) == 2 && (~idle)(2) == 2
-    @test unnamed(7, 1) == (7, 2)
+    @test unnamed(7, 1) == (7, 2) && check_inv(unnamed, (7, 1))
     @test documented(1) == 2 && (~documented)(2) == 1
-    @test Inner.deeper(1) == 6
+    @test Inner.deeper(1) == 6 && (~Inner.deeper)(6) == 1
 end
 
 @testset "results" begin
@@ -253,4 +253,17 @@ end
     @test power(0.0, 3.0, 3)[1] == 27.0
     @test check_inv(power, (0.0, 3.0, 3))
     @test check_grad(power, (0.0, 1.5, 3); iloss=1)
+end
+
+@testset "functions as parameters" begin
+    @i function any_function(g::Function, y, x); y += g(x); y += 1; end
+    @i function of_type(g::F, y, v::AbstractVector{<:Real}) where F<:Function
+        y += g(v[1])
+    end
+    @i function both(y, v)
+        any_function(sin, y, v[1])
+        of_type(cos, y, v)
+    end
+    @test both(0.0, [1.0])[1] ≈ sin(1.0) + cos(1.0) + 1
+    @test check_inv(both, (0.0, [1.0])) && check_grad(both, (0.0, [1.0]); iloss=1)
 end

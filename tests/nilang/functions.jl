@@ -154,6 +154,7 @@ end
     end
     @test cleared(1.0, [0.0, 1e-12])[2] == [0.0, 0.0]
     @test_throws InvertibilityError cleared(1.0, [1.0, 1e-12])
+    @test turned(1.0, 0.7)[1] ≈ 1.0 + sin(0.7) + cos(0.7)
     @test check_inv(turned, (1.0, 0.7)) && check_grad(turned, (1.0, 0.7); iloss=1)
 end
 
@@ -165,7 +166,7 @@ end
         end
     end
     x = ones(2, 2, 2, 2)
-    @test f(0.0, copy(x))[1] == 2.0
+    @test f(0.0, copy(x))[1] == 2.0 && sum(f(0.0, copy(x))[2]) == 19.0
     @test check_inv(f, (0.0, x))
 end
 
@@ -186,4 +187,28 @@ end
     @test NiLang.AD.gradient(Val(1), product, (0.0, 2.0, [3.0, 4.0])) == (1.0, 12.0, [8.0, 6.0])
     @test check_grad(product, (0.0, 2.0, [3.0, 4.0]); iloss=1, verbose=true)
     @test check_inv(product, (0.0, 2.0, [3.0, 4.0]); atol=1e-12, k=0.5)
+end
+
+@testset "values in statements" begin
+    @i function values(y, n, b)
+        y += ifelse(n > 0, n, -n)
+        y += n > 0 ? 2 : 1
+        y += max(n, 0, 1)
+        y += b
+        y += 0x10 + 0b11 + 1_000
+    end
+    @i function add(y, n)
+        y += n
+    end
+    @i function arguments(y, n)
+        add(y, (@const n + 1))
+        add(y, n * 2)
+        add(y, -n)
+        y += @skip! n - 1
+        y += @const n
+    end
+    @test values(0, -3, true)[1] == 3 + 1 + 1 + 1 + 16 + 3 + 1000
+    @test check_inv(values, (0, -3, true))
+    @test arguments(0, 3)[1] == 4 + 6 - 3 + 2 + 3
+    @test check_inv(arguments, (0, 3))
 end

@@ -296,3 +296,23 @@ end
     @instr opposite(one...)
     @test one == (-3,)
 end
+
+@testset "marks of blocks" begin
+    @i function sums(x, v)
+        @inbounds begin
+            x += v[1]
+            for i in eachindex(v)
+                x += v[i]
+            end
+        end
+        @invcheckoff begin
+            t ← 0.0
+            t += x
+            t -= x
+            t → 0.0
+        end
+        begin x += 1; x += 1 end
+    end
+    @test sums(0.0, [1.0, 2.0])[1] == 6.0
+    @test check_inv(sums, (0.0, [1.0, 2.0]))
+end

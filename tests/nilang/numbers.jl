@@ -41,6 +41,7 @@ end
         x += abs2(a)
         x += 2.0 * b.im
     end
+    @test all_of(0.5 + 0.25im, 1.0 - 2.0im, 0.0) == (1.0 + 2.0im, -0.5 - 0.25im, 4.5)
     @test check_inv(all_of, (0.5 + 0.2im, 0.8 - 2.0im, 0.0))
     @i function loss(l, re, im)
         a ← Complex{}(re, im)
@@ -170,7 +171,7 @@ end
     @test of_two(0.0, x, 1.9)[1] ≈ atan(x, 1.9) * x - 1.9
     @test check_inv(of_two, (0.0, x, 1.9)) && check_grad(of_two, (0.0, x, 1.9); iloss=1)
     @test logarithms(1.0, 3.0)[1] ≈ 1.0 + log(1 + exp(3.0)) + log(1 - exp(-3.0)) + 2 * log(2.0)
-    @test check_grad(logarithms, (1.0, 2.0); iloss=1)
+    @test check_inv(logarithms, (1.0, 2.0)) && check_grad(logarithms, (1.0, 2.0); iloss=1)
 end
 
 @testset "whole numbers" begin

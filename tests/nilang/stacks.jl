@@ -186,3 +186,34 @@ end
     @test pairs(1, 2, 3, 4) == (3, 4, 1, 2)
     @test check_inv(pairs, (1, 2, 3, 4))
 end
+
+@testset "arrays and tuples that move" begin
+    @i function pushed(y, v)
+        w ← zeros(2)
+        w .+= v
+        GLOBAL_STACK[end+1] ↔ w
+        y += v[1]
+    end
+    @i function and_back(y, v)
+        pushed(y, v)
+        y += v[2]
+        ~pushed(y, v)
+    end
+    @i function turned(t, x, y)
+        (x, y) ↔ t
+        x += 1
+    end
+    @i function taken_apart(r, t)
+        a, b ← t
+        r += a * b
+        a, b → t
+        (c, d) ← (r, 2.0)
+        (c, d) → (r, 2.0)
+    end
+    @test and_back(0.5, [1.0, 2.0])[1] == 2.5
+    @test check_inv(and_back, (0.5, [1.0, 2.0]))
+    @test turned((1, 2), 3, 4) == ((3, 4), 2, 2)
+    @test check_inv(turned, ((1, 2), 3, 4))
+    @test taken_apart(0.0, (3.0, 4.0))[1] == 12.0
+    @test check_inv(taken_apart, (0.0, (3.0, 4.0)))
+end

@@ -20,7 +20,7 @@ using NiLang, Test
     @test four(0.0, 3.0)[1] == 24.0
     @test check_inv(four, (0.0, 3.0))
     @test lambdas(1.0, 2.0)[1] == 10.0
-    @test check_grad(lambdas, (1.0, 2.0); iloss=1)
+    @test check_inv(lambdas, (1.0, 2.0)) && check_grad(lambdas, (1.0, 2.0); iloss=1)
 end
 
 @testset "vectors that grow" begin
@@ -90,7 +90,7 @@ end
         end
     end
     @test dots(0.0, [[1.0, 2.0], [3.0, 4.0]])[1] == 17.0
-    @test check_grad(dots, (0.0, [[1.0, 2.0], [3.0, 4.0]]); iloss=1)
+    @test check_inv(dots, (0.0, [[1.0, 2.0], [3.0, 4.0]])) && check_grad(dots, (0.0, [[1.0, 2.0], [3.0, 4.0]]); iloss=1)
     @i function turns(y, a, x)
         for i = 1:length(x)
             (y |> tget(i)) += a * (x |> tget(i))
@@ -162,7 +162,7 @@ end
         with_exp(y, x)
     end
     @test both(0.0, 0.0)[1] == 1.0
-    @test check_grad(both, (0.0, 0.5); iloss=1)
+    @test check_inv(both, (0.0, 0.5)) && check_grad(both, (0.0, 0.5); iloss=1)
 end
 
 @testset "kinks" begin

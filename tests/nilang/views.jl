@@ -196,3 +196,15 @@ end
     @test pairs(0.0, 0.0) == (-2.0, 1.0)
     @test check_inv(pairs, (0.0, 0.0))
 end
+
+@testset "functions as views" begin
+    @i function read(y, z, v)
+        y += z |> abs2
+        y -= z |> (t -> t.im)
+        v[1].re += y
+        y += v[1].im
+    end
+    @test read(0.0, 3.0 + 4.0im, [1.0 + 2.0im])[1] == 23.0
+    @test read(0.0, 3.0 + 4.0im, [1.0 + 2.0im])[3] == [22.0 + 2.0im]
+    @test check_inv(read, (0.0, 3.0 + 4.0im, [1.0 + 2.0im]))
+end
