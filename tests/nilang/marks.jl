@@ -1,5 +1,5 @@
 # Blocks, loops of all kinds, macros around statements, and inverses of statements.
-using NiLang, Test
+using NiLang, NiLang.AD, Test
 
 @testset "blocks and nothing" begin
     @i function f(x)
@@ -46,17 +46,17 @@ end
         end
     end
     @test plain(2, 0) == (2, 1) && plain(-2, 0) == (-2, -1) && plain(0, 0) == (0, 0)
-    @test check_inv(plain, (2, 0)) && check_inv(plain, (-2, 0)) && check_inv(plain, (0, 0))
+    @test (~plain)(-2, -1) == (-2, 0) && check_inv(plain, (2, 0))
     @test nested(6, 0, true) == (7, 0, true) && nested(3, 1, false) == (3, 4, false)
-    @test check_inv(nested, (7, 0, true)) && check_inv(nested, (6, 0, false))
+    @test check_inv(nested, (7, 0, true)) && (~nested)(3, 4, false)[2] == 1
     @test either(1, 1) == (2, 2) && either(1, 3) == (1, 5) && either(3, 1) == (3, 1)
-    @test check_inv(either, (1, 1)) && check_inv(either, (1, 3))
+    @test (~either)(2, 2) == (1, 1) && (~either)(1, 5) == (1, 3)
     @i function relu(y, x)
         if (x > 0, ~)
             y += x^2
         end
     end
-    @test relu(0.0, 2.0)[1] == 4.0 && check_grad(relu, (0.0, 2.0); iloss=1) && check_grad(relu, (0.0, -2.0); iloss=1)
+    @test relu(0.0, 2.0)[1] == 4.0 && gradient(relu, (0.0, 2.0); iloss=1)[2] == 4.0 && gradient(relu, (0.0, -2.0); iloss=1)[2] == 0.0
 end
 
 @testset "loops" begin
@@ -95,7 +95,8 @@ end
     end
     @test down(0, 3)[1] == 18 && in_range(0, 4)[1] == 10 && in_range(0, 0)[1] == 0
     @test steps(0, 8)[1] == -12 && pairs(0, 2, 3)[1] == 1 + 2 + 3 + 4 + 6
-    @test check_inv(down, (0, 3)) && check_inv(in_range, (0, 4)) && check_inv(steps, (0, 8)) && check_inv(pairs, (0, 2, 3))
+    @test (~down)(18, 3)[1] == 0 && (~in_range)(10, 4)[1] == 0
+    @test (~steps)(-12, 8)[1] == 0 && (~pairs)(16, 2, 3)[1] == 0
     @test over(0.0, [1.0, 2.0], (3.0, 4.0))[1] == 17.0
     @test check_inv(over, (0.0, [1.0, 2.0], (3.0, 4.0)))
     @test late(0.0, 3.0)[1] == 12.0
@@ -170,9 +171,9 @@ end
         end
     end
     @test nested(0.0, 2.0)[1] == 12.0
-    @test check_inv(nested, (0.0, 2.0)) && check_grad(nested, (0.0, 2.0); iloss=1)
+    @test check_inv(nested, (0.0, 2.0)) && gradient(nested, (0.0, 2.0); iloss=1)[2] == 16.0
     @test twice(0.0, 3.0)[1] == 18.0
-    @test check_inv(twice, (0.0, 3.0)) && check_grad(twice, (0.0, 3.0); iloss=1)
+    @test check_inv(twice, (0.0, 3.0)) && gradient(twice, (0.0, 3.0); iloss=1)[2] == 12.0
     @test in_loop(0.0, [1.0, 2.0])[1] == 6.0
     @test check_inv(in_loop, (0.0, [1.0, 2.0]))
 end
@@ -207,7 +208,7 @@ end
     @test bounds([1, 2], [2, 3]) == ([5, 8], [2, 3])
     @test check_inv(bounds, ([1, 2], [2, 3]))
     @test blocks(0.0, [1.0, 2.0, 3.0])[1] == 6.0
-    @test check_inv(blocks, (0.0, [1.0, 2.0, 3.0])) && check_grad(blocks, (0.0, [1.0, 2.0]); iloss=1)
+    @test check_inv(blocks, (0.0, [1.0, 2.0, 3.0])) && gradient(blocks, (0.0, [1.0, 2.0]); iloss=1)[2] == [1.0, 1.0]
     @test beside([1, 2]) == [2, 3] && check_inv(beside, ([1, 2],))
     @test wide([1, 2]) == [2, 3] && check_inv(wide, ([1, 2],))
 end
@@ -247,7 +248,7 @@ end
         m, n → size(A)
     end
     @test several(1.0, 3.0) == (10.0, 3.0)
-    @test check_inv(several, (1.0, 3.0)) && check_grad(several, (1.0, 3.0); iloss=1)
+    @test check_inv(several, (1.0, 3.0)) && gradient(several, (1.0, 3.0); iloss=1) == (1.0, 6.0)
     @test counted(0, [1.0 2.0 3.0])[1] == 6
     @test check_inv(counted, (0, [1.0 2.0 3.0]))
 end
