@@ -69,7 +69,8 @@ end
     @i function negated(y, x)
         y += -x
     end
-    @test negated(0.0, 2.0) == (-2.0, 2.0)
+    @test negated(0.0, 2.0) == (-2.0, 2.0) && view(0.0, 2.0) == (-2.0, 2.0)
+    @test check_inv(tuples, ((1, 2),)) && check_inv(view, (0.0, 2.0))
 end
 
 @testset "sizes" begin

@@ -141,6 +141,12 @@ end
             v += i
         end
     end
+    @i function shorter(v)
+        for i = 1:length(v)
+            POP!(v, 0.0)
+        end
+    end
+    @test_throws InvertibilityError shorter([0.0, 0.0])
     @i function changed(v)
         for x in v
             v[1] += 1

@@ -90,6 +90,12 @@ end
     @i function packed(n, t)
         depth(n, (t.:1, (t.:2, t.:3)))
     end
+    @i function shifted(t::NTuple{N,T}, x::T) where {N,T}
+        for i = 1:length(t)
+            (t |> tget(i)) -= x
+        end
+    end
+    @test shifted((1.0, 2.0, 3.0), 0.5)[1] == (0.5, 1.5, 2.5) && check_inv(shifted, ((1.0, 2.0), 0.5))
     @test same(1.0, 2.0) == (3.0, 2.0)
     @test check_grad(same, (1.0, 2.0); iloss=1)
     @test bounded(1.0, [2.0, 3.0])[1] == 6.0
@@ -109,11 +115,15 @@ end
     @i function of(n, ::Type{Float64})
         n += 2
     end
+    @i function ones_of(n, t::Type{T}) where T
+        n += one(@skip! T)
+    end
     @i function of_both(n)
         of(n, Int)
         of(n, Float64)
+        ones_of(n, (@skip! Int))
     end
-    @test of_both(0) == 3
+    @test of_both(0) == 4
     @test check_inv(of_both, (0,))
 end
 

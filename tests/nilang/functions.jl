@@ -115,6 +115,22 @@ end
         u → _zero(z)
         z → Complex{T}(a, b)
     end
+    @i function series(y::T, x::T) where T
+        @routine begin
+            N ← 3
+            t ← zeros(T, N)
+            s ← T(2.0)
+            t[1] += 1
+            for i = 2:N
+                t[i] += t[i-1] * x / i
+                s += t[i]
+            end
+        end
+        y += s |> value
+        ~@routine
+    end
+    @test series(0.0, 3.0)[1] == 2.0 + 1.5 + 1.5 && check_inv(series, (0.0, 3.0))
+    @test gradient(series, (0.0, 3.0); iloss=1)[2] == 1.5
     @test arrays(0.0, 3.0)[1] == 13.0 * 3.0 + 3.0
     @test check_inv(arrays, (0.0, 3.0)) && gradient(arrays, (0.0, 3.0); iloss=1)[2] == 3 * 9.0 + 4.0 + 1.0
     @test zeros_of(0.0, 3.0, 4.0)[1] == -7.0

@@ -51,6 +51,14 @@ end
     @test check_inv(nested, (7, 0, true)) && (~nested)(3, 4, false)[2] == 1
     @test either(1, 1) == (2, 2) && either(1, 3) == (1, 5) && either(3, 1) == (3, 1)
     @test (~either)(2, 2) == (1, 1) && (~either)(1, 5) == (1, 3)
+    @i function marked(x, b)
+        b ⊻= x > 2
+        if (x > 2, b)
+            x -= 2
+        end
+    end
+    @test marked(3, false) == (1, true) && marked(1, false) == (1, false)
+    @test (~marked)(1, true) == (3, false)
     @i function relu(y, x)
         if (x > 0, ~)
             y += x^2

@@ -123,6 +123,18 @@ end
         INC(x)
         DEC(x)
     end
+    @i function between(y::Fixed43, x::Fixed43)
+        t ← Fixed43(0.0)
+        u ← zero(Fixed43)
+        t += x
+        u -= t
+        y += u
+        u += t
+        t -= x
+        u → zero(Fixed43)
+        t → Fixed43(0.0)
+    end
+    @test between(Fixed43(1.0), Fixed43(0.25))[1] == Fixed43(0.75)
     @test one(Fixed43(2.0)) == Fixed43(-2.0)
     @test check_inv(one, (Fixed43(2.0),))
 end

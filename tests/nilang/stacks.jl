@@ -132,6 +132,16 @@ end
         d[1] -= x
         d → Dict(1 => 2.0)
     end
+    @i function ended(y)
+        d ← Dict{Int,Float64}()
+        t ← 2.5
+        d[9] ← t
+        t → d[9]
+        y -= d[9]
+        d[9] → 2.5
+        d → Dict{Int,Float64}()
+    end
+    @test ended(1.0) == -1.5 && check_inv(ended, (1.0,))
     @i function absent(x)
         d ← Dict(1 => 2.0)
         d[2] → x
@@ -174,6 +184,12 @@ end
     @i function pairs(a, b, c, d)
         (a, b) ↔ (c, d)
     end
+    @i function both(z, w)
+        ((a, b), (c, d))::∅ ↔ ((@fields z), (@fields w))
+        c -= b
+        ((a, b), (c, d)) ↔ ((@fields z), (@fields w))::∅
+    end
+    @test both(1.0 + 2.0im, 3.0 + 4.0im)[2] == 1.0 + 4.0im && check_inv(both, (1.0 + 2.0im, 3.0 + 4.0im))
     @test nothing_moves(1, 2) == (2, 1)
     @test elements([1, 2], [3, 4], (5, 6)) == ([4, 5], [3, 1], (2, 6))
     @test check_inv(elements, ([1, 2], [3, 4], (5, 6)))

@@ -174,6 +174,7 @@ end
         y += abs(z)
         z → Complex{}(re, im)
     end
+    @test root(1.0, 4.0)[1] == 3.0 && distance(1.0, 3.0, 4.0)[1] == 6.0
     @test gradient(root, (0.0, 0.0); iloss=1)[2] == 0.0
     @test gradient(distance, (0.0, 0.0, 0.0); iloss=1) == (1.0, 0.0, 0.0)
 end

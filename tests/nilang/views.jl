@@ -190,6 +190,12 @@ end
         (a, b) += (1.0, 2.0)
         (a, b) -= (3.0, 1.0)
     end
+    @i function into_parts(v, t, x)
+        (t.:2, -v[1].im) -= sincos(x)
+    end
+    v, t = [1.0 + 2.0im], (1.0, 3.0)
+    @test into_parts(copy(v), t, 0.5)[1] ≈ [1.0 + (2.0 + cos(0.5)) * im]
+    @test into_parts(copy(v), t, 0.5)[2] == (1.0, 3.0 - sin(0.5)) && check_inv(into_parts, (v, t, 0.5))
     @test waves(1.0, 2.0, 0.5) == (1.0 + sin(0.5), 2.0 + cos(0.5), 0.5)
     @test check_inv(waves, (1.0, 2.0, 0.5))
     @test gradient(waves, (1.0, 2.0, 0.5); iloss=2)[3] ≈ -sin(0.5)

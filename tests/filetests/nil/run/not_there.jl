@@ -2,13 +2,13 @@
 #args: 1.0
 #entry: good
 using NiLang
-macro mine(x) #! P0461 host code is skipped: 4 statements
+macro mine(x) #! P0461 host code is skipped: 5 statements
     esc(:($x += 1))
 end
 @fieldview first_part(z::Complex) = z.re
 @dualtype Up Down
 @nograd f(x::Real)
-@i short(y, x) = (y += x) #! P0463 this is left out: expected `function` or `struct` after `@i` #! P0463 19 of 38 reversible functions are left out
+@i short(y, x) = (y += x) #! P0463 this is left out: expected `function` or `struct` after `@i` #! P0463 19 of 39 reversible functions are left out
 @i function $made(x) #! P0463 this is left out: the character `$` means nothing here
     x += 1
 end
@@ -131,6 +131,17 @@ end
     k ← 2.0
     y += sum(v -> v * k, x) #! P0430 `closes` cannot be used: there is no `k` here
     k → 2.0
+end
+function rises(x)
+    if x > 0
+        return x * 2
+    end
+    return x / 2
+end
+falls(x) = x / 2
+@dual rises falls
+@i function dual(x::Float64)
+    rises(x) #! P0433 `dual` cannot be used: there is no reversible function `rises`
 end
 @i function good(x)
     x += 1.0
