@@ -226,7 +226,7 @@ end
         (c, d) ← (r, 2.0)
         (c, d) → (r, 2.0)
     end
-    @test and_back(0.5, [1.0, 2.0])[1] == 2.5
+    @test pushed(0.5, [1.0, 2.0])[1] == 1.5 && and_back(0.5, [1.0, 2.0])[1] == 2.5
     @test check_inv(and_back, (0.5, [1.0, 2.0]))
     @test turned((1, 2), 3, 4) == ((3, 4), 2, 2)
     @test check_inv(turned, ((1, 2), 3, 4))

@@ -132,6 +132,7 @@ end
     @test gradient(of_elements, (0.0, v, A, 1); iloss=1)[2] == [5.0, 4.0]
     @test rows(copy(A), copy(v)) == ([2.0 3.0; 3.0 2.0], [3.0, 5.0])
     @test check_inv(rows, (A, v))
+    @test cube(ones(2, 2, 2), 1.0)[2] == 2.0 && sum(cube(ones(2, 2, 2), 3.0)[1]) == 11.0
     @test check_inv(cube, (zeros(2, 2, 2), 1.0))
 end
 
