@@ -66,6 +66,11 @@ impl SparseWords {
         })
     }
 
+    /// The number of words that are stored.
+    pub fn stored(&self) -> usize {
+        self.pages.len() * PAGE
+    }
+
     /// The length without trailing zeros.
     pub fn trimmed_len(&self) -> usize {
         let last = |(number, page): &(usize, Box<[u64; PAGE]>)| {

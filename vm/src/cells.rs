@@ -78,6 +78,11 @@ impl Cells {
         page[within] = word;
     }
 
+    /// The number of cells beyond the memory for which there is room.
+    pub(crate) fn stored(&self) -> usize {
+        PAGE * (self.top.iter().flatten().count() + self.pages.len())
+    }
+
     /// The cells beyond the memory that are not zero, by address.
     pub(crate) fn nonzero(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let last = u32::MAX / PAGE as u32;

@@ -6,6 +6,7 @@
 
 mod branch;
 mod cells;
+mod checkpoint;
 mod config;
 mod context;
 mod curvature;
@@ -25,10 +26,12 @@ mod run;
 mod snapshot;
 mod state;
 mod step;
+mod stops;
 mod takeover;
 mod trap;
 mod whole;
 
+pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, Engine};
 pub use event::{Event, Flags, RoundingResidues};
 pub use extension::FailedStep;
@@ -36,5 +39,6 @@ pub use machine::{DEFAULT_STACK, EngineCounts, Machine, Outcome, StepOutcome};
 pub use pendula_isa::adjoint::AdMode;
 pub use program::{CompiledUnits, LoadError, Program};
 pub use snapshot::Snapshot;
+pub use stops::Stopped;
 pub use trap::{Trap, TrapValue};
 pub use whole::{RunKind, WholeProgram};

@@ -83,6 +83,7 @@ pub struct Machine<'p> {
     /// Whether the program's code for whole runs may be used.
     pub(crate) whole: bool,
     pub(crate) saved: crate::whole::Saved,
+    pub(crate) stops: Option<Box<crate::stops::Stops>>,
     #[cfg(feature = "jit")]
     pub(crate) local: crate::engine::Local,
 }
@@ -167,6 +168,7 @@ impl<'p> Machine<'p> {
             engine,
             whole: false,
             saved: Default::default(),
+            stops: None,
             #[cfg(feature = "jit")]
             local: crate::engine::Local::new(config),
         };
@@ -401,6 +403,14 @@ impl<'p> Machine<'p> {
         let lost =
             self.core.lost.iter().enumerate().filter(|(_, bits)| **bits > 0).map(|(at, bits)| (at as u32, *bits));
         Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost: lost.collect() }
+    }
+
+    /// Forgets what has been counted.
+    pub fn clear_counts(&mut self) {
+        self.counts.iter_mut().for_each(Vec::clear);
+        self.singles.clear();
+        self.executed = 0;
+        self.engine_counts = EngineCounts::default();
     }
 
     /// The number of instructions that have run since the machine was created, in both directions.

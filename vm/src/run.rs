@@ -39,11 +39,12 @@ pub(crate) enum ExitFault {
     Head { from: u32, to: u32, fault: Fault },
 }
 
-/// Runs whole blocks as long as the budget covers the next one.
+/// Runs whole blocks as long as the budget covers the next one. `blocks` are those of the program, some of which may be too long for any budget.
 #[inline(never)]
 pub(crate) fn run_blocks<const COUNT: bool>(
     core: &mut Core,
     program: &Program,
+    blocks: &[Code],
     counts: &mut [u64],
     mut block: u32,
     budget: &mut u64,
@@ -54,7 +55,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
     // A local copy, so that it stays in a register of the host.
     let mut left = *budget;
     let stop = loop {
-        let code = &d.code[block as usize];
+        let code = &blocks[block as usize];
         let Some(rest) = left.checked_sub(u64::from(code.len)) else { break Stop::Budget(block) };
         let ops = &all[code.first as usize..code.last as usize];
         if let Some(first) = ops.first() {

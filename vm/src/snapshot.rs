@@ -29,6 +29,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        8 * (self.mem.stored() + self.output.len() + self.input.len() + self.cells.stored())
+    }
+
     /// The number of registers, words of memory and cells that differ between two snapshots.
     pub fn difference(&self, other: &Snapshot) -> u64 {
         let registers = self.regs.iter().zip(&other.regs).filter(|(a, b)| a != b).count() as u64;

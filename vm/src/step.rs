@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
                     Stop::Refused { from, to, fault } => return Outcome::Trap(self.refuse_entry(from, to, fault)),
                 }
             }
-            if budget == 0 {
+            if budget == 0 || self.is_before_stops() {
                 return Outcome::Limit;
             }
             match self.step() {
@@ -185,6 +185,7 @@ impl<'p> Machine<'p> {
         if counts.is_empty() {
             *counts = vec![0; self.program.decoded.code.len()];
         }
-        run_blocks::<COUNT>(&mut self.core, self.program, counts, self.position.block, budget)
+        let code = self.stops.as_ref().map_or(&self.program.decoded.code, |stops| &stops.code);
+        run_blocks::<COUNT>(&mut self.core, self.program, code, counts, self.position.block, budget)
     }
 }

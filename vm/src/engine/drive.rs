@@ -45,6 +45,12 @@ impl Local {
 }
 
 impl Machine<'_> {
+    /// Forgets which code is in use.
+    pub(crate) fn forget_code(&mut self) {
+        let local = &mut self.local;
+        (local.tables, local.given_up, local.heat) = (Default::default(), Vec::new(), Vec::new());
+    }
+
     fn mode(&self, metered: bool) -> Mode {
         let core = &self.core;
         let setting = LiftConfig {
@@ -100,7 +106,7 @@ impl Machine<'_> {
             }
             if enough {
                 // The rest of the warm-up is shorter than the next block.
-                if left < *budget {
+                if left < *budget && !self.is_before_stops() {
                     self.local.cold = 0;
                 }
                 break;
@@ -113,6 +119,9 @@ impl Machine<'_> {
         loop {
             if self.halted {
                 return Outcome::Finished;
+            }
+            if self.is_before_stops() {
+                return Outcome::Limit;
             }
             let Position { block, k } = self.position;
             if k != 0 || budget < u64::from(self.code(block).len) {
@@ -145,7 +154,8 @@ impl Machine<'_> {
                         }
                         self.core.forward = self.program.decoded.is_forward(block);
                         let due = k == 0 && self.is_due(plan, block, metered);
-                        if due || budget < u64::from(self.code(block).len) {
+                        let stops = self.stops.as_ref().is_some_and(|stops| k == 0 && stops.has(block));
+                        if due || stops || budget < u64::from(self.code(block).len) {
                             self.position = Position { block, k: 0 };
                             continue;
                         }
@@ -184,7 +194,7 @@ impl Machine<'_> {
             return None;
         }
         let mode = self.mode(metered);
-        let engine_code = &self.program.engine_code;
+        let engine_code = self.stops.as_ref().map_or(&self.program.engine_code, |stops| &stops.engine_code);
         let ad_mode = self.core.ad_mode as usize;
         let table = &mut self.local.tables[usize::from(metered)][ad_mode];
         let table = table.get_or_insert_with(|| engine_code.table(mode, plan.units.len()));

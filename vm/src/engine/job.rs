@@ -25,6 +25,8 @@ pub(crate) struct Job<'a> {
     pub(crate) env: Env,
     /// Whether code checks the budget before each block.
     pub(crate) metered: bool,
+    /// The blocks of the program before which code leaves; none if empty.
+    pub(crate) stops: &'a [bool],
     /// The operations of each block.
     pub(crate) bodies: Vec<Body>,
     /// For each block that is a loop by itself: a body that takes registers to be zero, if that saves operations.
@@ -76,12 +78,17 @@ impl<'a> Job<'a> {
             bodies.push(body);
             zeroed.push(other);
         }
-        Job { number, plan, unit, decoded, setting, env, metered, bodies, zeroed, kernels, module }
+        Job { number, plan, unit, decoded, setting, env, metered, stops: &[], bodies, zeroed, kernels, module }
     }
 
     /// The straight-line instruction with this number in the decoded program.
     pub(crate) fn instruction(&self, number: u32) -> &Inst {
         instruction(self.module, number)
+    }
+
+    /// Whether code leaves before a block of the unit.
+    pub(crate) fn stops_before(&self, place: usize) -> bool {
+        self.stops.get(self.unit.blocks[place] as usize) == Some(&true)
     }
 
     /// The lanes in use.

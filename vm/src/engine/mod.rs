@@ -113,6 +113,8 @@ struct Mode {
 /// The compiled code of a program.
 #[derive(Default)]
 pub(crate) struct EngineCode {
+    /// The blocks before which code leaves; none if empty.
+    stops: Vec<bool>,
     plan: OnceLock<Plan>,
     tables: Mutex<HashMap<Mode, Table>>,
     compiler: Mutex<Option<clif::Compiler>>,
@@ -125,6 +127,11 @@ pub(crate) fn is_supported() -> bool {
 }
 
 impl EngineCode {
+    /// Code that leaves before some blocks.
+    pub(crate) fn leaving_before(blocks: Vec<bool>) -> EngineCode {
+        EngineCode { stops: blocks, ..EngineCode::default() }
+    }
+
     fn plan(&self, program: &Program) -> &Plan {
         self.plan.get_or_init(|| Plan::new(&program.module, &program.decoded))
     }
@@ -189,7 +196,7 @@ impl EngineCode {
         let _span = tracing::debug_span!("compile unit", unit, optimised = hot).entered();
         let n = unit as usize;
         let parts = (&program.module, &program.decoded, self.plan(program));
-        let job = |baseline| job::Job::new(parts, n, mode, baseline);
+        let job = |baseline| job::Job { stops: &self.stops, ..job::Job::new(parts, n, mode, baseline) };
         let baseline = if HAS_BASELINE && !hot { baseline_unit(&job(true)) } else { None };
         let made = compiler.as_mut().and_then(|c| match &baseline {
             Some(code) => c.place(code),

@@ -316,7 +316,10 @@ impl UnitEmitter<'_, '_> {
         let left = self.b.ins().iadd_imm_s(budget, -len.cast_signed());
         let flags = self.flags(4);
         self.b.ins().store(flags, left, self.frame, offset_of!(Frame, budget) as i32);
-        let enough = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, budget, len.cast_signed());
+        let enough = match self.job.stops_before(self.place) {
+            true => self.b.ins().iconst(types::I8, 0),
+            false => self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, budget, len.cast_signed()),
+        };
         self.need(enough);
     }
 

@@ -191,6 +191,10 @@ impl Baseline<'_> {
             let len = self.code().len as i32;
             self.asm.alu_constant(asm::Alu::Sub, field(offset_of!(Frame, budget)), len);
             self.exit_if(Flag::Below);
+            if job.stops_before(place) {
+                let side_exit_label = self.side_exit_label();
+                self.asm.jump(side_exit_label);
+            }
         }
         if job.unit.heads[place] {
             self.asm.mov(SCRATCH, field(offset_of!(Frame, heat)));
