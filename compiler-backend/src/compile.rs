@@ -53,6 +53,8 @@ pub struct Compiled {
     pub module: Option<Module>,
     /// The IR from which the instructions were made.
     pub program: Option<Program>,
+    /// Where its variables are in the module's code.
+    pub places: lower::Places,
     /// The IR before any pass.
     pub source: Option<Program>,
     /// True if results are erased instead of undone, where the options ask for it.
@@ -187,8 +189,9 @@ impl Compiled {
         self.source = Some(program.clone());
         self.erases = options.erase != Erase::Never;
         passes::run(&mut program, &options.switches);
-        match lower::lower(&program, &self.arguments, &lower::Options { erase: options.erase.clone() }) {
-            Ok(module) => self.module = Some(module),
+        let how = lower::Options { erase: options.erase.clone() };
+        match lower::lower_with_places(&program, &self.arguments, &how) {
+            Ok((module, places)) => (self.module, self.places) = (Some(module), places),
             Err(error) => self.diagnostics.push(Diagnostic::error(code, error.to_string())),
         }
         self.program = Some(program);

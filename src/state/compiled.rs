@@ -7,7 +7,7 @@ use pendula_asm::diagnostic::{Diagnostic, Sources};
 use pendula_compiler::compile::{Compiled, Janus};
 use pendula_compiler::ir;
 use pendula_compiler::janus::store::Variable;
-use pendula_compiler::lower::Argument;
+use pendula_compiler::lower::{Argument, Places};
 use pendula_compiler::nil::sema::Input;
 use pendula_compiler::nil::types::Type;
 use pendula_compiler::passes::Switches;
@@ -43,6 +43,8 @@ pub struct CompiledSource {
     pub wants_arguments: bool,
     /// The optimised IR, from which the instructions were made; `None` if there were errors.
     pub program: Option<ir::Program>,
+    /// Where its variables are in the code.
+    pub places: Places,
     /// The IR before the optimisations.
     pub source: Option<ir::Program>,
     /// True if results are erased instead of undone, as `--uncompute` asks for.
@@ -83,6 +85,7 @@ pub(crate) fn compiled(c: Compiled) -> Loaded {
         types: c.types,
         wants_arguments: c.wants_arguments,
         program: c.program,
+        places: c.places,
         source: c.source,
         erases: c.erases,
         switches: c.switches,

@@ -23,7 +23,7 @@ use pendula_isa::{Env, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use error::EvalError;
-pub use stop::{Call, HeldValue, Stop, Value};
+pub use stop::{Call, HeldValue, Stop, Value, Words, held};
 pub use trace::{Change, Element, Listener, TraceEntry};
 
 use super::{FunctionId, Loc, Program};

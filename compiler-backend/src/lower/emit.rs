@@ -73,6 +73,8 @@ pub(super) struct Emitter<'a> {
     /// Calls, each with its callee.
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
+    /// The instructions with which operations begin, each with the last operation that begins there.
+    pub(super) begins: Vec<(usize, u32)>,
     loc: Loc,
     check_reason: Option<CheckReason>,
 }
@@ -120,6 +122,7 @@ impl<'a> Emitter<'a> {
             halves,
             calls: Vec::new(),
             spans: Vec::new(),
+            begins: Vec::new(),
             loc: function.loc,
             check_reason: None,
         }
@@ -136,11 +139,22 @@ impl<'a> Emitter<'a> {
         let mut open = Vec::new();
         for (at, Item { op, loc, check_reason }) in linear.ops.iter().enumerate() {
             (self.loc, self.check_reason) = (*loc, *check_reason);
+            self.begins(at);
             self.op(op, at as u32, &mut open)?;
         }
+        self.begins(linear.ops.len());
         (self.loc, self.check_reason) = (self.function.loc, None);
         place_parameters.into_iter().rev().for_each(|(inst, frame)| self.aux(inst.inverse(), frame));
         Ok(())
+    }
+
+    /// Notes that an operation begins here.
+    fn begins(&mut self, operation: usize) {
+        let here = self.code.len();
+        if self.begins.last().is_some_and(|(at, _)| *at == here) {
+            self.begins.pop();
+        }
+        self.begins.push((here, operation as u32));
     }
 
     fn op(&mut self, op: &Op, at: u32, open: &mut Vec<(u32, usize)>) -> Result<(), LowerError> {
@@ -261,6 +275,10 @@ impl<'a> Emitter<'a> {
             Some(last) if drops && last.inst == inst => {}
             Some(last) if !drops && last.inst == inst.inverse() => {
                 self.code.pop();
+                // The word stays where it was for the operation before: no operation begins here.
+                while self.begins.last().is_some_and(|(at, _)| *at > self.code.len()) {
+                    self.begins.pop();
+                }
             }
             Some(_) | None => self.put(inst, frame, true),
         }

@@ -49,11 +49,11 @@ impl Builder<'_> {
             None => self.fresh(Some(var), None, by_array),
         };
         self.log.push((var.0, None));
-        self.current[var.0 as usize] = Some(v);
         if let Some(known) = &mut self.known {
             known.begun(v);
         }
         self.push(Op::Begin(v, how))?;
+        self.now_in(var.0, Some(v));
         Ok(v)
     }
 
@@ -65,7 +65,7 @@ impl Builder<'_> {
             self.continuing.insert(var.0, v);
         }
         self.log.push((var.0, Some(v)));
-        self.current[var.0 as usize] = None;
+        self.now_in(var.0, None);
         if let Some(known) = &mut self.known {
             known.written(Arg::Reg(v));
         }
@@ -84,6 +84,17 @@ impl Builder<'_> {
     /// The life that a variable is in, if in one.
     pub(super) fn life(&self, var: u32) -> Option<VReg> {
         self.current.get(var as usize).copied().flatten()
+    }
+
+    /// From the next operation on, a variable is in this life.
+    pub(super) fn now_in(&mut self, var: u32, life: Option<VReg>) {
+        let next = self.out.ops.len() as u32;
+        let Some(current) = self.current.get_mut(var as usize) else { return };
+        let Some(since) = self.since.get_mut(var as usize) else { return };
+        if let Some(v) = std::mem::replace(current, life) {
+            self.out.parts.push((var, v, *since, next));
+        }
+        *since = next;
     }
 
     /// Where [`Builder::changed`] and [`Builder::back`] look back to.
@@ -111,7 +122,7 @@ impl Builder<'_> {
                 self.continuing.insert(var, v);
             }
             left.push((var, now));
-            self.current[var as usize] = old;
+            self.now_in(var, old);
         }
         self.log.truncate(mark);
         left

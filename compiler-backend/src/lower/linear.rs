@@ -32,6 +32,8 @@ pub(super) struct Builder<'a> {
     names: &'a mut SpanNames,
     /// The present life of each variable.
     pub(super) current: Vec<Option<VReg>>,
+    /// The first operation before which it is in it.
+    pub(super) since: Vec<u32>,
     /// Lives that continue when their variable begins again, since they did not end on all branches or iterations.
     pub(super) continuing: HashMap<u32, VReg>,
     /// The old value of `current` for each change.
@@ -59,6 +61,7 @@ impl<'a> Builder<'a> {
             out: Linear::default(),
             names,
             current: vec![None; function.vars.len()],
+            since: vec![0; function.vars.len()],
             continuing: HashMap::new(),
             log: Vec::new(),
             level: 0,
@@ -97,6 +100,9 @@ impl<'a> Builder<'a> {
         let end = self.out.ops.len() as u32;
         for life in self.out.lives.iter_mut().take(params + 1) {
             life.end = end;
+        }
+        for param in &self.function.params {
+            self.now_in(param.var.0, None);
         }
         Ok(self.out)
     }

@@ -21,6 +21,7 @@ mod loops;
 mod names;
 mod operands;
 mod ops;
+mod places;
 mod reasons;
 
 use std::cmp::Reverse;
@@ -40,6 +41,8 @@ use erase::{KnownZeros, Writers};
 use linear::Builder;
 use names::{Names, SpanNames};
 use ops::{CheckReason, Linear};
+use places::{FunctionPlaces, Part};
+pub use places::{Places, Scope, WordPlace};
 
 /// Whether the message of a check says that conditions disagree.
 pub fn disagrees(reason: &str) -> bool {
@@ -168,6 +171,8 @@ struct Compiled {
     slots: i64,
     moves_sp: bool,
     erases: bool,
+    /// Where its variables are, by instructions counted from its first.
+    places: FunctionPlaces,
 }
 
 /// A name for data that is like this one and that the assembler accepts.
@@ -184,6 +189,15 @@ pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::Functio
 ///
 /// Errors: arguments that do not fit the entry's parameters, a program that is too large, or one that breaks the rules of [`ir`].
 pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Result<Module, LowerError> {
+    lower_with_places(program, arguments, options).map(|(module, _)| module)
+}
+
+/// The same, and where the program's variables are in the module's code.
+pub fn lower_with_places(
+    program: &Program,
+    arguments: &[Argument],
+    options: &Options,
+) -> Result<(Module, Places), LowerError> {
     let _span = tracing::debug_span!("lower", functions = program.functions.len()).entered();
     if graph::is_deeper(program, MAX_NESTING) {
         return Err(LowerError::TooLarge("statements are nested more than 300 deep"));
@@ -235,8 +249,14 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         flags: Flags { format: program.format, ..Flags::default() },
         ..Module::default()
     };
-    let mut out =
-        Assembly { program, module: &mut module, calls: Vec::new(), procs: Vec::new(), texts: HashSet::new() };
+    let mut out = Assembly {
+        program,
+        module: &mut module,
+        calls: Vec::new(),
+        procs: Vec::new(),
+        texts: HashSet::new(),
+        places: Places::default(),
+    };
     if let Some(entry) = program.entry {
         let main = data.main(program, entry)?;
         let context = Context { program, format: program.format, clobbers: &clobbers, summaries: &summaries };
@@ -250,8 +270,9 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         }
     }
     out.link()?;
+    let places = out.places;
     check(&module)?;
-    Ok(module)
+    Ok((module, places))
 }
 
 fn compile(
@@ -269,7 +290,14 @@ fn compile(
         .iter()
         .filter_map(|s| linear.spans.get(s.span as usize).map(|(n, undo)| (s.start, s.end, n.clone(), *undo)))
         .collect();
+    let begins = emitter.begins.iter().map(|(at, operation)| (*at as u32, *operation)).collect();
+    let part = |&(var, v, first, last): &(u32, ops::VReg, u32, u32)| {
+        let location = *emitter.locations.get(v.0 as usize)?;
+        Some(Part { var, first, last, at: WordPlace::of(location, emitter.slots, linear.moves_sp) })
+    };
+    let parts = linear.parts.iter().filter_map(part).collect();
     Ok(Compiled {
+        places: FunctionPlaces { begins, parts, ..FunctionPlaces::default() },
         spans,
         slots: emitter.slots,
         code: emitter.code,
@@ -338,6 +366,7 @@ struct Assembly<'m> {
     calls: Vec<(usize, u32)>,
     /// The first instruction of each procedure; `None` if it is left out.
     procs: Vec<Option<usize>>,
+    places: Places,
 }
 
 impl Assembly<'_> {
@@ -408,6 +437,11 @@ impl Assembly<'_> {
         module.code.extend(frame.iter().rev().map(|i| i.inverse()));
         module.code.push(build(plain(bound, true), &operands(end))?);
         module.locs.resize(module.code.len(), loc);
+        let mut places = compiled.places;
+        places.function = (!main).then(|| self.procs.len() as u32 - 1);
+        places.range = (start as u32, module.code.len() as u32 - 1);
+        places.begins.iter_mut().for_each(|(at, _)| *at += first as u32);
+        self.places.add(places);
         self.calls.extend(compiled.calls.iter().map(|(at, func)| (first + at, *func)));
         module.spans.extend(compiled.spans.into_iter().map(|(from, to, name, undo)| Span {
             name,

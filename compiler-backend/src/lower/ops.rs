@@ -236,4 +236,6 @@ pub(super) struct Linear {
     /// True if the stack pointer moves, so that the frame pointer addresses the frame.
     pub(super) moves_sp: bool,
     pub(super) erases: bool,
+    /// The parts of the lives of variables: variable, virtual register, the first operation before which it is alive, and the last.
+    pub(super) parts: Vec<(u32, VReg, u32, u32)>,
 }

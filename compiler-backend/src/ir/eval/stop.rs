@@ -116,59 +116,102 @@ impl View<'_, '_> {
         self.ended.places.get(v.0 as usize).copied().filter(|_| lives)
     }
 
-    fn operand(&self, operand: Operand) -> Option<u64> {
-        match operand {
-            Operand::Const(k) => Some(k),
-            Operand::Var(v) => Some(self.machine.state.value(self.place(v)?)),
-            Operand::Mem(m) => Some(self.machine.state.value(self.memory(m)?)),
-        }
-    }
-
     fn memory(&self, mem: Mem) -> Option<Location> {
-        let mut address = mem.offset.cast_unsigned();
-        for var in mem.vars() {
-            address = address.wrapping_add(self.machine.state.value(self.place(var)?));
-        }
-        let address = usize::try_from(address).ok()?;
+        let address = usize::try_from(address(self, mem)?).ok()?;
         (address < self.machine.state.memory.values.len()).then_some(Location::Word(address))
     }
 
-    /// A number of words from this one on, but at most as many as are recorded.
-    fn words(&self, start: Mem, from: u64, count: u64) -> Option<Vec<u64>> {
-        let Location::Word(start) = self.memory(start)? else { return None };
-        let start = start.checked_add(usize::try_from(from).ok()?)?;
-        let end = start.checked_add(usize::try_from(count.min(MAX_RECORDED)).ok()?)?;
-        self.machine.state.memory.values.get(start..end).map(<[u64]>::to_vec)
+    /// The first word of a variable, if it is in one.
+    fn first(&self, shape: &Shape) -> Option<Location> {
+        match shape {
+            Shape::Number(_, Place::Var(v)) => self.place(*v),
+            Shape::Number(_, Place::Mem(m)) => self.memory(*m),
+            Shape::Array { start, dims, .. } => {
+                let empty = dims.iter().any(|d| operand(self, *d) == Some(0));
+                if empty { None } else { self.memory(*start) }
+            }
+            Shape::Stack { start } => self.memory(*start),
+            Shape::Number(_, Place::Const(_)) | Shape::Parts(_) => None,
+        }
     }
 
     /// The value of a variable that is alive.
     fn value(&self, named: &NamedOperand) -> Option<Value> {
-        let (held, at) = match &named.shape {
-            Shape::Number(number, place) => {
-                let at = match place {
-                    Place::Var(v) => self.place(*v)?,
-                    Place::Mem(m) => self.memory(*m)?,
-                    Place::Const(k) => Location::Const(*k),
-                };
-                (HeldValue::Number(*number, self.machine.state.value(at)), Some(at))
-            }
-            Shape::Array { element, start, dims, by_column } => {
-                let dims = dims.iter().map(|d| self.operand(*d)).collect::<Option<Vec<u64>>>()?;
-                let count = dims.iter().try_fold(element.len() as u64, |n, d| n.checked_mul(*d))?;
-                let words = if count == 0 { Vec::new() } else { self.words(*start, 0, count)? };
-                let at = if count == 0 { None } else { self.memory(*start) };
-                (HeldValue::Array { element: element.clone(), dims, by_column: *by_column, words }, at)
-            }
-            Shape::Stack { start } => {
-                let count = *self.words(*start, 0, 1)?.first()?;
-                let kept = count.min(MAX_RECORDED);
-                let mut words = self.words(*start, count.checked_sub(kept)?.checked_add(1)?, kept)?;
-                words.reverse();
-                (HeldValue::Stack { count, words }, self.memory(*start))
-            }
-            Shape::Parts(parts) => (HeldValue::Parts(parts.iter().filter_map(|p| self.value(p)).collect()), None),
-        };
-        let at = at.filter(|at| !matches!(at, Location::Const(_)));
-        Some(Value { name: named.name.clone(), held, at })
+        Some(Value { name: named.name.clone(), held: held(self, &named.shape)?, at: self.first(&named.shape) })
     }
+}
+
+impl Words for View<'_, '_> {
+    fn variable(&self, var: Var) -> Option<u64> {
+        Some(self.machine.state.value(self.place(var)?))
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
+        self.machine.state.memory.values.get(usize::try_from(address).ok()?).copied()
+    }
+}
+
+/// The words of a function's variables, and of memory.
+pub trait Words {
+    /// The word of a variable, if it is alive and known.
+    fn variable(&self, var: Var) -> Option<u64>;
+    /// A word of memory.
+    fn word(&self, address: u64) -> Option<u64>;
+}
+
+fn address<W: Words>(words: &W, mem: Mem) -> Option<u64> {
+    let mut address = mem.offset.cast_unsigned();
+    for var in mem.vars() {
+        address = address.wrapping_add(words.variable(var)?);
+    }
+    Some(address)
+}
+
+fn operand<W: Words>(words: &W, operand: Operand) -> Option<u64> {
+    match operand {
+        Operand::Const(k) => Some(k),
+        Operand::Var(v) => words.variable(v),
+        Operand::Mem(m) => words.word(address(words, m)?),
+    }
+}
+
+/// A number of words from number `from` after this one on, but at most as many as are recorded.
+fn some_words<W: Words>(words: &W, start: Mem, from: u64, count: u64) -> Option<Vec<u64>> {
+    let start = address(words, start)?.checked_add(from)?;
+    (0..count.min(MAX_RECORDED)).map(|n| words.word(start.checked_add(n)?)).collect()
+}
+
+/// What a variable of the source holds; `None` if not all of it is alive and known.
+pub fn held<W: Words>(words: &W, shape: &Shape) -> Option<HeldValue> {
+    Some(match shape {
+        Shape::Number(number, place) => {
+            let word = match place {
+                Place::Var(v) => words.variable(*v)?,
+                Place::Mem(m) => words.word(address(words, *m)?)?,
+                Place::Const(k) => *k,
+            };
+            HeldValue::Number(*number, word)
+        }
+        Shape::Array { element, start, dims, by_column } => {
+            let dims = dims.iter().map(|d| operand(words, *d)).collect::<Option<Vec<u64>>>()?;
+            let count = dims.iter().try_fold(element.len() as u64, |n, d| n.checked_mul(*d))?;
+            let own = if count == 0 { Vec::new() } else { some_words(words, *start, 0, count)? };
+            HeldValue::Array { element: element.clone(), dims, by_column: *by_column, words: own }
+        }
+        Shape::Stack { start } => {
+            let count = *some_words(words, *start, 0, 1)?.first()?;
+            let kept = count.min(MAX_RECORDED);
+            let mut own = some_words(words, *start, count.checked_sub(kept)?.checked_add(1)?, kept)?;
+            own.reverse();
+            HeldValue::Stack { count, words: own }
+        }
+        Shape::Parts(parts) => {
+            let part = |p: &NamedOperand| Some(Value { name: p.name.clone(), held: held(words, &p.shape)?, at: None });
+            let own: Vec<Value> = parts.iter().filter_map(part).collect();
+            if own.is_empty() && !parts.is_empty() {
+                return None;
+            }
+            HeldValue::Parts(own)
+        }
+    })
 }
