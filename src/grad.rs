@@ -223,7 +223,8 @@ pub fn to_end(machine: &mut Machine<'_>) -> Result<(), Outcome> {
     }
 }
 
-fn variables(place: &Place) -> Vec<Variable> {
+/// The words of a place that can carry gradients, one by one.
+pub fn variables(place: &Place) -> Vec<Variable> {
     match place.at {
         Location::Register(r) => vec![Variable { cell: Cell::Register(r), ty: place.ty }],
         // Integers have no gradients.

@@ -58,6 +58,7 @@ pub use pendula_isa as isa;
 pub use pendula_vm as vm;
 
 pub mod batch;
+pub mod debug;
 pub mod files;
 pub mod grad;
 pub mod leftovers;

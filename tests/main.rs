@@ -15,6 +15,7 @@ mod cli;
 mod comparisons;
 mod contributing;
 mod control_model;
+mod debug;
 mod docs;
 mod energy;
 mod engines;

@@ -89,6 +89,11 @@ pub(crate) fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
+/// Heeds the next Ctrl-C as the first: what the last one ended is over.
+pub(crate) fn rearm() {
+    REQUESTED.store(false, Ordering::Relaxed);
+}
+
 /// The flag that is set once Ctrl-C was pressed.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&REQUESTED)

@@ -109,6 +109,7 @@ fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
         Command::Run(args) if is_functional(&args.source.file) => commands::functional::run::run(args, reporter),
         Command::Run(args) if !args.many.batch.is_empty() => commands::batch::run::run(args, reporter),
         Command::Run(args) => commands::run::run(args, reporter),
+        Command::Debug(args) => commands::debug::run(args, reporter),
         Command::Grad(args) if is_functional(&args.source.file) => commands::functional::grad::run(args, reporter),
         Command::Grad(args) if !args.many.batch.is_empty() => commands::batch::grad::run(args, reporter),
         Command::Grad(args) => commands::grad::run(args, reporter),
@@ -171,6 +172,7 @@ fn answer_name(command: &Command) -> (&'static str, bool) {
         Command::Bench(args) => ("bench", args.json),
         Command::Cache(args) => ("cache", args.json),
         Command::Completions(_) => ("completions", false),
+        Command::Debug(_) => ("debug", false),
         Command::Man(_) => ("man", false),
     }
 }

@@ -1,6 +1,6 @@
 //! The active calls of a stopped program in assembly, read from its stack.
 
-use pendula_asm::check::stack_heights;
+use pendula_asm::check::{StackHeights, stack_heights};
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
 use pendula_isa::module::{Module, SymbolKind};
@@ -24,9 +24,6 @@ pub struct Calls {
 }
 
 /// The active calls of a stopped program in assembly; none for a program in another language.
-///
-/// A call pushes its address, a link. The distance of the current procedure's link from the top of the stack is known
-/// if everything that the procedure does to `sp` is known.
 pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
     let module = machine.program().module();
     let at = match outcome {
@@ -34,33 +31,73 @@ pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
         Outcome::Limit => machine.pc(),
         Outcome::Finished => None,
     };
-    let Some(mut at) = at.filter(|at| !module.is_compiled(*at as usize)) else { return Calls::default() };
+    let Some(at) = at.filter(|at| !module.is_compiled(*at as usize)) else { return Calls::default() };
     if module.flags.profile != Profile::Native {
         return Calls::default();
     }
-    let regions = verify(module).0.regions;
-    let heights = stack_heights(module);
-    let mut back = machine.direction() == Direction::Backward;
-    let mut sp = machine.registers()[Reg::SP.index()];
-    let mut out = Calls::default();
-    while let Some(own) = regions.iter().find(|r| (r.start..=r.last).contains(&at)).copied()
-        && out.chain.len() < DEEPEST
-    {
-        out.whole = own.main;
-        out.chain.push(ActiveCall { name: name(module, own), backward: back, called: None, variables: Vec::new() });
-        let height = if back { heights.after[at as usize] } else { heights.before[at as usize] };
-        let link = height.and_then(|h| sp.checked_sub(1)?.checked_add_signed(h.checked_neg()?));
-        let Some((link, site)) = link.filter(|_| !own.main).and_then(|link| Some((link, site(machine, link, own)?)))
-        else {
-            break;
-        };
-        if let Some(last) = out.chain.last_mut() {
-            last.called = module.loc(site as usize).map(|(file, loc)| (file.to_string(), loc.line));
-        }
-        let uncalls = matches!(module.code[site as usize].kind, Kind::Row { inverse: true, .. });
-        (at, sp, back) = (site, link, back != uncalls);
+    let frames = Frames::new(module).of(machine, at);
+    let whole = frames.last().is_some_and(|frame| frame.region.main);
+    let chain = frames.iter().map(|frame| ActiveCall {
+        name: name(module, frame.region),
+        backward: frame.back,
+        called: frame.called.and_then(|site| module.loc(site as usize)).map(|(file, loc)| (file.to_string(), loc.line)),
+        variables: Vec::new(),
+    });
+    Calls { chain: chain.collect(), whole }
+}
+
+/// What is known of a module's stack, to find active calls.
+pub(crate) struct Frames {
+    regions: Vec<Region>,
+    heights: StackHeights,
+}
+
+/// A procedure that is running.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// The instruction that is next in it, or the call that has not returned.
+    pub(crate) at: u32,
+    pub(crate) region: Region,
+    /// Whether it runs backward.
+    pub(crate) back: bool,
+    /// The call, if the stack says it, and the stack pointer before it.
+    pub(crate) called: Option<u32>,
+    pub(crate) sp: u64,
+}
+
+impl Frames {
+    pub(crate) fn new(module: &Module) -> Frames {
+        Frames { regions: verify(module).0.regions, heights: stack_heights(module) }
     }
-    out
+
+    /// The procedures that are running in a machine whose next instruction is at `at`, the innermost first.
+    ///
+    /// A call pushes its address, a link. The distance of the current procedure's link from the top of the stack is known
+    /// if everything that the procedure does to `sp` is known.
+    pub(crate) fn of(&self, machine: &Machine<'_>, mut at: u32) -> Vec<Frame> {
+        let module = machine.program().module();
+        let mut back = machine.direction() == Direction::Backward;
+        let mut sp = machine.registers()[Reg::SP.index()];
+        let mut out = Vec::new();
+        while let Some(region) = self.regions.iter().find(|r| (r.start..=r.last).contains(&at)).copied()
+            && out.len() < DEEPEST
+        {
+            let height = if back { self.heights.after[at as usize] } else { self.heights.before[at as usize] };
+            let link = height.and_then(|h| sp.checked_sub(1)?.checked_add_signed(h.checked_neg()?));
+            let called = link.filter(|_| !region.main).and_then(|link| Some((link, site(machine, link, region)?)));
+            out.push(Frame {
+                at,
+                region,
+                back,
+                called: called.map(|(_, site)| site),
+                sp: called.map_or(sp, |(link, _)| link),
+            });
+            let Some((link, site)) = called else { break };
+            let uncalls = matches!(module.code[site as usize].kind, Kind::Row { inverse: true, .. });
+            (at, sp, back) = (site, link, back != uncalls);
+        }
+        out
+    }
 }
 
 impl Calls {

@@ -19,7 +19,7 @@ mod values;
 pub(crate) use chain::chain;
 use chain::listed;
 use values::named;
-pub(crate) use values::{indices, number_text};
+pub(crate) use values::{held_text, indices, number_text};
 
 /// Why a program stopped.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,6 +25,7 @@ pub use number::parse_number;
 use number::word;
 pub use place::{Growing, Location, Place};
 use place::{NARROW, TRUTH};
+pub(crate) use variables::part_of;
 
 /// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a
 /// program compiled from Nil, names and indices are those of Nil: `x[1]` is the first element, `A[2,1]` an element of a
@@ -186,10 +187,14 @@ pub fn words<'m>(machine: &'m Machine<'_>, place: &Place) -> Cow<'m, [u64]> {
 /// The words of a place as text that reads back exactly: `5`, or `[1, 2, 3]`. After `limit` elements an ellipsis
 /// follows. Variables of Janus appear in full, in the form in which Janus prints them.
 pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> String {
-    let format = machine.program().module().flags.format;
-    let words = words(machine, place);
+    text_of(machine.program().module(), place, &words(machine, place), hex, limit)
+}
+
+/// The same for words that a place has held.
+pub fn text_of(module: &Module, place: &Place, words: &[u64], hex: bool, limit: usize) -> String {
+    let format = module.flags.format;
     if let Some(v) = &place.variable {
-        return v.text(&words, |w| if hex { format!("{w:#018x}") } else { v.number(w) });
+        return v.text(words, |w| if hex { format!("{w:#018x}") } else { v.number(w) });
     }
     let one = |(n, w): (usize, &u64)| match (hex, w) {
         (true, w) if place.range == NARROW => format!("{:#010x}", *w as u32),

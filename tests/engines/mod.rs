@@ -16,6 +16,8 @@ mod simd;
 mod takeover;
 mod whole;
 
+pub(crate) use random::nil_program;
+
 use std::path::Path;
 
 use crate::machine::lockstep::Pair;

@@ -47,7 +47,7 @@ mod oracle {
 }
 
 /// A random program in Nil.
-pub(super) fn nil_program(seed: u64, smooth: bool) -> oracle::Case {
+pub(crate) fn nil_program(seed: u64, smooth: bool) -> oracle::Case {
     generate::program(seed, smooth)
 }
 

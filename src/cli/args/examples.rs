@@ -18,6 +18,12 @@ Examples:
   pendula grad examples/bessel.rasm --set z=2.5 --hessian
   pendula grad examples/power.nil --args 0.0,1.02,1000 --loss out! --check";
 
+/// The examples of `debug`.
+pub(super) const DEBUG: &str = "\
+Examples:
+  pendula debug examples/fib.rasm -x 'watch r1' -x end -x rcontinue --batch
+  pendula debug examples/power.nil --args 0.0,1.02,10 -x step -x where --batch";
+
 /// The examples of `energy`.
 pub(super) const ENERGY: &str = "\
 Examples:

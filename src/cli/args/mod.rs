@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod circuit;
 mod conditions;
+mod debug;
 mod energy;
 mod examples;
 mod functional;
@@ -25,6 +26,7 @@ pub(crate) use circuit::{
     Algorithm as CircuitAlgorithm, Circuit, Direction as CircuitDirection, Format as CircuitFormat,
 };
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
+pub(crate) use debug::Debug;
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use functional::{Method, Stage};
 pub(crate) use grad::{Grad, Hessian};
@@ -98,6 +100,9 @@ pub(crate) enum Command {
     /// Differentiate a program: run it forward, then backward with gradients.
     #[command(after_help = examples::GRAD)]
     Grad(Box<Grad>),
+    /// Go through a run, forward and backward, and look at it.
+    #[command(after_help = examples::DEBUG)]
+    Debug(Box<Debug>),
     /// Run a program and estimate its energy cost.
     #[command(after_help = examples::ENERGY)]
     Energy(Box<Energy>),
@@ -233,6 +238,9 @@ pub(crate) struct Run {
     /// With --stats: the technology that gives the cycles: a name (see `energy --list-tech`) or a TOML file.
     #[arg(long, value_name = "NAME", requires = "stats")]
     pub(crate) tech: Option<String>,
+    /// Go back and look where the program stops at a trap: continue as `debug` does at the end of the run.
+    #[arg(long, conflicts_with_all = ["batch", "expect", "json"])]
+    pub(crate) debug_on_trap: bool,
     /// The conditions of the run.
     #[command(flatten)]
     pub(crate) given: Conditions,

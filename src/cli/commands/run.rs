@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::args::{Run, Trace};
 use crate::cli::commands::batch::save::{Files, SaveOptions, Saved, Words, Writers};
-use crate::cli::commands::{self, RunConditions, load};
+use crate::cli::commands::{self, RunConditions, debug, load};
 use crate::cli::interrupt::InterruptGuard;
 use crate::cli::output::as_json;
 use crate::cli::program::Program;
@@ -124,6 +124,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     } else {
         session::end_line()?;
         ended.print(args, &machine, &loaded.sources, reporter)?;
+        if args.debug_on_trap && matches!(ended.outcome, Outcome::Trap(_)) {
+            debug::at_trap(args, reporter)?;
+        }
     }
     Ok(ended.status())
 }

@@ -7,6 +7,7 @@ use pendula_isa::num::Format;
 use pendula_isa::text::number;
 
 use super::ReportBuilder;
+use crate::state::language::Terms;
 
 /// The maximum number of elements shown of an array.
 const ELEMENTS: usize = 8;
@@ -17,44 +18,9 @@ impl ReportBuilder<'_> {
         number_text(how, word, self.format)
     }
 
-    /// An element as text.
-    pub(super) fn element(&self, numbers: &[Number], words: &[u64]) -> String {
-        let texts: Vec<String> = numbers.iter().zip(words).map(|(n, w)| self.number(*n, *w)).collect();
-        if let [text] = &texts[..] { text.clone() } else { format!("({})", texts.join(", ")) }
-    }
-
     /// A variable's value as text.
     pub(super) fn text(&self, held: &HeldValue) -> String {
-        let [open, close] = self.terms.brackets;
-        match held {
-            HeldValue::Number(how, word) => self.number(*how, *word),
-            HeldValue::Array { element, dims, by_column, words } => {
-                let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
-                let mut items: Vec<String> =
-                    words.chunks(element.len().max(1)).map(|w| self.element(element, w)).collect();
-                if count as usize > items.len().min(ELEMENTS) {
-                    items.truncate(ELEMENTS);
-                    let sizes = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
-                    items.push(format!("… {sizes} elements"));
-                    return format!("{open}{}{close}", items.join(", "));
-                }
-                let plain = || format!("{open}{}{close}", items.join(", "));
-                (self.terms.array)(&items, dims, *by_column).unwrap_or_else(plain)
-            }
-            HeldValue::Stack { count: 0, .. } => "nil".to_string(),
-            HeldValue::Stack { count, words } => {
-                let mut items: Vec<String> =
-                    words.iter().take(ELEMENTS).map(|w| self.number(Number::Plain(Ty::Int), *w)).collect();
-                if *count as usize > items.len() {
-                    items.push(format!("… {count} numbers"));
-                }
-                format!("<{}]", items.join(", "))
-            }
-            HeldValue::Parts(parts) => {
-                let parts: Vec<String> = parts.iter().map(|p| format!("{} = {}", p.name, self.text(&p.held))).collect();
-                format!("({})", parts.join(", "))
-            }
-        }
+        held_text(held, self.terms, self.format)
     }
 
     pub(super) fn variables(&self, variables: &[Value]) -> Vec<(String, String)> {
@@ -104,4 +70,44 @@ pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> Str
     }
     let texts: Vec<String> = out.iter().map(|i| (i.cast_signed() + first).to_string()).collect();
     if first == 0 { texts.iter().map(|i| format!("[{i}]")).collect() } else { format!("[{}]", texts.join(", ")) }
+}
+
+/// An element as text.
+fn element(numbers: &[Number], words: &[u64], format: Format) -> String {
+    let texts: Vec<String> = numbers.iter().zip(words).map(|(n, w)| number_text(*n, *w, format)).collect();
+    if let [text] = &texts[..] { text.clone() } else { format!("({})", texts.join(", ")) }
+}
+
+/// A variable's value as text.
+pub(crate) fn held_text(held: &HeldValue, terms: &Terms, format: Format) -> String {
+    let [open, close] = terms.brackets;
+    match held {
+        HeldValue::Number(how, word) => number_text(*how, *word, format),
+        HeldValue::Array { element: own, dims, by_column, words } => {
+            let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
+            let mut items: Vec<String> = words.chunks(own.len().max(1)).map(|w| element(own, w, format)).collect();
+            if count as usize > items.len().min(ELEMENTS) {
+                items.truncate(ELEMENTS);
+                let sizes = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
+                items.push(format!("… {sizes} elements"));
+                return format!("{open}{}{close}", items.join(", "));
+            }
+            let plain = || format!("{open}{}{close}", items.join(", "));
+            (terms.array)(&items, dims, *by_column).unwrap_or_else(plain)
+        }
+        HeldValue::Stack { count: 0, .. } => "nil".to_string(),
+        HeldValue::Stack { count, words } => {
+            let mut items: Vec<String> =
+                words.iter().take(ELEMENTS).map(|w| number_text(Number::Plain(Ty::Int), *w, format)).collect();
+            if *count as usize > items.len() {
+                items.push(format!("… {count} numbers"));
+            }
+            format!("<{}]", items.join(", "))
+        }
+        HeldValue::Parts(parts) => {
+            let parts: Vec<String> =
+                parts.iter().map(|p| format!("{} = {}", p.name, held_text(&p.held, terms, format))).collect();
+            format!("({})", parts.join(", "))
+        }
+    }
 }

@@ -68,6 +68,11 @@ impl FileKind {
         }
     }
 
+    /// True if it is compiled to instructions.
+    pub fn is_compiled(self) -> bool {
+        matches!(self, FileKind::Nil | FileKind::Janus)
+    }
+
     /// True if it holds a functional program, which is evaluated.
     pub fn is_functional(self) -> bool {
         matches!(self, FileKind::Vlad | FileKind::Futhark)

@@ -93,6 +93,17 @@ fn number(v: &Variable, name: &str, inner: &str) -> Result<u64, ValueError> {
     Ok(indices.iter().zip(steps).map(|(i, step)| (*i as u64 - 1) * step).sum())
 }
 
+/// The part of a variable that a name with an index means: `x[2]`, `z[3].im`.
+///
+/// # Errors
+/// The variable has no such part.
+pub(crate) fn part_of(whole: &Place, name: &str) -> Result<Place, ValueError> {
+    let (Some(v), Some((_, rest))) = (&whole.source, name.split_once('[')) else { return Err(no_index(name)) };
+    let (inner, end) = rest.split_once(']').ok_or_else(|| no_index(name))?;
+    let n = number(v, name, inner)?;
+    Ok(Place { name: name.to_string(), ..element(whole, v, name, n, end)? })
+}
+
 /// The place of element number `n` of an array. `end`, the text after the bracket, names a part of the element or a
 /// type.
 fn element(whole: &Place, v: &Variable, name: &str, n: u64, end: &str) -> Result<Place, ValueError> {

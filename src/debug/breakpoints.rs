@@ -1,0 +1,475 @@
+//! Breakpoints and watched places, in both directions.
+
+use std::cell::RefCell;
+
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::table::Flow;
+use pendula_isa::types::Reg;
+use pendula_vm::Machine;
+
+use super::code::Code;
+use super::timeline::Arrival;
+use super::view::ELEMENTS;
+use super::{Calls, Halt, Session, is_backward};
+use crate::state::values::{self, Location as At, Place};
+
+/// Where a run stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A line of a file; `None` for the program's own file.
+    Line(Option<String>, u32),
+    /// A label, procedure or function.
+    Name(String),
+    /// An address.
+    Address(u32),
+}
+
+/// What a run stops at.
+#[derive(Clone, Debug)]
+pub enum BreakpointKind {
+    /// Before these instructions: those of a line, if the statement begins with one of them.
+    Code {
+        /// As it was asked for.
+        location: Location,
+        /// The addresses.
+        addresses: Vec<u32>,
+        /// The line, if it is one.
+        line: Option<u32>,
+    },
+    /// Where the words of a place change.
+    Watch(Box<Place>),
+}
+
+/// A breakpoint.
+#[derive(Clone, Debug)]
+pub struct Breakpoint {
+    /// Its number, from 1.
+    pub number: u32,
+    /// What it stops at.
+    pub kind: BreakpointKind,
+    /// It stops only if this expression is true.
+    pub condition: Option<String>,
+    /// How many more times it is passed over.
+    pub ignore: u64,
+    /// Whether it stops at all.
+    pub enabled: bool,
+    /// Whether it stops only once.
+    pub once: bool,
+    /// How often it has stopped.
+    pub hits: u64,
+}
+
+impl Breakpoint {
+    /// Whether it stops before an instruction at which a statement begins or not.
+    fn is_at(&self, code: &Code<'_>, after: Option<u32>, at: u32, back: bool) -> bool {
+        match &self.kind {
+            BreakpointKind::Code { addresses, line, .. } => {
+                addresses.contains(&at) && (line.is_none() || code.begins(after, at, back))
+            }
+            BreakpointKind::Watch(_) => false,
+        }
+    }
+
+    fn watched(&self) -> Option<&Place> {
+        match &self.kind {
+            BreakpointKind::Watch(place) => Some(place),
+            BreakpointKind::Code { .. } => None,
+        }
+    }
+}
+
+/// What watched places hold at a moment.
+type Held = Vec<Vec<u64>>;
+
+/// What a movement came to.
+enum Found {
+    /// A breakpoint in the code.
+    Code(u32),
+    /// A place that has changed: the breakpoint's number, and the words before and after.
+    Change { number: u32, words: [Vec<u64>; 2] },
+}
+
+impl Found {
+    fn number(&self) -> u32 {
+        match self {
+            Found::Code(number) | Found::Change { number, .. } => *number,
+        }
+    }
+}
+
+/// What the watched places hold.
+fn holdings(machine: &Machine<'_>, watched: &[(u32, Place)]) -> Held {
+    watched.iter().map(|(_, place)| values::words(machine, place).into_owned()).collect()
+}
+
+/// The first of the watched places that has changed since it was looked at last.
+fn changed(machine: &Machine<'_>, watched: &[(u32, Place)], held: &mut Held) -> Option<Found> {
+    let mut found = None;
+    for ((number, place), held) in watched.iter().zip(held) {
+        let now = values::words(machine, place);
+        if *now != **held {
+            let before = std::mem::replace(held, now.into_owned());
+            found = found.or(Some(Found::Change { number: *number, words: [before, held.clone()] }));
+        }
+    }
+    found
+}
+
+/// The breakpoint in the code at which a machine is.
+fn hit(breakpoints: &[Breakpoint], code: &Code<'_>, machine: &Machine<'_>, after: Option<u32>) -> Option<Found> {
+    let (at, back) = (machine.pc()?, is_backward(machine));
+    let found = breakpoints.iter().find(|b| b.enabled && b.is_at(code, after, at, back))?;
+    Some(Found::Code(found.number))
+}
+
+impl Session<'_> {
+    /// The breakpoints, by their numbers.
+    pub fn breakpoints(&self) -> &[Breakpoint] {
+        &self.breakpoints
+    }
+
+    /// A location as a user writes it: `12`, `file.rasm:12`, `loop`, `*40`.
+    ///
+    /// # Errors
+    /// It names nothing.
+    pub fn location(&self, text: &str) -> Result<Location, String> {
+        let text = text.trim();
+        if let Some(address) = text.strip_prefix('*') {
+            let address = address.trim().parse::<u32>().map_err(|_| format!("`{text}` is no address: write `*40`"))?;
+            let count = self.code.module().code.len();
+            if address as usize >= count {
+                return Err(format!("there is no instruction at {address}: the program has {count}"));
+            }
+            return Ok(Location::Address(address));
+        }
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
+        if let Some(line) = number(text) {
+            return Ok(Location::Line(None, line));
+        }
+        if let Some((file, line)) = text.rsplit_once(':')
+            && let Some(line) = number(line)
+        {
+            return Ok(Location::Line(Some(file.to_string()), line));
+        }
+        if self.code.named(text).is_empty() {
+            let names = self.code.names();
+            let some = names.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
+            let known = if names.is_empty() { "it has no names".to_string() } else { format!("it has {some}") };
+            return Err(format!("the program has no procedure or label `{text}`: {known}"));
+        }
+        Ok(Location::Name(text.to_string()))
+    }
+
+    /// The instructions of a location, and its line if it is one: that of the next line with code, if the line itself has none.
+    ///
+    /// # Errors
+    /// There is no code at or after the line.
+    pub fn addresses(&self, location: &Location) -> Result<(Vec<u32>, Option<u32>), String> {
+        match location {
+            Location::Address(at) => Ok((vec![*at], None)),
+            Location::Name(name) => Ok((self.entries(name), None)),
+            Location::Line(file, line) => {
+                let own = self.own_file();
+                let file = file.as_deref().unwrap_or(&own);
+                let (line, found) = self.code.line(file, *line).ok_or_else(|| {
+                    if self.code.has_lines() {
+                        format!("{file} has no code at or after line {line}")
+                    } else {
+                        "the program has no lines: name an address, `*40`".to_string()
+                    }
+                })?;
+                Ok((found, Some(line)))
+            }
+        }
+    }
+
+    /// The instructions with which procedures and labels of this name begin, in both directions.
+    fn entries(&self, name: &str) -> Vec<u32> {
+        let mut out = self.code.named(name);
+        // Run backward, a procedure begins at its end.
+        let ends =
+            out.iter().filter_map(|at| self.code.region(*at).filter(|r| r.start == *at && !r.main).map(|r| r.last));
+        out.extend(ends.collect::<Vec<_>>());
+        out
+    }
+
+    /// The file that a line without a file belongs to: that of the present statement, or else the program's.
+    pub fn own_file(&self) -> String {
+        let files = &self.code.module().files;
+        let now = self.statement().and_then(|s| files.get(s.file as usize));
+        now.or(files.first()).cloned().unwrap_or_default()
+    }
+
+    /// Sets a breakpoint, and gives its number.
+    ///
+    /// # Errors
+    /// As [`Session::addresses`].
+    pub fn break_at(&mut self, location: Location) -> Result<u32, String> {
+        let (addresses, line) = self.addresses(&location)?;
+        Ok(self.add(BreakpointKind::Code { location, addresses, line }))
+    }
+
+    /// Watches a place: a run stops where its words change.
+    ///
+    /// # Errors
+    /// There is no such place.
+    pub fn watch(&mut self, name: &str) -> Result<u32, String> {
+        let place = self.place(name)?;
+        if self.is_local(&place) {
+            return Err(format!(
+                "`{name}` has its place only while its function runs: `last {name}` goes to where it was changed, `display {name}` shows it at each step; \
+                 arrays and data can be watched"
+            ));
+        }
+        Ok(self.add(BreakpointKind::Watch(Box::new(place))))
+    }
+
+    fn add(&mut self, kind: BreakpointKind) -> u32 {
+        self.numbered += 1;
+        let number = self.numbered;
+        let (condition, ignore, enabled, once, hits) = (None, 0, true, false, 0);
+        self.breakpoints.push(Breakpoint { number, kind, condition, ignore, enabled, once, hits });
+        number
+    }
+
+    /// A breakpoint, to be changed.
+    ///
+    /// # Errors
+    /// There is none of this number.
+    pub fn breakpoint(&mut self, number: u32) -> Result<&mut Breakpoint, String> {
+        let found = self.breakpoints.iter_mut().find(|b| b.number == number);
+        found.ok_or_else(|| format!("there is no breakpoint {number}"))
+    }
+
+    /// Deletes a breakpoint.
+    ///
+    /// # Errors
+    /// There is none of this number.
+    pub fn delete(&mut self, number: u32) -> Result<(), String> {
+        self.breakpoint(number)?;
+        self.breakpoints.retain(|b| b.number != number);
+        Ok(())
+    }
+
+    /// Deletes all breakpoints.
+    pub fn delete_all(&mut self) {
+        self.breakpoints.clear();
+    }
+
+    /// Sets the instructions at which the machine must stop for the breakpoints.
+    fn set_stops(&mut self) {
+        let enabled = || self.breakpoints.iter().filter(|b| b.enabled);
+        let addresses = enabled().filter_map(|b| match &b.kind {
+            BreakpointKind::Code { addresses, .. } => Some(addresses),
+            BreakpointKind::Watch(_) => None,
+        });
+        let before: Vec<u32> = addresses.flatten().copied().collect();
+        let watched: Vec<&Place> = enabled().filter_map(Breakpoint::watched).collect();
+        let after = if watched.is_empty() { Vec::new() } else { self.writers(&watched) };
+        self.line.set_stops(&before, &after);
+    }
+
+    /// The instructions that may write one of these places.
+    fn writers(&self, places: &[&Place]) -> Vec<u32> {
+        let memory = places.iter().any(|place| !matches!(place.at, At::Register(_)));
+        let registers: Vec<Reg> =
+            places.iter().filter_map(|p| if let At::Register(r) = p.at { Some(r) } else { None }).collect();
+        let code = self.code.module().code.iter().enumerate();
+        let writes = |inst: &pendula_isa::Inst| match inst.kind.flow() {
+            // Links, and whatever procedures do to the stack pointer.
+            Flow::Call | Flow::CallRegister | Flow::GradientCall | Flow::Procedure => {
+                memory || registers.contains(&Reg::SP)
+            }
+            Flow::Branch(_) | Flow::Jump | Flow::Run | Flow::Cell => registers.iter().any(|r| inst.regs.contains(r)),
+            Flow::Straight => {
+                let in_memory = inst.operands().any(|(_, operand)| matches!(operand, Operand::Mem { .. }));
+                let stack = matches!(inst.kind, pendula_isa::Kind::Row { row, .. } if row.info().moves_sp);
+                let own = inst.operands().any(|(slot, operand)| match (slot, operand) {
+                    (Slot::Reg(_) | Slot::Target(_), Operand::Reg(r)) => registers.contains(&r),
+                    _ => false,
+                });
+                // Memory may also be written without an operand that says so: by `push`, and in cells.
+                memory && (in_memory || stack || self.is_pisa()) || stack && registers.contains(&Reg::SP) || own
+            }
+        };
+        code.filter(|(_, inst)| writes(inst)).map(|(at, _)| at as u32).collect()
+    }
+
+    fn is_pisa(&self) -> bool {
+        self.code.module().flags.profile == pendula_isa::types::Profile::Pisa
+    }
+
+    /// Runs on to the next breakpoint, or to the end.
+    pub fn go_on(&mut self) -> Halt {
+        self.set_stops();
+        let watched = self.watches();
+        let halt = loop {
+            let mut held = holdings(self.machine(), &watched);
+            let (mut found, code, breakpoints) = (None, &self.code, &self.breakpoints);
+            let arrival = self.line.on(&mut |machine, after, _| {
+                found = changed(machine, &watched, &mut held).or_else(|| hit(breakpoints, code, machine, after));
+                found.is_some()
+            });
+            match found.filter(|_| arrival == Arrival::Stop) {
+                None => break Halt::Arrived(arrival),
+                Some(found) if self.stops_at(found.number(), Way::On) => break self.halt(found),
+                Some(_) => {}
+            }
+        };
+        self.line.set_stops(&[], &[]);
+        halt
+    }
+
+    /// Goes back to the last breakpoint, or to the start. Where a watched place changed, it goes to before the change.
+    pub fn go_back(&mut self) -> Halt {
+        self.set_stops();
+        let watched = self.watches();
+        let halt = loop {
+            let (from, held) = (self.line.now(), RefCell::new(Vec::new()));
+            let (mut last, code, breakpoints) = (None, &self.code, &self.breakpoints);
+            let arrival = self.line.back(
+                &mut |machine| *held.borrow_mut() = holdings(machine, &watched),
+                &mut |machine, after, now| {
+                    // The breakpoint at which the session is, is none to go back to.
+                    let other = || hit(breakpoints, code, machine, after).filter(|_| now < from);
+                    let found = changed(machine, &watched, &mut held.borrow_mut()).or_else(other);
+                    let accepted = found.is_some();
+                    last = found.or(last.take());
+                    accepted
+                },
+            );
+            match last.filter(|_| arrival == Arrival::Stop) {
+                None => break Halt::Arrived(arrival),
+                Some(found) => {
+                    if matches!(found, Found::Change { .. }) {
+                        self.line.go_to(self.line.now().saturating_sub(1));
+                    }
+                    if self.stops_at(found.number(), Way::Back) {
+                        break self.halt(found);
+                    }
+                }
+            }
+        };
+        self.line.set_stops(&[], &[]);
+        halt
+    }
+
+    fn halt(&self, found: Found) -> Halt {
+        let place = |number: u32| self.breakpoints.iter().find(|b| b.number == number).and_then(Breakpoint::watched);
+        match found {
+            Found::Code(number) => Halt::Breakpoint(number),
+            Found::Change { number, words: [before, after] } => {
+                let text = |words: &[u64]| {
+                    let module = self.code.module();
+                    place(number).map_or(String::new(), |place| values::text_of(module, place, words, false, ELEMENTS))
+                };
+                Halt::Changed { number, before: text(&before), after: text(&after) }
+            }
+        }
+    }
+
+    fn watches(&self) -> Vec<(u32, Place)> {
+        let watch = |b: &Breakpoint| Some((b.number, b.watched()?.clone()));
+        self.breakpoints.iter().filter(|b| b.enabled).filter_map(watch).collect()
+    }
+
+    /// Whether a breakpoint that was come to stops: its condition holds, and it is not to be passed over.
+    fn stops_at(&mut self, number: u32, way: Way) -> bool {
+        let condition = self.breakpoints.iter().find(|b| b.number == number).and_then(|b| b.condition.clone());
+        if let Some(condition) = condition
+            && self.evaluate(&condition).is_ok_and(|value| !value.is_true())
+        {
+            return false;
+        }
+        let Ok(b) = self.breakpoint(number) else { return false };
+        if b.ignore > 0 && way == Way::On {
+            b.ignore -= 1;
+            return false;
+        }
+        b.hits += 1;
+        if b.once {
+            b.enabled = false;
+        }
+        true
+    }
+
+    /// Goes back to before the instruction that changed a place last.
+    ///
+    /// # Errors
+    /// There is no such place, or it has not changed since the start.
+    pub fn last_written(&mut self, name: &str) -> Result<Halt, String> {
+        let place = self.place(name)?;
+        if self.is_local(&place) {
+            return self.last_written_here(name);
+        }
+        let from = self.line.now();
+        let own = std::mem::take(&mut self.breakpoints);
+        self.add(BreakpointKind::Watch(Box::new(place)));
+        let halt = self.go_back();
+        self.breakpoints = own;
+        self.numbered -= 1;
+        match halt {
+            Halt::Changed { .. } => {
+                self.returns.push(from);
+                Ok(halt)
+            }
+            Halt::Arrived(Arrival::Start) => {
+                self.line.go_to(from);
+                Err(format!("`{name}` has not changed since the start"))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// Goes back to before the statement of this call of the function that changed a variable last. The variable's register holds others at other times, so only moments of this
+    /// call count.
+    fn last_written_here(&mut self, name: &str) -> Result<Halt, String> {
+        let (from, start) = (self.line.now(), self.text_of(name)?);
+        loop {
+            let halt = self.step_back(Calls::Over);
+            if halt != Halt::Arrived(Arrival::There) {
+                self.line.go_to(from);
+                return match halt {
+                    Halt::Arrived(Arrival::Paused) => Ok(halt),
+                    _ => Err(format!("`{name}` has not changed since the start")),
+                };
+            }
+            match self.text_of(name) {
+                Ok(before) if before == start => {}
+                Ok(before) => {
+                    self.returns.push(from);
+                    return Ok(Halt::Changed { number: 0, before, after: start });
+                }
+                Err(_) => {
+                    // It begins with the statement that is next here, or this is the call itself.
+                    self.returns.push(from);
+                    return Ok(Halt::Changed { number: 0, before: "none".to_string(), after: start });
+                }
+            }
+        }
+    }
+
+    /// The value of a name as text.
+    fn text_of(&self, name: &str) -> Result<String, String> {
+        self.place(name).map(|place| self.text(&place, false))
+    }
+
+    /// Returns to where the session was before it went to where something was written last.
+    ///
+    /// # Errors
+    /// It has not gone anywhere.
+    pub fn return_from_written(&mut self) -> Result<Halt, String> {
+        let from = self
+            .returns
+            .pop()
+            .ok_or("there is nowhere to return to: `last NAME` goes to where NAME was written last")?;
+        Ok(self.go_to(from))
+    }
+}
+
+/// The way in which a session goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    On,
+    Back,
+}

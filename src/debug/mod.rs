@@ -1,0 +1,312 @@
+//! A debug session: a run that can be moved through in both directions, by statements, calls and breakpoints, and looked at.
+//!
+//! ```
+//! let source = "
+//!         .data
+//!         .export n
+//! n:      .word   0
+//!         .text
+//! main:   start
+//!         add     [n], 3
+//!         add     [n], 4
+//!         finish
+//! ";
+//! let assembly = pendula::asm::assemble::assemble("n.rasm", source.to_string(), &Default::default());
+//! let program = pendula::vm::Program::new(assembly.module.expect("no errors"), true)?;
+//! let machine = pendula::vm::Machine::new(&program, &Default::default())?;
+//! let mut session = pendula::debug::Session::new(machine, None, || false);
+//! session.go_on();
+//! assert_eq!(session.evaluate("n")?.to_string(), "7");
+//! // Back to where `n` was written last.
+//! session.last_written("n")?;
+//! assert_eq!(session.evaluate("n")?.to_string(), "3");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod breakpoints;
+mod code;
+mod expr;
+mod locals;
+mod timeline;
+mod view;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use pendula_compiler::janus::store::Variable;
+use pendula_isa::counts::Counts;
+use pendula_isa::types::Reg;
+use pendula_vm::Machine;
+
+pub use breakpoints::{Breakpoint, BreakpointKind, Location};
+pub use code::{Code, Statement};
+pub use expr::Value;
+pub use locals::Local;
+pub use timeline::{Arrival, EVENTS, Timeline};
+pub use view::Frame;
+
+use code::is_call;
+use locals::Locals;
+
+use crate::load::CompiledSource;
+
+/// Why a session stopped where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// A movement ended.
+    Arrived(Arrival),
+    /// At a breakpoint, by its number.
+    Breakpoint(u32),
+    /// A place that is watched is about to be changed, or has been changed: the breakpoint's number, and the words before and after.
+    Changed {
+        /// The number of the breakpoint.
+        number: u32,
+        /// The value before the change.
+        before: String,
+        /// The value after it.
+        after: String,
+    },
+}
+
+/// What a step does at calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// It goes into them.
+    Into,
+    /// It goes over them.
+    Over,
+}
+
+/// A debug session.
+pub struct Session<'p> {
+    line: Timeline<'p>,
+    code: Code<'p>,
+    /// The variables of a program in Janus.
+    store: Option<&'p [Variable]>,
+    /// What is known of the variables of a compiled program.
+    locals: Option<Locals<'p>>,
+    breakpoints: Vec<Breakpoint>,
+    numbered: u32,
+    bookmarks: BTreeMap<String, u64>,
+    /// Where the session was before it went to where something was written last.
+    returns: Vec<u64>,
+}
+
+impl<'p> Session<'p> {
+    /// A session with a machine that is about to run; `source` is what compiling the program gave, if it was compiled. `pause` is asked during long movements whether to stop.
+    pub fn new(machine: Machine<'p>, source: Option<&'p CompiledSource>, pause: impl Fn() -> bool + 'p) -> Session<'p> {
+        Session::of(Timeline::new(machine, pause), source)
+    }
+
+    /// A session with a run.
+    pub fn of(line: Timeline<'p>, source: Option<&'p CompiledSource>) -> Session<'p> {
+        let code = Code::new(line.machine().program().module());
+        let (store, locals) = (source.and_then(CompiledSource::variables), source.map(Locals::new));
+        let (breakpoints, bookmarks, returns) = (Vec::new(), BTreeMap::new(), Vec::new());
+        Session { line, code, store, locals, breakpoints, numbered: 0, bookmarks, returns }
+    }
+
+    /// The run.
+    pub fn timeline(&self) -> &Timeline<'p> {
+        &self.line
+    }
+
+    /// The code.
+    pub fn code(&self) -> &Code<'p> {
+        &self.code
+    }
+
+    /// The machine at the present moment.
+    pub fn machine(&self) -> &Machine<'p> {
+        self.line.machine()
+    }
+
+    /// Whether the machine goes backward at this moment.
+    pub fn is_backward(&self) -> bool {
+        is_backward(self.machine())
+    }
+
+    /// Moves to a moment, the number of instructions from the start.
+    pub fn go_to(&mut self, moment: u64) -> Halt {
+        Halt::Arrived(self.line.go_to(moment))
+    }
+
+    /// Moves to the end of the run.
+    pub fn go_to_end(&mut self) -> Halt {
+        self.line.set_stops(&[], &[]);
+        match self.line.end() {
+            Some(end) => {
+                let arrival = self.line.go_to(end);
+                let trap = || self.line.trap().map(|trap| Arrival::Trap(Box::new(trap.clone())));
+                Halt::Arrived(if arrival == Arrival::There { trap().unwrap_or(Arrival::End) } else { arrival })
+            }
+            None => Halt::Arrived(self.line.on(&mut |_, _, _| false)),
+        }
+    }
+
+    /// Runs one instruction; over a call, what it calls.
+    pub fn step_instruction(&mut self, calls: Calls) -> Halt {
+        let at = self.machine().pc();
+        if calls == Calls::Over
+            && let Some(at) = at
+            && self.calls(at)
+        {
+            return Halt::Arrived(self.over_call(at));
+        }
+        Halt::Arrived(self.line.step().err().unwrap_or(Arrival::There))
+    }
+
+    /// Goes back by one instruction; over a call, what it calls.
+    pub fn step_instruction_back(&mut self, calls: Calls) -> Halt {
+        if self.line.now() == 0 {
+            return Halt::Arrived(Arrival::Start);
+        }
+        match calls {
+            Calls::Into => self.go_to(self.line.now() - 1),
+            Calls::Over => self.back_to(0, |_, _, _, _| true),
+        }
+    }
+
+    fn calls(&self, at: u32) -> bool {
+        self.code.module().code.get(at as usize).is_some_and(is_call)
+    }
+
+    /// Runs a call, until it has returned.
+    fn over_call(&mut self, at: u32) -> Arrival {
+        let (sp, back) = (self.machine().registers()[Reg::SP.index()], self.is_backward());
+        let Some(after) = self.code.after_call(at, back) else {
+            return self.line.step().err().unwrap_or(Arrival::There);
+        };
+        self.line.set_stops(&[after], &[]);
+        let arrival = self
+            .line
+            .on(&mut |machine, _, _| machine.registers()[Reg::SP.index()] == sp && is_backward(machine) == back);
+        self.line.set_stops(&[], &[]);
+        if arrival == Arrival::Stop { Arrival::There } else { arrival }
+    }
+
+    /// Runs to the beginning of the next statement.
+    pub fn step(&mut self, calls: Calls) -> Halt {
+        let mut looks = 0u32;
+        loop {
+            let at = self.machine().pc();
+            let arrival = match at {
+                Some(at) if calls == Calls::Over && self.calls(at) => match self.over_call(at) {
+                    Arrival::There => Ok(at),
+                    other => Err(other),
+                },
+                _ => self.line.step(),
+            };
+            let after = match arrival {
+                Ok(after) => after,
+                Err(arrival) => return Halt::Arrived(arrival),
+            };
+            let Some(here) = self.machine().pc() else { return Halt::Arrived(Arrival::End) };
+            if self.code.begins(Some(after), here, self.is_backward()) {
+                return Halt::Arrived(Arrival::There);
+            }
+            looks += 1;
+            if looks.is_multiple_of(1 << 20) && self.line.is_paused() {
+                return Halt::Arrived(Arrival::Paused);
+            }
+        }
+    }
+
+    /// Goes back to the beginning of the last statement before this moment.
+    pub fn step_back(&mut self, calls: Calls) -> Halt {
+        match calls {
+            Calls::Into => {
+                let (code, last) = (&self.code, Cell::new(None));
+                let arrival = self.line.search_back(
+                    &mut |machine, look| {
+                        let begins = |pc| code.begins(look.after, pc, is_backward(machine));
+                        if !look.last && machine.pc().is_some_and(begins) {
+                            last.set(Some(look.now));
+                        }
+                    },
+                    &mut || last.take(),
+                );
+                Halt::Arrived(if arrival == Arrival::Stop { Arrival::There } else { arrival })
+            }
+            Calls::Over => self.back_to(0, Code::begins),
+        }
+    }
+
+    /// Runs until the procedure that is running has returned.
+    pub fn step_out(&mut self) -> Result<Halt, String> {
+        let frame = self.caller()?;
+        let Some(after) = self.code.after_call(frame.called, frame.back) else {
+            return Err("the call is the last instruction".to_string());
+        };
+        self.line.set_stops(&[after], &[]);
+        let arrival = self.line.on(&mut |machine, _, _| {
+            machine.registers()[Reg::SP.index()] == frame.sp && is_backward(machine) == frame.back
+        });
+        self.line.set_stops(&[], &[]);
+        Ok(Halt::Arrived(if arrival == Arrival::Stop { Arrival::There } else { arrival }))
+    }
+
+    /// Goes back to where the procedure that is running was called.
+    pub fn step_out_back(&mut self) -> Result<Halt, String> {
+        self.caller()?;
+        Ok(self.back_to(1, Code::begins))
+    }
+
+    /// Goes back to the last moment at which `accepts` and at which at least `less` fewer calls are active than now.
+    fn back_to(&mut self, less: i64, accepts: impl Fn(&Code<'p>, Option<u32>, u32, bool) -> bool) -> Halt {
+        let code = &self.code;
+        // The moments of a part that come into question: each with the number of calls, which grows from one to the next.
+        let state = RefCell::new((Vec::<(u64, i64)>::new(), 0i64, 0i64, false));
+        let arrival = self.line.search_back(
+            &mut |machine, look| {
+                let (found, depth, _, was_back) = &mut *state.borrow_mut();
+                if let Some(after) = look.after.filter(|_| !look.first) {
+                    if code.module().code.get(after as usize).is_some_and(is_call) {
+                        *depth += 1;
+                    } else if code.returns(after, *was_back) {
+                        *depth -= 1;
+                    }
+                }
+                *was_back = is_backward(machine);
+                let Some(pc) = machine.pc().filter(|_| !look.last) else { return };
+                if accepts(code, look.after, pc, *was_back) {
+                    while found.last().is_some_and(|(_, other)| *other >= *depth) {
+                        found.pop();
+                    }
+                    found.push((look.now, *depth));
+                }
+            },
+            &mut || {
+                let (found, depth, more, _) = &mut *state.borrow_mut();
+                // `more` is how many more calls are active at the end of this part than now.
+                let most = *depth - *more - less;
+                let pick = found.iter().rev().find(|(_, own)| *own <= most).map(|(moment, _)| *moment);
+                *more -= *depth;
+                found.clear();
+                *depth = 0;
+                pick
+            },
+        );
+        Halt::Arrived(if arrival == Arrival::Stop { Arrival::There } else { arrival })
+    }
+
+    /// Counts what a run straight to this moment executes; `None` if it is asked to pause.
+    pub fn counts(&mut self) -> Option<Counts> {
+        self.line.counts()
+    }
+
+    /// Remembers the present moment under a name.
+    pub fn bookmark(&mut self, name: &str) {
+        self.bookmarks.insert(name.to_string(), self.line.now());
+    }
+
+    /// The bookmarks, with their moments.
+    pub fn bookmarks(&self) -> &BTreeMap<String, u64> {
+        &self.bookmarks
+    }
+}
+
+/// Whether a machine goes backward.
+fn is_backward(machine: &Machine<'_>) -> bool {
+    machine.direction() == pendula_isa::counts::Direction::Backward
+}

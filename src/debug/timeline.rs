@@ -1,0 +1,406 @@
+//! A run as a line of moments, each the number of instructions that have run, and a machine that can be moved to any of them.
+//!
+//! Going back never shows rounding errors of an undone sum: the machine continues from the nearest checkpoint before the moment, so that
+//! what is seen is what a run straight to that moment shows, to the bit. Checkpoints lie close together near the present moment and far apart elsewhere, so
+//! that going back by few instructions repeats few.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pendula_isa::counts::Counts;
+use pendula_vm::{Checkpoint, Event, Machine, Outcome, StepOutcome, Stopped, Trap};
+
+/// The greatest number of checkpoints, and of bytes that they may take together.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 1 << 30;
+
+/// The number of instructions between two looks at whether to pause.
+const PART: u64 = 4_000_000;
+
+/// The number of instructions before a moment in which no checkpoints are made on the way there.
+const NEAR: u64 = 1 << 12;
+
+/// The same for single steps.
+const LOOK: u64 = 1 << 20;
+
+/// The greatest number of events that are kept.
+pub const EVENTS: usize = 100_000;
+
+/// What ended a movement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// The moment that was asked for.
+    There,
+    /// An instruction to stop before.
+    Stop,
+    /// The beginning of the run.
+    Start,
+    /// The end of the run.
+    End,
+    /// Before an instruction that cannot run.
+    Trap(Box<Trap>),
+    /// It was asked to pause.
+    Paused,
+}
+
+/// A moment that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// The instruction that ran last.
+    pub after: Option<u32>,
+    /// The moment.
+    pub now: u64,
+    /// Whether it is the first moment of a part.
+    pub first: bool,
+    /// Whether it is the last, which has been looked at before, or from which the search began.
+    pub last: bool,
+}
+
+/// A run that can be moved through.
+pub struct Timeline<'p> {
+    machine: Machine<'p>,
+    /// The number of instructions that have run.
+    now: u64,
+    /// In their order; the first is the beginning of the run.
+    checkpoints: Vec<(u64, Saved)>,
+    /// What the program has shown up to now.
+    shown: Arc<Mutex<Vec<Event>>>,
+    /// How the run ends, and when, once it has been there.
+    end: Option<(u64, Option<Box<Trap>>)>,
+    /// What happens where the first half of a run there and back ends, and whether it has happened.
+    turn: Option<Turn<'p>>,
+    turned: bool,
+    /// Whether to pause.
+    pause: Box<dyn Fn() -> bool + 'p>,
+}
+
+/// Prepares a machine for the way back.
+type Turn<'p> = Box<dyn Fn(&mut Machine<'p>) + 'p>;
+
+struct Saved {
+    /// Whether the run was changed at this moment: it goes on from here and not from how it came here.
+    changed: bool,
+    machine: Checkpoint,
+    turned: bool,
+    shown: usize,
+    bytes: usize,
+}
+
+impl<'p> Timeline<'p> {
+    /// The run of a machine that is at its beginning. `pause` is asked during long movements.
+    pub fn new(mut machine: Machine<'p>, pause: impl Fn() -> bool + 'p) -> Timeline<'p> {
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let list = Arc::clone(&shown);
+        machine.on_event(move |event| {
+            let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+            if list.len() < EVENTS {
+                list.push(event);
+            }
+        });
+        let (turn, turned, pause) = (None, false, Box::new(pause));
+        let mut line = Timeline { machine, now: 0, checkpoints: Vec::new(), shown, end: None, turn, turned, pause };
+        line.save();
+        line
+    }
+
+    /// Lets the run go on where it ends: `turn` prepares the machine for the way back.
+    #[must_use]
+    pub fn there_and_back(self, turn: impl Fn(&mut Machine<'p>) + 'p) -> Timeline<'p> {
+        Timeline { turn: Some(Box::new(turn)), ..self }
+    }
+
+    /// Whether the run has turned.
+    pub fn has_turned(&self) -> bool {
+        self.turned
+    }
+
+    /// The machine at the present moment.
+    pub fn machine(&self) -> &Machine<'p> {
+        &self.machine
+    }
+
+    /// The present moment: the number of instructions that have run.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// When the run ends, if it has been there.
+    pub fn end(&self) -> Option<u64> {
+        self.end.as_ref().map(|(end, _)| *end)
+    }
+
+    /// The trap at which the run ends, if the present moment is before it.
+    pub fn trap(&self) -> Option<&Trap> {
+        self.end.as_ref().filter(|(end, _)| *end == self.now)?.1.as_deref()
+    }
+
+    /// What the program has shown so far; at most [`EVENTS`].
+    pub fn shown(&self) -> Vec<Event> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The moments of the checkpoints.
+    pub fn checkpoints(&self) -> impl Iterator<Item = u64> + '_ {
+        self.checkpoints.iter().map(|(at, _)| *at)
+    }
+
+    /// Changes the machine. What came later is forgotten; what came before stays what it was, and a run from there comes to the change again.
+    ///
+    /// # Errors
+    /// Those of the change, which has then changed nothing.
+    pub fn change<E>(&mut self, change: impl FnOnce(&mut Machine<'p>) -> Result<(), E>) -> Result<(), E> {
+        change(&mut self.machine)?;
+        self.checkpoints.retain(|(at, _)| *at < self.now);
+        self.end = None;
+        self.save();
+        if let Some((_, saved)) = self.checkpoints.last_mut() {
+            saved.changed = true;
+        }
+        Ok(())
+    }
+
+    /// Sets the instructions before and after which [`Timeline::on`] and [`Timeline::back`] stop.
+    pub fn set_stops(&mut self, before: &[u32], after: &[u32]) {
+        self.machine.set_stops(before, after);
+    }
+
+    /// Runs one instruction, and gives its address.
+    pub fn step(&mut self) -> Result<u32, Arrival> {
+        match self.machine.step() {
+            StepOutcome::Executed(at) => {
+                self.now += 1;
+                self.change_again();
+                if self.now.is_multiple_of(LOOK) {
+                    self.save();
+                }
+                self.turn_at_end();
+                Ok(at)
+            }
+            StepOutcome::Finished => Err(self.ended(None)),
+            StepOutcome::Trap(trap) => Err(self.ended(Some(trap))),
+        }
+    }
+
+    /// The next moment at which the run was changed.
+    fn next_change(&self) -> u64 {
+        self.checkpoints.iter().find(|(at, saved)| saved.changed && *at > self.now).map_or(u64::MAX, |(at, _)| *at)
+    }
+
+    /// Makes the change of this moment, if there is one.
+    fn change_again(&mut self) {
+        let now = self.now;
+        if self.checkpoints.iter().any(|(at, saved)| *at == now && saved.changed) {
+            self.resume(now);
+        }
+    }
+
+    /// Turns where the way there has ended.
+    fn turn_at_end(&mut self) -> bool {
+        let Some(turn) = self.turn.as_ref().filter(|_| !self.turned && self.machine.pc().is_none()) else {
+            return false;
+        };
+        turn(&mut self.machine);
+        self.turned = true;
+        true
+    }
+
+    fn ended(&mut self, trap: Option<Box<Trap>>) -> Arrival {
+        self.end = Some((self.now, trap.clone()));
+        trap.map_or(Arrival::End, Arrival::Trap)
+    }
+
+    /// Counts what a run straight to this moment executes, by running it once more; `None` if it is asked to pause.
+    pub fn counts(&mut self) -> Option<Counts> {
+        let now = self.now;
+        self.machine.set_stops(&[], &[]);
+        self.resume(0);
+        self.machine.clear_counts();
+        while self.now < now {
+            if (self.pause)() {
+                return None;
+            }
+            self.turn_at_end();
+            let before = self.machine.executed();
+            let until = now.min(self.next_change());
+            let outcome = self.machine.run(Some(PART.min(until - self.now)));
+            self.now += self.machine.executed() - before;
+            self.change_again();
+            if outcome != Outcome::Limit && !self.turn_at_end() && self.now < now {
+                break;
+            }
+        }
+        self.turn_at_end();
+        Some(self.machine.counts())
+    }
+
+    /// Whether it is asked to pause.
+    pub fn is_paused(&self) -> bool {
+        (self.pause)()
+    }
+
+    /// Moves to a moment.
+    pub fn go_to(&mut self, moment: u64) -> Arrival {
+        if moment < self.now {
+            self.resume(moment);
+        }
+        self.forward(moment, &mut |_, _, _| false)
+    }
+
+    /// Runs on to a stop which `accepts` takes; it is told the instruction that ran last, if its block has stops, and the moment.
+    pub fn on(&mut self, accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool) -> Arrival {
+        self.forward(u64::MAX, accepts)
+    }
+
+    /// Runs forward to a moment, or until an accepted stop.
+    fn forward(&mut self, moment: u64, accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool) -> Arrival {
+        let mut next = self.next_save(moment);
+        while self.now < moment {
+            if (self.pause)() {
+                return Arrival::Paused;
+            }
+            if self.now >= next {
+                self.save();
+                next = self.next_save(moment);
+            }
+            let before = self.machine.executed();
+            self.turn_at_end();
+            let until = moment.min(next.max(self.now + 1)).min(self.next_change());
+            let stopped = self.machine.run_to_stop(PART.min(until - self.now));
+            self.now += self.machine.executed() - before;
+            self.change_again();
+            match stopped {
+                Stopped::Stop { after } if accepts(&self.machine, after, self.now) => return Arrival::Stop,
+                Stopped::Stop { .. } | Stopped::Run(Outcome::Limit) => {}
+                Stopped::Run(Outcome::Finished) if self.turn_at_end() => {}
+                Stopped::Run(Outcome::Finished) => return self.ended(None),
+                Stopped::Run(Outcome::Trap(trap)) => return self.ended(Some(trap)),
+            }
+        }
+        Arrival::There
+    }
+
+    /// The moment of the next checkpoint on the way to `moment`: half of the way is left from there. When the end is not known, checkpoints
+    /// lie so far apart that they cost little.
+    fn next_save(&self, moment: u64) -> u64 {
+        if moment == u64::MAX {
+            return self.now + (1 << 20).max(self.now / 16);
+        }
+        let left = moment - self.now.min(moment);
+        if left < 2 * NEAR { u64::MAX } else { self.now + left / 2 }
+    }
+
+    /// Goes back to the last stop that `accepts` takes, which may be that of the present moment. The run up to now is looked at in parts, the last one first: before
+    /// each, `begins` is told where it begins.
+    pub fn back(
+        &mut self,
+        begins: &mut dyn FnMut(&Machine<'p>),
+        accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool,
+    ) -> Arrival {
+        let mut goal = self.now;
+        loop {
+            self.resume(goal);
+            if self.now == goal && goal > 0 {
+                // A moment at which a checkpoint is belongs to the part before it.
+                self.resume(goal - 1);
+            }
+            let start = self.now;
+            let mut last = None;
+            begins(&self.machine);
+            while self.now < goal {
+                match self.forward(goal, accepts) {
+                    Arrival::Stop => last = Some(self.now),
+                    Arrival::Paused => return Arrival::Paused,
+                    Arrival::There | Arrival::Start | Arrival::End | Arrival::Trap(_) => break,
+                }
+            }
+            if let Some(last) = last {
+                self.go_to(last);
+                return Arrival::Stop;
+            }
+            if start == 0 {
+                self.go_to(0);
+                return Arrival::Start;
+            }
+            goal = start;
+        }
+    }
+
+    /// Goes back over parts of the run, the last one first, and looks at each of their moments in order. After each part, `pick` says to which moment to go, if
+    /// one of the part is the right one.
+    pub fn search_back(
+        &mut self,
+        visit: &mut dyn FnMut(&Machine<'p>, Look),
+        pick: &mut dyn FnMut() -> Option<u64>,
+    ) -> Arrival {
+        let (mut until, mut width) = (self.now, 256);
+        loop {
+            let start = until.saturating_sub(width);
+            // The instruction before the first moment is looked at, too.
+            if self.go_to(start.saturating_sub(1)) == Arrival::Paused {
+                return Arrival::Paused;
+            }
+            let mut after = if start > 0 { self.step().ok() } else { None };
+            visit(&self.machine, Look { after, now: self.now, first: true, last: self.now == until });
+            while self.now < until {
+                if self.now.is_multiple_of(LOOK) && (self.pause)() {
+                    return Arrival::Paused;
+                }
+                match self.step() {
+                    Ok(at) => after = Some(at),
+                    Err(_) => break,
+                }
+                visit(&self.machine, Look { after, now: self.now, first: false, last: self.now == until });
+            }
+            if let Some(moment) = pick() {
+                self.go_to(moment);
+                return Arrival::Stop;
+            }
+            if start == 0 {
+                self.go_to(0);
+                return Arrival::Start;
+            }
+            (until, width) = (start, width * 4);
+        }
+    }
+
+    /// Continues from the last checkpoint at or before a moment.
+    fn resume(&mut self, moment: u64) {
+        let n = self.checkpoints.partition_point(|(at, _)| *at <= moment).saturating_sub(1);
+        let Some((at, saved)) = self.checkpoints.get(n) else { return };
+        self.machine.resume(&saved.machine);
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).truncate(saved.shown);
+        (self.now, self.turned) = (*at, saved.turned);
+    }
+
+    /// Makes a checkpoint of the present moment.
+    fn save(&mut self) {
+        let n = self.checkpoints.partition_point(|(at, _)| *at < self.now);
+        if self.checkpoints.get(n).is_some_and(|(at, _)| *at == self.now) {
+            return;
+        }
+        let machine = self.machine.checkpoint();
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let bytes = machine.bytes();
+        self.checkpoints.insert(n, (self.now, Saved { changed: false, machine, turned: self.turned, shown, bytes }));
+        self.thin();
+    }
+
+    /// Leaves out the checkpoints that are missed least: those whose neighbours are close together, measured by their distance from now.
+    fn thin(&mut self) {
+        loop {
+            let bytes: usize = self.checkpoints.iter().map(|(_, saved)| saved.bytes).sum();
+            if self.checkpoints.len() <= 2 || self.checkpoints.len() <= MOST && bytes <= MOST_BYTES {
+                return;
+            }
+            let moments: Vec<u64> = self.checkpoints().collect();
+            let missed = |n: &usize| {
+                let next = moments.get(n + 1).copied().unwrap_or(self.now.max(moments[*n]));
+                let gap = (next - moments[n - 1]) as f64;
+                gap / (1.0 + moments[*n].abs_diff(self.now) as f64)
+            };
+            let spared = |n: &usize| self.checkpoints.get(*n).is_none_or(|(_, saved)| !saved.changed);
+            let least = (1..moments.len()).filter(spared).min_by(|a, b| missed(a).total_cmp(&missed(b)));
+            let Some(least) = least else { return };
+            self.checkpoints.remove(least);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The commands of `pendula debug`, as a person gives them.
+
+use crate::common::command::run;
+
+/// What the commands print.
+fn debug(arguments: &[&str], commands: &[&str]) -> String {
+    let mut all = vec!["debug"];
+    all.extend(arguments);
+    for command in commands {
+        all.extend(["-x", command]);
+    }
+    all.push("--batch");
+    let (code, out, err) = run(&all, "");
+    assert!(code == 0 || out.contains("error"), "{code}\n{out}{err}");
+    out + &err
+}
+
+#[track_caller]
+fn has(out: &str, parts: &[&str]) {
+    let mut rest = out;
+    for part in parts {
+        let at = rest.find(part).unwrap_or_else(|| panic!("`{part}` is not there, or not in this order:\n{out}"));
+        rest = &rest[at + part.len()..];
+    }
+}
+
+#[test]
+fn breakpoints_stop_in_both_directions() {
+    let out = debug(
+        &["examples/fib.rasm", "--set", "n=5"],
+        &["break top if r4 == 3", "continue", "print r1", "continue", "rcontinue", "print r1 + r2", "rcontinue"],
+    );
+    has(
+        &out,
+        &[
+            "breakpoint 1: top if r4 == 3",
+            "breakpoint 1\n",
+            "r1 = 2",
+            "the end of the run",
+            "breakpoint 1\n",
+            "r1 + r2 = 5",
+            "the start of the run",
+        ],
+    );
+    let out = debug(
+        &["examples/fib.rasm", "--set", "n=5"],
+        &["tbreak 31", "ignore 1 2", "c", "p r4", "info breakpoints", "c", "delete 1", "delete 1"],
+    );
+    has(&out, &["r4 = 2", "once, disabled, stopped 1 time", "the end", "error: there is no breakpoint 1"]);
+}
+
+#[test]
+fn what_was_written_last() {
+    let out =
+        debug(&["examples/fib.rasm", "--set", "n=5"], &["end", "watch r1", "rc", "rc", "last r4", "return", "where"]);
+    has(&out, &["the end of the run", "r1: 8 → 5", "r1: 3 → 8", "r4: 3 → 4", "step"]);
+    // A variable of a function in Nil, by statements of this call.
+    let out = debug(
+        &["examples/power.nil", "--args", "0.0,2.0,3"],
+        &["advance 48", "print out!", "last ly.log", "info variables", "return", "next", "print out!"],
+    );
+    has(
+        &out,
+        &["power.nil:48", "out! = 0.0", "ly.log: ", "45 > ly *= lx", "x = 2.0", "i = 3", "power.nil:48", "out! = 7.99"],
+    );
+}
+
+#[test]
+fn steps_go_over_calls_both_ways() {
+    let out = debug(
+        &["examples/fib.ja"],
+        &["advance 9", "next", "info variables", "rnext", "info variables", "step", "backtrace", "finish", "rfinish"],
+    );
+    has(
+        &out,
+        &[
+            "fib.ja:9 in fib",
+            "fib.ja:10 in fib",
+            "x1 = ",
+            "fib.ja:9 in fib",
+            "x1 = 0",
+            "fib.ja:3 in fib",
+            "0: fib",
+            "1: fib",
+        ],
+    );
+}
+
+#[test]
+fn variables_are_told_only_where_they_are() {
+    // Optimised code has changed the function.
+    let out = debug(&["examples/power.nil", "--args", "0.0,2.0,3", "-O2"], &["advance 45", "print x"]);
+    has(&out, &["not here now"]);
+    let out = debug(
+        &["examples/power.nil", "--args", "0.0,2.0,3"],
+        &["print x", "advance 43", "print lx", "print ly", "print i", "print nothing"],
+    );
+    has(&out, &["x = 2.0", "lx = (log = 0.0)", "ly = (log = 0.0)", "error: ", "error: "]);
+}
+
+#[test]
+fn output_is_taken_back() {
+    let text = "main: start\n print \"one\"\n inc r1\n print \"two\"\n finish\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("shows.rasm");
+    std::fs::write(&file, text).expect("written");
+    let out = debug(&[file.to_str().expect("UTF-8")], &["end", "info output", "goto 2", "info output", "end"]);
+    has(&out, &["one\ntwo\nthe end", "one\ntwo", "(1 line of output taken back)", "one\n", "two\nthe end"]);
+}
+
+#[test]
+fn a_run_there_and_back_with_gradients() {
+    let out = debug(
+        &["examples/power.nil", "--args", "0.0,1.5,10", "--loss", "out!"],
+        &["advance 47", "rc", "end", "info variables"],
+    );
+    has(&out, &["the end of the run", "x = 1.5   gradient 384.433"]);
+    let out =
+        debug(&["examples/fib.rasm", "--round-trip"], &["end", "info registers", "rcontinue", "goto 100", "where"]);
+    has(&out, &["the end of the run, after 192", "sp = 1", "the start", "step 100 of 192, backward"]);
+}
+
+#[test]
+fn traps_are_looked_at_from_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("stops.rasm");
+    std::fs::write(&file, "main: start\n inc r1\n inc r2\n assert.eq r1, 2\n finish\n").expect("written");
+    let out = debug(&[file.to_str().expect("UTF-8")], &["continue", "print r1", "last r1", "print r1", "print r2"]);
+    has(&out, &["error[", "stops.rasm:4", "r1 = 1", "r1: 0 → 1", "stops.rasm:2", "r1 = 0", "r2 = 0"]);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let commands = [
+        ("break nowhere", "no procedure or label `nowhere`"),
+        ("break 400", "no code at or after line 400"),
+        ("break *4000", "no instruction at 4000"),
+        ("print r40", "r40"),
+        ("print 1 +", "missing"),
+        ("goto x", "neither a number"),
+        ("frobnicate", "no command `frobnicate`"),
+        ("re", "may be"),
+        ("set q=1", "q"),
+        ("condition 1 r1", "no breakpoint 1"),
+        ("x 99999999", "outside"),
+        ("info", "`info` shows"),
+        ("finish", "nothing called it"),
+    ];
+    for (command, message) in commands {
+        let out = debug(&["examples/fib.rasm"], &[command]);
+        has(&out, &["error: ", message]);
+    }
+    let (code, _, err) = run(&["debug", "examples/functional/lists.vlad"], "");
+    assert!(code == 2, "{err}");
+}
+
+#[test]
+fn scripts_and_standard_input() {
+    let (code, out, _) = run(&["debug", "examples/fib.rasm"], "break top\nc\np r2\nq\n");
+    assert_eq!(code, 0, "{out}");
+    has(&out, &["breakpoint 1", "r2 = 1"]);
+    let (code, out, _) = run(&["debug", "examples/fib.rasm", "--script", "-"], "# a comment\n\nend\n");
+    assert_eq!(code, 0, "{out}");
+    has(&out, &["the end of the run"]);
+}
+
+#[test]
+fn a_change_makes_another_run() {
+    let out = debug(
+        &["examples/fib.rasm"],
+        &["advance top", "set r3=5", "goto 20", "print r4", "goto 2", "print r3", "goto 20", "print r4", "rc"],
+    );
+    // The checkpoint at the change is there to come back to.
+    has(&out, &["the run is another one", "r4 = 3", "r3 = 18", "r4 = 3", "the start"]);
+    let out =
+        debug(&["examples/fib.rasm"], &["advance top", "set r3=2", "end", "print r4", "goto 2", "end", "print r4"]);
+    has(&out, &["after 16 instructions", "r4 = 2", "27 > assert", "after 16 instructions", "r4 = 2"]);
+}
