@@ -51,7 +51,7 @@ fn every_file_of_the_repository_has_a_plain_form() {
         let text = std::fs::read_to_string(&path).expect("a text");
         functions += written(&text).0.matches("@i function").count();
     }
-    assert!(functions > 150, "{functions}");
+    assert!(functions > 100, "{functions}");
     for page in ["from-nilang.md", "nilang-tutorial.md"] {
         let text = std::fs::read_to_string(root.join("docs/src").join(page)).expect("a page");
         for block in text.split("```julia\n").skip(1).filter_map(|rest| rest.split("```").next()) {
@@ -267,12 +267,10 @@ fn loops_around_eval_and_reversible_functions_of_the_host_are_written_out() {
     # Of one number.
     \"The function $G.\"
     @eval @i function $F(y, x)
-        y += $G(x) + RATE$F
+        y += $G(x)
     end
-    @eval sq_$F(x) = x
     @eval twice(x, y) = $G(x) + y
 end
-add(a!::Number, b) = (a! + b, b)
 @inline function plus(a!::Number, b)
     a! + b * 2, b
 end
@@ -282,10 +280,7 @@ end
 @dual plus minus
 negative(b::T) where T = -b
 @selfdual negative
-"
-        .replace(" + RATE$F", "")
-        .replace("    @eval sq_$F(x) = x\n", "")
-        .as_str(),
+",
         "@i function plus(a!::Number, b)
     a! += b * 2
 end
@@ -422,7 +417,7 @@ end
     y += x
 end
 @i function g(y, x)
-    y += sin(x)
+    sin(y, x)
 end
 @i function h(y, x)
     y += cos(x)
