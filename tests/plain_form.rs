@@ -20,19 +20,16 @@ fn directives<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
         .collect()
 }
 
-fn outcome(name: &str, text: &str, directives_of: &str) -> Outcome {
-    let one = |key| directives(directives_of, key).first().copied();
-    let with = |program: Program| match one("entry") {
-        Some(entry) => program.entry(entry),
-        None => program,
+/// Runs a program with an entry point, arguments and a loss.
+fn outcome(name: &str, text: &str, (entry, arguments, loss): (Option<&str>, &str, Option<&str>)) -> Outcome {
+    let program = || match entry {
+        Some(entry) => pendula::text(name, text).entry(entry),
+        None => pendula::text(name, text),
     };
-    let arguments = one("args").unwrap_or_default();
     let values = |all: &[(String, Value)]| all.iter().map(|(_, v)| v.clone()).collect::<Vec<Value>>();
-    let run = with(pendula::text(name, text)).run(arguments).ok().map(|run| values(run.values()));
-    let gradient = one("grad").and_then(|grad| grad.split_whitespace().next()).and_then(|loss| {
-        with(pendula::text(name, text)).loss(loss).grad(arguments).ok().map(|gradient| values(gradient.values()))
-    });
-    (run, gradient)
+    let run = program().run(arguments).ok().map(|run| values(run.values()));
+    let gradient = loss.and_then(|loss| program().loss(loss).grad(arguments).ok());
+    (run, gradient.map(|gradient| values(gradient.values())))
 }
 
 #[test]
@@ -46,7 +43,10 @@ fn it_gives_the_same_results_and_gradients() {
         }
         let text = std::fs::read_to_string(&path).expect("a text");
         let made = plain("f.jl", &text, &Budget::default(), false).text.expect("a plain form");
-        let (before, after) = (outcome("f.jl", &text, &text), outcome("f.nil", &made, &text));
+        let one = |key| directives(&text, key).first().copied();
+        let loss = one("grad").and_then(|grad| grad.split_whitespace().next());
+        let how = (one("entry"), one("args").unwrap_or_default(), loss);
+        let (before, after) = (outcome("f.jl", &text, how), outcome("f.nil", &made, how));
         assert!(before.0.is_some(), "{}", path.display());
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{}\n{made}", path.display());
         runs += 1;
@@ -106,4 +106,50 @@ fn files_are_written_beside_theirs_and_never_replaced_unasked() {
     let (code, _, err) = run(&["fmt", "--to", "nil", "--check", &file], "");
     assert!(code != 0 && err.contains("cannot be used with"), "{err}");
     std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// Logarithms are those of doubles, and calls find what they find in the file of Julia.
+#[test]
+fn what_only_the_kind_of_file_says_is_kept() {
+    let text = "square(x) = k * x^2
+const k = 2.0
+@testset \"one\" begin
+    k = 3.0
+    @i function other(y, x)
+        y += k * x
+    end
+    @i function f(y::ULogarithmic{T}, x::T, z::Logarithmic) where T
+        y *= ULogarithmic(x)
+        z *= y
+        a ← 0.0
+        a += square(x)
+        other(a, x)
+        y *= exp(a)
+        other(a, -x)
+        a -= square(x)
+    end
+end
+@testset \"two\" begin
+    @i function other(y, x)
+        y -= x
+    end
+end
+@i function other(y, x)
+    y += 100 * x
+end
+@testset \"three\" begin
+    @i function f(y::ULogarithmic{T}, x::T, z::Logarithmic) where T
+        y *= exp(x)
+    end
+end
+";
+    let made = plain("f.jl", text, &Budget::default(), false);
+    let plain = made.text.unwrap_or_else(|| panic!("{:#?}", made.diagnostics));
+    for line in [8, 28] {
+        let how = |entry| (Some(entry), "1.5,2.5,0.5", Some("y.log"));
+        let before = outcome("f.jl", text, how(&format!("f@{line}")));
+        let after = outcome("f.nil", &plain, how(&format!("f_{line}")));
+        assert_eq!(format!("{before:?}"), format!("{after:?}"), "{plain}");
+        assert!(before.0.is_some() && before.1.is_some(), "{before:?}\n{plain}");
+    }
 }

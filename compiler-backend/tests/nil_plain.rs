@@ -246,6 +246,13 @@ relu_3(x) = max(x, 0)
 end
 ",
     );
+    whole(
+        "@i function f(y::ULogarithmic{T}, x::T, z::Logarithmic{S}) where {T, S <: Real}\n    y *= exp(2.0)\nend\n",
+        "@i function f(y::ULogarithmic{T}, x::T, z::Logarithmic{S}) where {T <: AbstractFloat, S <: AbstractFloat}
+    y *= exp(2.0)
+end
+",
+    );
     // The format of `Fixed` is that which the host's code names, and further indices are those of NiLang.
     whole(
         "@i function f(y::Fixed, A)\n    y += A[1, 1]\nend\n@test f(Fixed43(1.0), [1.0])\n",

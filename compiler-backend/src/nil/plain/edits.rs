@@ -83,7 +83,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn documentation(&self, at: usize) -> Option<Span> {
         let token = self.before(at).filter(|t| matches!(t.kind, Tok::Str { .. }))?;
         let first = token.line_before || self.before(token.start).is_none();
-        first.then(|| token.start..token.end)
+        first.then_some(token.start..token.end)
     }
 
     /// The comments on the lines before a place, and where they are.

@@ -8,7 +8,7 @@ use super::names::{Meaning, Names, base, host_key, key};
 use super::unit::{Unit, values};
 use super::walk::Usage;
 use super::{CHECKED, Ranges};
-use crate::nil::ast::{ExprKind, File, Function, HostFunction, Item, StmtKind};
+use crate::nil::ast::{ExprKind, File, Function, HostFunction, Item, StmtKind, TypeArg};
 use crate::nil::lexer::continues_name;
 use crate::nil::library;
 use crate::nil::parser::documentation;
@@ -41,7 +41,8 @@ impl<'a> Writer<'_, 'a> {
             let Some(own) = self.unit(unit) else { continue };
             let comments = self.comments(unit, &mut gaps);
             let now_small = !own.contains('\n') && !matches!(unit.item, Item::Function(_));
-            if !out.is_empty() && !(small && now_small && comments.trim().is_empty()) {
+            let joined = small && now_small && comments.trim().is_empty();
+            if !joined && !out.is_empty() {
                 out.push('\n');
             }
             small = now_small;
@@ -253,8 +254,23 @@ impl<'a> Writer<'_, 'a> {
             let expanded = structs.expanded(ty);
             let of = expanded.as_ref().unwrap_or(ty);
             let free = f.type_params.iter().any(|p| p.name.text == ty.name.text);
-            if !free && of.args.is_empty() && matches!(of.name.text.as_str(), "ULogarithmic" | "Logarithmic") {
-                edits.replace(ty.span.clone(), format!("{}{{Float64}}", of.name.text));
+            if free || !matches!(of.name.text.as_str(), "ULogarithmic" | "Logarithmic") {
+                continue;
+            }
+            match &of.args[..] {
+                [] => edits.replace(ty.span.clone(), format!("{}{{Float64}}", of.name.text)),
+                // `T` stands for doubles, and for nothing narrower if the bound says so.
+                [TypeArg::Type(of)] => {
+                    let Some(param) = f.type_params.iter().find(|p| p.name.text == of.name.text) else { continue };
+                    match &param.bound {
+                        None => edits.replace(param.name.span.clone(), format!("{} <: AbstractFloat", param.name.text)),
+                        Some(b) if matches!(b.name.text.as_str(), "Real" | "Number" | "Any") => {
+                            edits.replace(b.span.clone(), "AbstractFloat");
+                        }
+                        Some(_) => {}
+                    }
+                }
+                _ => {}
             }
         }
     }

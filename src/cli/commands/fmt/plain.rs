@@ -18,7 +18,7 @@ use crate::cli::status::Status;
 /// Writes each file in its plain form.
 pub(super) fn run(args: &Fmt, language: PlainLanguage, reporter: &Reporter) -> anyhow::Result<Status> {
     let PlainLanguage::Nil = language;
-    for file in args.files.iter().filter(|file| !is_host(file)) {
+    if let Some(file) = args.files.iter().find(|file| !is_host(file)) {
         anyhow::bail!("{} is no file of Julia (`.jl`): `--to nil` is for these", load::display_name(file));
     }
     let (mut rejected, mut files, mut all) = (false, Vec::new(), Vec::new());
