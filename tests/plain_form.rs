@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pendula::compiler::nil::plain::plain;
 use pendula::isa::budget::Budget;
-use pendula::program::{Program, Value};
+use pendula::program::Value;
 
 use crate::common::{command, folder};
 
@@ -146,9 +146,9 @@ end
     let made = plain("f.jl", text, &Budget::default(), false);
     let plain = made.text.unwrap_or_else(|| panic!("{:#?}", made.diagnostics));
     for line in [8, 28] {
-        let how = |entry| (Some(entry), "1.5,2.5,0.5", Some("y.log"));
-        let before = outcome("f.jl", text, how(&format!("f@{line}")));
-        let after = outcome("f.nil", &plain, how(&format!("f_{line}")));
+        let of = |name, text, entry: String| outcome(name, text, (Some(&entry), "1.5,2.5,0.5", Some("y.log")));
+        let before = of("f.jl", text, format!("f@{line}"));
+        let after = of("f.nil", &plain, format!("f_{line}"));
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{plain}");
         assert!(before.0.is_some() && before.1.is_some(), "{before:?}\n{plain}");
     }

@@ -265,7 +265,7 @@ impl<'a> Writer<'_, 'a> {
                     match &param.bound {
                         None => edits.replace(param.name.span.clone(), format!("{} <: AbstractFloat", param.name.text)),
                         Some(b) if matches!(b.name.text.as_str(), "Real" | "Number" | "Any") => {
-                            edits.replace(b.span.clone(), "AbstractFloat");
+                            edits.replace(b.span.clone(), "<: AbstractFloat");
                         }
                         Some(_) => {}
                     }
