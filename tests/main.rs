@@ -41,6 +41,7 @@ mod nilang;
 mod output;
 mod pisa;
 mod pisa_import;
+mod plain_form;
 mod programs;
 mod recompute;
 mod small_stack;

@@ -11,6 +11,7 @@ mod loop_form;
 mod lower;
 mod nil_fmt;
 mod nil_parser;
+mod nil_plain;
 mod nil_random;
 mod nil_sema;
 mod nil_types;

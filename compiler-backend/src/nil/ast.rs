@@ -45,6 +45,9 @@ pub struct Alias {
     pub ty: TypeExpr,
 }
 
+/// What stands for `$name` in an item: where it is, and its value in this turn of the loop around it.
+pub type Values = Vec<(Span, String)>;
+
 /// A function of the host language that is one expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostFunction {
@@ -56,6 +59,12 @@ pub struct HostFunction {
     pub type_params: Vec<TypeParam>,
     /// The expression.
     pub body: Expr,
+    /// The source range, without white space.
+    pub span: Span,
+    /// Where the host's scopes around it begin, as for [`Function::scope`].
+    pub scope: Vec<usize>,
+    /// The values of `$name` in it.
+    pub values: Values,
 }
 
 /// A reversible function.
@@ -81,6 +90,8 @@ pub struct Function {
     pub span: Span,
     /// Where the host's scopes around it begin, the outermost first: it can be called only from within them.
     pub scope: Vec<usize>,
+    /// The values of `$name` in it.
+    pub values: Values,
     /// Set if it could not be read: no call may reach it.
     pub unread: Option<Unread>,
 }
@@ -107,6 +118,7 @@ impl Function {
             doc,
             body: Vec::new(),
             scope: Vec::new(),
+            values: Vec::new(),
             unread: None,
         }
     }
@@ -178,6 +190,8 @@ pub struct Struct {
     pub constructor: Option<Span>,
     /// From `struct` to `end`.
     pub span: Span,
+    /// The values of `$name` in it.
+    pub values: Values,
 }
 
 /// A statement.

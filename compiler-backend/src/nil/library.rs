@@ -49,6 +49,13 @@ pub fn find(name: &str) -> Option<&'static [Module]> {
     MODULES.get(n..=n)
 }
 
+/// The names of the functions of a module.
+pub fn functions(name: &str) -> impl Iterator<Item = &'static str> {
+    let files = find(name).unwrap_or(&[]);
+    let rest = files.iter().flat_map(|(_, text)| text.split("@i function ").skip(1));
+    rest.map(|rest| rest.split(['(', ' ']).next().unwrap_or("")).filter(|name| !name.is_empty())
+}
+
 /// The names of the modules, for messages.
 pub fn names() -> String {
     let all: Vec<&str> = std::iter::once("Pendula").chain(MODULES.iter().map(|(name, _)| *name)).collect();

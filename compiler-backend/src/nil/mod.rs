@@ -10,6 +10,7 @@ pub mod fmt;
 mod lexer;
 pub mod library;
 pub mod parser;
+pub mod plain;
 pub mod sema;
 mod token;
 pub mod types;

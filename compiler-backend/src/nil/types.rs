@@ -6,7 +6,7 @@ use std::rc::Rc;
 use pendula_isa::Ty;
 use pendula_isa::budget::{Budget, Exceeded};
 
-pub use annotation::{Fit, Names, TypeProblem, log_number, number, same_shape};
+pub use annotation::{Fit, Names, TypeProblem, is_built_in, log_number, number, same_shape};
 pub(super) use annotation::{array_dims, mentions};
 pub use structs::Structs;
 

@@ -75,8 +75,8 @@ Examples:
 /// The examples of `fmt`.
 pub(super) const FMT: &str = "\
 Examples:
-  pendula fmt examples/fib.rasm
-  pendula fmt --check examples/fib.rasm examples/power.nil";
+  pendula fmt --check examples/fib.rasm examples/power.nil
+  pendula fmt --to nil tests/nilang/control.jl";
 
 /// The examples of `explain`.
 pub(super) const EXPLAIN: &str = "\

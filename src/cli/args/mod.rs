@@ -419,9 +419,25 @@ pub(crate) struct Fmt {
     /// Change nothing; fail if a file is not formatted.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Write files of Julia (`.jl`) as programs in Nil that mean the same, without the host; with `--write`, each beside its file.
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with = "check")]
+    pub(crate) to: Option<PlainLanguage>,
+    /// With `--to`, a function that must be left out is an error.
+    #[arg(long, requires = "to")]
+    pub(crate) strict: bool,
+    /// With `--to` and `--write`, replace files that exist and differ.
+    #[arg(long, requires = "to", requires = "write")]
+    pub(crate) force: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A language that needs no host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlainLanguage {
+    /// Nil, in `.nil` files.
+    Nil,
 }
 
 /// Options of `explain`.

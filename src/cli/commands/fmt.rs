@@ -1,5 +1,7 @@
 //! `pendula fmt`.
 
+mod plain;
+
 use anyhow::Context;
 use pendula::asm::diagnostic::Sources;
 use pendula::isa::budget::Budget;
@@ -13,6 +15,9 @@ use crate::cli::report::answer;
 use crate::cli::status::Status;
 
 pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
+    if let Some(language) = args.to {
+        return plain::run(args, language, reporter);
+    }
     let (mut status, mut rejected) = (Status::Done, false);
     let (mut files, mut all) = (Vec::new(), Vec::new());
     for file in &args.files {

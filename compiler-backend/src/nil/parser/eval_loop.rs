@@ -1,6 +1,6 @@
 //! Loops of the host around `@eval`: `for f in [:sin, :cos] … end`. What they define is read once for each value.
 
-use super::super::ast::Span;
+use super::super::ast::{Item, Span};
 use super::super::codes;
 use super::super::lexer::{Given, MOST_GIVEN};
 use super::super::token::{Kw, Tok, Token};
@@ -78,7 +78,29 @@ impl<'a> Parser<'a> {
         self.cursor = Cursor::new(lexer);
         while self.token().start < end && !self.at(Tok::Eof) {
             self.begin_item();
+            let before = self.tree.items.len();
+            self.values.clear();
             self.item();
+            self.note_values(before);
+        }
+    }
+
+    /// Notes the values of `$name` in the items from number `first` on.
+    fn note_values(&mut self, first: usize) {
+        let values = std::mem::take(&mut self.values);
+        for item in self.tree.items.iter_mut().skip(first) {
+            let (own, span) = match item {
+                Item::Function(f) => (&mut f.values, &f.span),
+                Item::Host(f) => (&mut f.values, &f.span),
+                Item::Struct(s) => (&mut s.values, &s.span),
+                Item::Using(_) | Item::Alias(_) | Item::Const(..) => continue,
+            };
+            // Those of a loop inside of this one have theirs.
+            if own.is_empty() {
+                let inside = values.iter().filter(|(at, _)| span.start <= at.start && at.end <= span.end);
+                own.extend(inside.cloned());
+                own.dedup();
+            }
         }
     }
 

@@ -56,11 +56,14 @@ impl Parser<'_> {
     pub(super) fn host_function(&mut self) -> bool {
         let before = (self.cursor, self.last_end, self.diagnostics.len(), self.tree.faulty.len());
         let before_span = self.token().start;
-        while self.at(Tok::Macro) && matches!(self.text_of(self.token()), "@inline" | "@eval") {
+        while self.at(Tok::Macro)
+            && (self.text_of(self.token()) == "@inline" || self.host && self.text_of(self.token()) == "@eval")
+        {
             self.bump();
         }
         let token = self.token();
-        let whole = token.kind == Tok::Kw(Kw::Function);
+        // Elsewhere, a plain `function` may be a reversible one without its `@i`.
+        let whole = self.host && token.kind == Tok::Kw(Kw::Function);
         if !(whole || token.kind == Tok::Ident && self.cursor.second().kind == Tok::LParen) {
             (self.cursor, self.last_end) = (before.0, before.1);
             return false;
@@ -92,11 +95,14 @@ impl Parser<'_> {
                 p.expect(Tok::Kw(Kw::End), "`end`")?;
             }
             p.statement_end()?;
-            Ok((HostFunction { name, params, type_params, body: results[0].clone() }, results))
+            let body = results.first().ok_or(Failed)?.clone();
+            let (span, scope, values) = (before_span..p.last_end, Vec::new(), Vec::new());
+            Ok((HostFunction { name, params, type_params, body, span, scope, values }, results))
         });
         match found {
             Some((function, results)) if self.diagnostics.len() == before.2 => {
-                let span = before_span..self.last_end;
+                let span = function.span.clone();
+                self.notes.verbatim.push(span.clone());
                 self.primitives.extend(primitive(&function, &results, span));
                 if results.len() == 1 {
                     self.tree.items.push(Item::Host(function));
@@ -137,6 +143,7 @@ impl Parser<'_> {
 
     /// `const T{S} = Vector{S}`, or `const T = Vector{Int}`.
     pub(super) fn type_alias(&mut self) -> bool {
+        let start = self.token().start;
         let found = self.attempt(|p| {
             p.eat(Tok::Kw(Kw::Const));
             let name = p.name("a name")?;
@@ -151,6 +158,9 @@ impl Parser<'_> {
             if is_type { Ok(Alias { name, type_params, ty }) } else { Err(Failed) }
         });
         let is = found.is_some();
+        if is {
+            self.notes.verbatim.push(start..self.last_end);
+        }
         self.tree.items.extend(found.map(Item::Alias));
         is
     }

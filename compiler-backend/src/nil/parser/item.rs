@@ -92,7 +92,7 @@ impl Parser<'_> {
                 }
             }
             kind => {
-                if self.host && (self.eval_loop() || self.host_function()) {
+                if self.host && self.eval_loop() || self.host_function() {
                     return;
                 }
                 if self.host && self.duals() {
@@ -370,6 +370,7 @@ impl Parser<'_> {
             fields: Vec::new(),
             constructor: None,
             span,
+            values: Vec::new(),
         };
         if self.struct_head(&mut item).is_err() {
             self.lines = true;
@@ -473,7 +474,7 @@ impl Parser<'_> {
                 self.constants.insert(name.text.clone());
                 self.tree.items.push(Item::Const(name, value));
             }
-            None if self.host && self.type_alias() => {}
+            None if self.type_alias() => {}
             None => {
                 (self.cursor, self.last_end) = before;
                 let token = if self.at(Tok::Kw(Kw::Const)) { self.cursor.second() } else { self.token() };

@@ -17,6 +17,7 @@ mod text;
 mod types;
 
 pub(crate) use item::called;
+pub(crate) use text::documentation;
 
 use pendula_isa::budget::{Budget, Exceeded, Resource};
 use pendula_isa::diagnostic::{Diagnostic, Place};
@@ -157,6 +158,8 @@ struct Parser<'a> {
     /// Functions of the host that can be reversible, and the names of those that are said to be.
     primitives: Vec<super::ast::Function>,
     dual_names: Vec<String>,
+    /// The values of `$name` in this turn of a loop.
+    values: super::ast::Values,
     /// The assignments in the host's blocks.
     assignments: Vec<host_constants::Assignment>,
 }
@@ -237,6 +240,9 @@ impl<'a> Parser<'a> {
     /// Takes the next token.
     fn bump(&mut self) -> Token {
         let token = self.cursor.token;
+        if self.eval_loops > 0 && token.kind != Tok::Unknown && self.slice(token.start..token.end).starts_with('$') {
+            self.values.push((token.start..token.end, self.text_of(token).to_owned()));
+        }
         self.last_end = token.end;
         self.last_kind = token.kind;
         self.cursor.bump();

@@ -338,7 +338,9 @@ impl Parser<'_> {
         let text = self.slice(span.clone()).split_whitespace().collect::<Vec<_>>().join(" ");
         let name = Name { text: text.clone(), span: span.clone() };
         if self.muted == 0 {
-            self.tree.items.push(Item::Host(HostFunction { name, params, type_params: Vec::new(), body }));
+            let (type_params, scope, values) = (Vec::new(), self.scope.clone(), Vec::new());
+            let function = HostFunction { name, params, type_params, body, span: span.clone(), scope, values };
+            self.tree.items.push(Item::Host(function));
         }
         Ok(Expr { kind: ExprKind::Name(text), span })
     }

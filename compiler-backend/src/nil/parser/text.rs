@@ -120,7 +120,7 @@ fn flush(plain: &mut String, parts: &mut Vec<TextPart>) {
 }
 
 /// A documentation text without its quotes, and without the common indentation of its lines.
-pub(super) fn documentation(text: &str) -> String {
+pub(crate) fn documentation(text: &str) -> String {
     let quotes = if text.starts_with("\"\"\"") { 3 } else { 1 };
     let inner = text.get(quotes..text.len().saturating_sub(quotes)).unwrap_or("");
     let blank = |line: &&str| line.trim().is_empty();

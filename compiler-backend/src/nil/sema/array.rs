@@ -51,7 +51,7 @@ impl Body<'_, '_> {
         if let Some((own, more)) = indices.split_at_checked(view.dims.len())
             && !own.is_empty()
             && !more.is_empty()
-            && self.is_in_host_file()
+            && self.has_further_indices()
         {
             self.only_one(more)?;
             return self.index(base, own, span);

@@ -23,6 +23,23 @@ pub(super) fn is_composed(name: &str) -> bool {
     ALL.contains(&name)
 }
 
+/// Whether a name is that of a function or an instruction that every program knows.
+pub(in crate::nil) fn is_built_in(name: &str) -> bool {
+    #[rustfmt::skip]
+    const OTHERS: &[&str] = &[
+        "angle", "atan", "axes", "cbrt", "ceil", "clamp", "cld", "complex", "content", "convert", "copy", "Dict", "dot", "eachindex", "eltype",
+        "exp10", "exp2", "firstindex", "float", "fma", "gaussian_log", "gaussian_nlog", "getcolptr", "grad", "ifelse",
+        "isempty", "isone", "iszero", "lastindex", "length", "log10", "logabsgamma", "mod1", "muladd", "nnz",
+        "nonzeros", "norm", "oftype", "one", "ones", "polygamma", "Ref", "rowvals", "similar", "size", "subarray", "sum", "tget", "trigamma",
+        "typeof", "unwrap", "value", "vec", "view", "zero", "zeros", "_zero",
+    ];
+    OTHERS.contains(&name)
+        || is_composed(name)
+        || super::instr::operands(name).is_some()
+        || crate::nil::types::is_built_in(name)
+        || TableFn::ALL.iter().any(|f| f.info().name == name)
+}
+
 impl<'a> Body<'_, 'a> {
     /// `f(args…)` as a value.
     pub(super) fn call_value(
@@ -126,6 +143,7 @@ impl<'a> Body<'_, 'a> {
             std::mem::take(&mut self.scopes),
             std::mem::replace(&mut self.types, bound),
             std::mem::replace(&mut self.file, file),
+            std::mem::replace(&mut self.scope, &f.scope),
         );
         self.within += 1;
         self.scopes.open();
@@ -134,7 +152,7 @@ impl<'a> Body<'_, 'a> {
         }
         let value = self.eval(&f.body);
         self.within -= 1;
-        (self.scopes, self.types, self.file) = outer;
+        (self.scopes, self.types, self.file, self.scope) = outer;
         value.map(Some)
     }
 

@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 use pendula_isa::Ty;
 use pendula_isa::diagnostic::{Diagnostic, Place as Source};
 
+use super::builtin::is_built_in;
 use super::{Definition, Input, Sema, names, sparse_matrix};
 use crate::nil::ast::{self, AssignOp, inside};
-use crate::nil::types::{Names, Type, TypeProblem, mentions};
+use crate::nil::types::{Names, Structs, Type, TypeProblem, is_built_in as is_built_in_type, mentions};
 use crate::nil::{codes, is_host};
 
 /// The name by which calls find a function: that of the source, or, inside of a scope of the host, that with the place
@@ -25,6 +26,23 @@ fn own_name(f: &ast::Function) -> String {
 pub(super) fn known_as(by_name: &HashMap<String, Vec<usize>>, name: &str, scope: &[usize]) -> String {
     let inner = scope.iter().rev().map(|at| inside(name, *at)).find(|own| by_name.contains_key(own));
     inner.unwrap_or_else(|| name.to_string())
+}
+
+/// Whether another name for a type has no meaning: outside of files of the host, it may not be that of another type.
+fn hidden_alias(input: &Input, alias: &ast::Alias) -> bool {
+    let name = &alias.name.text;
+    !is_host(&input.name) && (is_built_in_type(name) || structs_of(&input.tree).any(|s| s.name.text == *name))
+}
+
+/// The structs of a file.
+fn structs_of(tree: &ast::File) -> impl Iterator<Item = &ast::Struct> {
+    tree.items.iter().filter_map(|item| if let ast::Item::Struct(s) = item { Some(s) } else { None })
+}
+
+/// Whether a parameter has a type that the file declares.
+pub(in crate::nil) fn takes_own_types(tree: &ast::File, f: &ast::HostFunction) -> bool {
+    let own = |ty: &ast::TypeExpr| structs_of(tree).any(|s| s.name.text == ty.name.text);
+    f.params.iter().any(|p| p.ty.as_ref().is_some_and(own))
 }
 
 /// Whether the bound of a function's type variable number `k` leads back to it.
@@ -77,16 +95,24 @@ impl<'a> Sema<'a> {
                     ast::Item::Const(name, value) => {
                         self.constants.insert(&name.text, (input.file, value));
                     }
-                    ast::Item::Alias(alias) => self.structs.name(alias.clone()),
-                    ast::Item::Host(f) => {
+                    ast::Item::Alias(alias) if !hidden_alias(input, alias) => self.structs.name(alias.clone()),
+                    ast::Item::Host(f) if !self.is_hidden(input, f) => {
                         self.hosts.entry(&f.name.text).or_default().push((input.file, f));
                     }
-                    ast::Item::Using(_) => {}
+                    ast::Item::Using(_) | ast::Item::Alias(_) | ast::Item::Host(_) => {}
                 }
             }
         }
         self.check_structs();
         self.refuse_duplicates();
+    }
+
+    /// Whether a function that is one expression has no meaning: outside of files of the host, one with the name of a
+    /// built-in function is only for types of its file.
+    fn is_hidden(&self, input: &Input, f: &ast::HostFunction) -> bool {
+        let name = f.name.text.as_str();
+        let built_in = is_built_in(name) || !self.defined(name, true).is_empty();
+        !is_host(&input.name) && built_in && !takes_own_types(&input.tree, f)
     }
 
     /// Refuses structs that contain themselves or are too large, whether they are used or not. Whether a struct
@@ -164,7 +190,7 @@ impl<'a> Sema<'a> {
             if f.unread.as_ref().is_some_and(|u| !u.head) {
                 continue;
             }
-            let key = (f.instruction, own_name(f), self.signature(f));
+            let key = (f.instruction, own_name(f), signature(&self.structs, f));
             let Some(first) = seen.insert(key.clone(), n) else { continue };
             // In the host language, the later definition takes the place of the earlier one.
             if self.inputs.get(file as usize).is_some_and(|i| is_host(&i.name)) {
@@ -195,30 +221,30 @@ impl<'a> Sema<'a> {
             alike.retain(|m| *m != n);
         }
     }
+}
 
-    /// The parameter types of a definition as a key, which is equal for definitions that accept the same types.
-    fn signature(&self, f: &ast::Function) -> String {
-        fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
-            if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
-                // Bounds that lead back to themselves are refused elsewhere.
-                let bound = f.type_params[k].bound.as_ref().filter(|_| !circular(f, k));
-                let bound = bound.map_or(String::new(), |b| text(b, f, names));
-                return format!("#{k}<:{bound}");
-            }
-            match names.resolve(e) {
-                Ok(t) => t.to_string(),
-                Err(_) => {
-                    let arg = |a: &ast::TypeArg| match a {
-                        ast::TypeArg::Type(t) => text(t, f, names),
-                        ast::TypeArg::Number(n, _) => n.to_string(),
-                        ast::TypeArg::Of(_) => String::new(),
-                    };
-                    format!("{}{{{}}}", e.name.text, e.args.iter().map(arg).collect::<Vec<_>>().join(","))
-                }
+/// The parameter types of a definition as a key, which is equal for definitions that accept the same types.
+pub(in crate::nil) fn signature(structs: &Structs, f: &ast::Function) -> String {
+    fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
+        if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
+            // Bounds that lead back to themselves are refused elsewhere.
+            let bound = f.type_params[k].bound.as_ref().filter(|_| !circular(f, k));
+            let bound = bound.map_or(String::new(), |b| text(b, f, names));
+            return format!("#{k}<:{bound}");
+        }
+        match names.resolve(e) {
+            Ok(t) => t.to_string(),
+            Err(_) => {
+                let arg = |a: &ast::TypeArg| match a {
+                    ast::TypeArg::Type(t) => text(t, f, names),
+                    ast::TypeArg::Number(n, _) => n.to_string(),
+                    ast::TypeArg::Of(_) => String::new(),
+                };
+                format!("{}{{{}}}", e.name.text, e.args.iter().map(arg).collect::<Vec<_>>().join(","))
             }
         }
-        let names = names(&self.structs, &HashMap::new());
-        let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
-        f.params.iter().map(one).collect::<Vec<_>>().join(",")
     }
+    let names = names(structs, &HashMap::new());
+    let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+    f.params.iter().map(one).collect::<Vec<_>>().join(",")
 }

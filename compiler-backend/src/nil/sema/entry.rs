@@ -415,10 +415,11 @@ impl Sema<'_> {
             None => {
                 // In the host's files a logarithmic number is one of doubles.
                 let host = self.inputs.get(file as usize).is_some_and(|i| is_host(&i.name));
-                if let (true, Some(e)) = (host, &param.ty) {
+                if let Some(e) = &param.ty {
                     let expanded = self.structs.expanded(e);
-                    let name = expanded.as_ref().unwrap_or(e).name.text.as_str();
-                    if matches!(name, "ULogarithmic" | "Logarithmic") {
+                    let e = expanded.as_ref().unwrap_or(e);
+                    let name = e.name.text.as_str();
+                    if matches!(name, "ULogarithmic" | "Logarithmic") && (host || of_doubles(e, f)) {
                         candidates.push(Type::Log { signed: name == "Logarithmic" });
                     }
                 }
@@ -476,6 +477,14 @@ impl Sema<'_> {
             Some("give another value, or its type with `--types`".into());
         Err(Stop)
     }
+}
+
+/// Whether the argument of a type is a type variable for doubles only: `T <: AbstractFloat`.
+fn of_doubles(e: &ast::TypeExpr, f: &ast::Function) -> bool {
+    let [ast::TypeArg::Type(of)] = &e.args[..] else { return false };
+    let param = f.type_params.iter().find(|p| p.name.text == of.name.text);
+    let bound = param.and_then(|p| p.bound.as_ref());
+    bound.is_some_and(|b| matches!(b.name.text.as_str(), "AbstractFloat" | "Float64"))
 }
 
 /// The number or truth value that a text is.

@@ -42,7 +42,9 @@ impl Body<'_, '_> {
             }),
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
             // In a file of the host, what has nothing to do with the function is the host's own.
-            Safe::Other(text) if self.is_in_host_file() && !self.concerns(text) => {
+            Safe::Other(text)
+                if self.is_in_host_file() && !concerns(text, &|name| self.scopes.find(name).is_some()) =>
+            {
                 let message = format!("the host statement `{}` is skipped", self.source(span));
                 let place = pendula_isa::diagnostic::Place { file: self.file, span: span.clone() };
                 let help = "it changes no variable of the function: it has no meaning here";
@@ -56,6 +58,14 @@ impl Body<'_, '_> {
                 self.fail(span, codes::UNSUPPORTED, message, help)
             }
         }
+    }
+
+    /// Whether an array may have more indices than dimensions, as in the host: in its files, and in those with `using NiLang`.
+    pub(super) fn has_further_indices(&self) -> bool {
+        let uses =
+            |item: &ast::Item| matches!(item, ast::Item::Using(names) if names.iter().any(|n| n.text == "NiLang"));
+        let input = self.s.inputs.get(self.file as usize);
+        input.is_some_and(|i| is_host(&i.name) || i.tree.items.iter().any(uses))
     }
 
     /// Clears what is left of a value: it may be a rounding error, as where a variable ends.
@@ -88,49 +98,6 @@ impl Body<'_, '_> {
 
     pub(super) fn is_in_host_file(&self) -> bool {
         self.s.inputs.get(self.file as usize).is_some_and(|i| is_host(&i.name))
-    }
-
-    /// Whether a host statement may change something of the function, shows it, or leaves it: it assigns to one of its
-    /// variables, gives one to a function with `!`, may name one in a text, prints one, or throws.
-    fn concerns(&self, text: &str) -> bool {
-        let mut lexer = Lexer::new(text, 0, text.len());
-        let leaves = |name: &str| matches!(name, "exit" | "quit" | "throw" | "error" | "rethrow" | "eval");
-        // The variables that an assignment here would change: those with which a statement begins.
-        let mut targets: Vec<&str> = Vec::new();
-        let (mut last, mut owns, mut changes) = (Tok::Semi, false, false);
-        loop {
-            let token = lexer.token();
-            let own = text.get(token.start..token.end).unwrap_or("");
-            if token.line_before || matches!(last, Tok::Semi | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::HostOp) {
-                targets.clear();
-            }
-            match token.kind {
-                Tok::Eof => return owns && changes,
-                Tok::Ident if leaves(own) => return true,
-                Tok::Ident => {
-                    let is_own = self.scopes.find(own).is_some();
-                    owns |= is_own;
-                    // What a function with `!` changes, and what is printed, would be lost.
-                    changes |=
-                        !is_own && (own.ends_with('!') || matches!(own, "print" | "println" | "show" | "display"));
-                    if targets.is_empty() || last == Tok::Comma {
-                        targets.push(own);
-                    }
-                }
-                Tok::Equals | Tok::Assign(..) | Tok::BadAssign | Tok::Exchange | Tok::Alloc | Tok::Free
-                    if targets.iter().any(|name| self.scopes.find(name).is_some()) =>
-                {
-                    return true;
-                }
-                Tok::Kw(Kw::Return | Kw::Break | Kw::Continue) | Tok::Macro => return true,
-                Tok::Str { .. } | Tok::HostText if own.contains('$') => return true,
-                Tok::OpenText | Tok::OpenComment => return true,
-                // `@.`
-                Tok::Unknown if own == "@" => return true,
-                _ => {}
-            }
-            last = token.kind;
-        }
     }
 
     /// Asserts a Boolean; a conjunction is asserted part by part.
@@ -242,6 +209,48 @@ impl Body<'_, '_> {
             texts.len() - 1
         });
         self.emit(Sink::Out, Stmt::Print(n as u32));
+    }
+}
+
+/// Whether a host statement may change something of the function, shows it, or leaves it: it assigns to one of its
+/// variables, gives one to a function with `!`, may name one in a text, prints one, or throws.
+pub(in crate::nil) fn concerns(text: &str, is_variable: &dyn Fn(&str) -> bool) -> bool {
+    let mut lexer = Lexer::new(text, 0, text.len());
+    let leaves = |name: &str| matches!(name, "exit" | "quit" | "throw" | "error" | "rethrow" | "eval");
+    // The variables that an assignment here would change: those with which a statement begins.
+    let mut targets: Vec<&str> = Vec::new();
+    let (mut last, mut owns, mut changes) = (Tok::Semi, false, false);
+    loop {
+        let token = lexer.token();
+        let own = text.get(token.start..token.end).unwrap_or("");
+        if token.line_before || matches!(last, Tok::Semi | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::HostOp) {
+            targets.clear();
+        }
+        match token.kind {
+            Tok::Eof => return owns && changes,
+            Tok::Ident if leaves(own) => return true,
+            Tok::Ident => {
+                let is_own = is_variable(own);
+                owns |= is_own;
+                // What a function with `!` changes, and what is printed, would be lost.
+                changes |= !is_own && (own.ends_with('!') || matches!(own, "print" | "println" | "show" | "display"));
+                if targets.is_empty() || last == Tok::Comma {
+                    targets.push(own);
+                }
+            }
+            Tok::Equals | Tok::Assign(..) | Tok::BadAssign | Tok::Exchange | Tok::Alloc | Tok::Free
+                if targets.iter().any(|name| is_variable(name)) =>
+            {
+                return true;
+            }
+            Tok::Kw(Kw::Return | Kw::Break | Kw::Continue) | Tok::Macro => return true,
+            Tok::Str { .. } | Tok::HostText if own.contains('$') => return true,
+            Tok::OpenText | Tok::OpenComment => return true,
+            // `@.`
+            Tok::Unknown if own == "@" => return true,
+            _ => {}
+        }
+        last = token.kind;
     }
 }
 

@@ -70,6 +70,9 @@ use crate::ir::{self, FunctionId, Loc, Program};
 use entry::Entry;
 
 pub use argument::{Argument, Number, argument_data};
+pub(super) use builtin::is_built_in;
+pub(super) use declare::{signature, takes_own_types};
+pub(super) use host::concerns;
 pub use variables::own_name;
 
 /// A source file that has been read.
@@ -416,6 +419,7 @@ fn sparse_matrix() -> ast::Struct {
         ],
         constructor: None,
         span: 0..0,
+        values: Vec::new(),
     }
 }
 

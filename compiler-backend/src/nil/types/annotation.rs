@@ -80,6 +80,34 @@ pub fn log_number(name: &str) -> Option<Type> {
     })
 }
 
+/// Whether every program knows a type, or a set of types, with this name.
+pub fn is_built_in(name: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "Any",
+        "Bool",
+        "Complex",
+        "ComplexF64",
+        "Function",
+        "NTuple",
+        "Ref",
+        "RefValue",
+        "SparseMatrixCSC",
+        "AbstractSparseMatrix",
+        "AbstractSparseMatrixCSC",
+        "Tropical",
+        "TropicalNumber",
+        "TropicalTypes",
+        "Tuple",
+        "Type",
+        "Union",
+    ];
+    OTHERS.contains(&name)
+        || number(name).is_some()
+        || log_number(name).is_some()
+        || number_set(name).is_some()
+        || array_dims(name).is_some()
+}
+
 /// The set of number types with this name, and its fit: a smaller set fits better.
 pub(super) fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
     Some(match name {
