@@ -110,6 +110,7 @@ fn command(command: &Command, reporter: &Reporter) -> anyhow::Result<Status> {
         Command::Run(args) if !args.many.batch.is_empty() => commands::batch::run::run(args, reporter),
         Command::Run(args) => commands::run::run(args, reporter),
         Command::Debug(args) => commands::debug::run(args, reporter),
+        Command::Dap(args) => commands::dap::run(args),
         Command::Grad(args) if is_functional(&args.source.file) => commands::functional::grad::run(args, reporter),
         Command::Grad(args) if !args.many.batch.is_empty() => commands::batch::grad::run(args, reporter),
         Command::Grad(args) => commands::grad::run(args, reporter),
@@ -173,6 +174,7 @@ fn answer_name(command: &Command) -> (&'static str, bool) {
         Command::Cache(args) => ("cache", args.json),
         Command::Completions(_) => ("completions", false),
         Command::Debug(_) => ("debug", false),
+        Command::Dap(_) => ("dap", false),
         Command::Man(_) => ("man", false),
     }
 }

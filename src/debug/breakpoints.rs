@@ -214,14 +214,24 @@ impl Session<'_> {
     /// # Errors
     /// There is no such place.
     pub fn watch(&mut self, name: &str) -> Result<u32, String> {
+        self.can_watch(name)?;
         let place = self.place(name)?;
-        if self.is_local(&place) {
-            return Err(format!(
-                "`{name}` has its place only while its function runs: `last {name}` goes to where it was changed, `display {name}` shows it at each step; \
-                 arrays and data can be watched"
-            ));
-        }
         Ok(self.add(BreakpointKind::Watch(Box::new(place))))
+    }
+
+    /// Whether a place can be watched.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn can_watch(&self, name: &str) -> Result<(), String> {
+        let place = self.place(name)?;
+        if !self.is_local(&place) {
+            return Ok(());
+        }
+        Err(format!(
+            "`{name}` has its place only while its function runs: `last {name}` goes to where it was changed, \
+             `display {name}` shows it at each step; arrays and data can be watched"
+        ))
     }
 
     fn add(&mut self, kind: BreakpointKind) -> u32 {

@@ -24,6 +24,12 @@ Examples:
   pendula debug examples/fib.rasm -x 'watch r1' -x end -x rcontinue --batch
   pendula debug examples/power.nil --args 0.0,1.02,10 -x step -x where --batch";
 
+/// The examples of `dap`.
+pub(super) const DAP: &str = "\
+Examples:
+  pendula dap < /dev/null
+  pendula dap --help";
+
 /// The examples of `energy`.
 pub(super) const ENERGY: &str = "\
 Examples:

@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod circuit;
 mod conditions;
+mod dap;
 mod debug;
 mod energy;
 mod examples;
@@ -26,6 +27,7 @@ pub(crate) use circuit::{
     Algorithm as CircuitAlgorithm, Circuit, Direction as CircuitDirection, Format as CircuitFormat,
 };
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
+pub(crate) use dap::Dap;
 pub(crate) use debug::Debug;
 pub(crate) use energy::{Breakdown, End, Energy};
 pub(crate) use functional::{Method, Stage};
@@ -103,6 +105,9 @@ pub(crate) enum Command {
     /// Go through a run, forward and backward, and look at it.
     #[command(after_help = examples::DEBUG)]
     Debug(Box<Debug>),
+    /// Let an editor go through runs, by the Debug Adapter Protocol.
+    #[command(after_help = examples::DAP)]
+    Dap(Dap),
     /// Run a program and estimate its energy cost.
     #[command(after_help = examples::ENERGY)]
     Energy(Box<Energy>),

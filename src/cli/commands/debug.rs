@@ -1,7 +1,7 @@
 //! `pendula debug`: goes through a run, forward and backward.
 
 mod interpreter;
-mod text;
+pub(crate) mod text;
 mod words;
 
 use std::io::{BufRead, IsTerminal, Write as _};
@@ -26,7 +26,8 @@ use crate::cli::interrupt::{self, InterruptGuard};
 use crate::cli::session;
 use crate::cli::status::Status;
 
-use interpreter::{Interpreter, Next};
+pub(crate) use interpreter::Interpreter;
+use interpreter::Next;
 
 /// What commands are written after.
 const PROMPT: &str = "(pendula) ";
@@ -46,6 +47,21 @@ pub(crate) fn at_trap(args: &Run, reporter: &Reporter) -> anyhow::Result<Status>
 }
 
 pub(crate) fn run(args: &Debug, reporter: &Reporter) -> anyhow::Result<Status> {
+    let _guard = InterruptGuard::begin(reporter);
+    let outcome = with_session(args, reporter, interrupt::is_requested, |session, sources| {
+        converse(args, &mut Interpreter::new(session, sources, args.given.max_steps))
+    });
+    session::end_line()?;
+    outcome
+}
+
+/// Loads a program and begins a session with it; `pause` is asked during long movements.
+pub(crate) fn with_session<T>(
+    args: &Debug,
+    reporter: &Reporter,
+    pause: impl Fn() -> bool,
+    then: impl FnOnce(Session<'_>, Texts<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let given = &args.given;
     let mut source = args.source.clone();
     if !load::kind_at(&source.file).is_some_and(FileKind::is_compiled) {
@@ -67,20 +83,14 @@ pub(crate) fn run(args: &Debug, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     machine.allow_whole(false);
     machine.begin(if args.reverse { Direction::Backward } else { Direction::Forward });
-    let limit = given.max_steps;
-    let _guard = InterruptGuard::begin(reporter);
-    let mut line = Timeline::new(machine, interrupt::is_requested);
+    let mut line = Timeline::new(machine, pause);
     if let Some(name) = &args.loss {
         let loss = loss(&store::find(&loaded.module, loaded.variables(), name).context("--loss")?)?;
         line = line.there_and_back(move |machine| turn_with_gradients(machine, loss));
     } else if args.round_trip {
         line = line.there_and_back(|machine| machine.begin(Direction::Backward));
     }
-    let session = Session::of(line, loaded.compiled.as_ref());
-    let mut interpreter = Interpreter::new(session, &loaded.sources, limit);
-    let outcome = converse(args, &mut interpreter);
-    session::end_line()?;
-    outcome
+    then(Session::of(line, loaded.compiled.as_ref()), &loaded.sources)
 }
 
 /// The word of a loss.

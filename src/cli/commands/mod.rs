@@ -8,6 +8,7 @@ pub(crate) mod check;
 pub(crate) mod circuit;
 pub(crate) mod compile;
 pub(crate) mod completions;
+pub(crate) mod dap;
 pub(crate) mod debug;
 pub(crate) mod disasm;
 pub(crate) mod energy;

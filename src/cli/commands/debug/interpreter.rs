@@ -28,8 +28,8 @@ pub(super) enum Next {
 }
 
 /// A session and the commands that were given.
-pub(super) struct Interpreter<'s, 'p> {
-    session: Session<'p>,
+pub(crate) struct Interpreter<'s, 'p> {
+    pub(crate) session: Session<'p>,
     texts: Texts<'s>,
     limit: Option<u64>,
     /// The last command, which an empty line repeats on a terminal.
@@ -43,7 +43,7 @@ pub(super) struct Interpreter<'s, 'p> {
 }
 
 impl<'s, 'p> Interpreter<'s, 'p> {
-    pub(super) fn new(session: Session<'p>, texts: Texts<'s>, limit: Option<u64>) -> Interpreter<'s, 'p> {
+    pub(crate) fn new(session: Session<'p>, texts: Texts<'s>, limit: Option<u64>) -> Interpreter<'s, 'p> {
         let (last, displays, displayed, printed, failed) = (String::new(), Vec::new(), 0, 0, false);
         Interpreter { session, texts, limit, last, displays, displayed, printed, failed }
     }
@@ -98,6 +98,13 @@ impl<'s, 'p> Interpreter<'s, 'p> {
             }
         }
         Ok(Next::Command)
+    }
+
+    /// What a command gives.
+    pub(crate) fn answer(&mut self, line: &str) -> Result<String, String> {
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let entry = words::find(name)?;
+        self.command(entry, name, rest.trim())
     }
 
     fn command(&mut self, entry: &Entry, name: &str, rest: &str) -> Result<String, String> {
@@ -359,7 +366,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
     }
 
     /// What the program has shown since the last time, or how much of it was taken back.
-    fn events(&mut self) -> String {
+    pub(crate) fn events(&mut self) -> String {
         let shown = self.session.timeline().shown();
         let before = std::mem::replace(&mut self.printed, shown.len());
         if shown.len() < before {

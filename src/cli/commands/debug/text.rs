@@ -54,7 +54,7 @@ fn line(texts: Texts<'_>, file: &str, number: u32) -> Option<String> {
 }
 
 /// The value of an expression, or of everything with a name.
-pub(super) fn value(session: &Session<'_>, text: &str, hex: bool) -> Result<String, String> {
+pub(crate) fn value(session: &Session<'_>, text: &str, hex: bool) -> Result<String, String> {
     let error = match session.place(text) {
         Ok(place) => return Ok(format!("{text} = {}\n", with_derivatives(session, &place, hex))),
         Err(error) => error,
@@ -91,22 +91,30 @@ fn places(session: &Session<'_>, places: &[Place]) -> String {
 }
 
 pub(super) fn variables(session: &Session<'_>) -> Result<String, String> {
-    if session.has_locals() {
-        let locals = session.locals()?;
-        let known = locals.iter().filter_map(|local| Some((local, local.text.as_ref()?)));
-        let out: String = known
-            .map(|(local, own)| match session.place(&local.name) {
-                Ok(place) => format!("{} = {}\n", local.name, with_derivatives(session, &place, false)),
-                Err(_) => format!("{} = {own}\n", local.name),
-            })
-            .collect();
-        return Ok(if out.is_empty() { "no variables here\n".to_string() } else { out });
-    }
-    let mut out = places(session, &session.variables());
+    let mut out: String =
+        visible_variables(session)?.into_iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
     if session.has_registers() {
         out += &registers(session);
     }
-    Ok(if out.is_empty() { "no variables\n".to_string() } else { out })
+    Ok(if out.is_empty() { "no variables here\n".to_string() } else { out })
+}
+
+/// The variables whose values are known here, each with its value: those of the function that is running, or the program's.
+pub(crate) fn visible_variables(session: &Session<'_>) -> Result<Vec<(String, String)>, String> {
+    if !session.has_locals() {
+        let all = session.variables();
+        return Ok(all.iter().map(|p| (p.head(), with_derivatives(session, p, false))).collect());
+    }
+    let value = |(name, own): (String, String)| match session.place(&name) {
+        Ok(place) => (name, with_derivatives(session, &place, false)),
+        Err(_) => (name, own),
+    };
+    Ok(session.locals()?.into_iter().filter_map(|local| Some((local.name, local.text?))).map(value).collect())
+}
+
+/// The names of the commands.
+pub(crate) fn command_names() -> Vec<String> {
+    words::ALL.iter().map(|entry| entry.names[0].to_string()).collect()
 }
 
 pub(super) fn registers(session: &Session<'_>) -> String {
@@ -154,7 +162,7 @@ pub(super) fn breakpoint(session: &Session<'_>, b: &Breakpoint) -> String {
 }
 
 /// Why the run cannot go on.
-pub(super) fn trap(session: &Session<'_>, texts: Texts<'_>, trap: &Trap) -> String {
+pub(crate) fn trap(session: &Session<'_>, texts: Texts<'_>, trap: &Trap) -> String {
     let (machine, module) = (session.machine(), session.code().module());
     let reporter = Reporter::collecting();
     let frames = session.frames();
