@@ -8,8 +8,9 @@ use pendula_isa::types::Reg;
 use pendula_vm::Machine;
 
 use super::code::Code;
+use super::expr::Value;
 use super::timeline::Arrival;
-use super::view::ELEMENTS;
+use super::view::{ELEMENTS, View};
 use super::{Calls, Halt, Session, is_backward};
 use crate::state::values::{self, Location as At, Place};
 
@@ -82,6 +83,7 @@ impl Breakpoint {
 type Held = Vec<Vec<u64>>;
 
 /// What a movement came to.
+#[derive(Clone)]
 enum Found {
     /// A breakpoint in the code.
     Code(u32),
@@ -102,24 +104,31 @@ fn holdings(machine: &Machine<'_>, watched: &[(u32, Place)]) -> Held {
     watched.iter().map(|(_, place)| values::words(machine, place).into_owned()).collect()
 }
 
-/// The first of the watched places that has changed since it was looked at last.
-fn changed(machine: &Machine<'_>, watched: &[(u32, Place)], held: &mut Held) -> Option<Found> {
-    let mut found = None;
+/// The watched places that have changed since they were looked at last.
+fn changed(machine: &Machine<'_>, watched: &[(u32, Place)], held: &mut Held) -> Vec<Found> {
+    let mut found = Vec::new();
     for ((number, place), held) in watched.iter().zip(held) {
         let now = values::words(machine, place);
         if *now != **held {
             let before = std::mem::replace(held, now.into_owned());
-            found = found.or(Some(Found::Change { number: *number, words: [before, held.clone()] }));
+            found.push(Found::Change { number: *number, words: [before, held.clone()] });
         }
     }
     found
 }
 
-/// The breakpoint in the code at which a machine is.
-fn hit(breakpoints: &[Breakpoint], code: &Code<'_>, machine: &Machine<'_>, after: Option<u32>) -> Option<Found> {
-    let (at, back) = (machine.pc()?, is_backward(machine));
-    let found = breakpoints.iter().find(|b| b.enabled && b.is_at(code, after, at, back))?;
-    Some(Found::Code(found.number))
+/// The breakpoints in the code at which a machine is.
+fn hits(breakpoints: &[Breakpoint], view: View<'_>, after: Option<u32>) -> impl Iterator<Item = Found> {
+    let (at, back) = (view.machine.pc(), is_backward(view.machine));
+    let is = move |b: &&Breakpoint| b.enabled && at.is_some_and(|at| b.is_at(view.code, after, at, back));
+    breakpoints.iter().filter(is).map(|b| Found::Code(b.number))
+}
+
+/// Whether a breakpoint stops here by its condition. One that cannot be evaluated does not hide that the run came here.
+fn holds(breakpoints: &[Breakpoint], view: View<'_>, number: u32) -> bool {
+    let condition = breakpoints.iter().find(|b| b.number == number).and_then(|b| b.condition.as_ref());
+    condition
+        .is_none_or(|condition| view.evaluate(condition).is_ok_and(Value::is_true) || view.evaluate(condition).is_err())
 }
 
 impl Session<'_> {
@@ -185,11 +194,8 @@ impl Session<'_> {
 
     /// The instructions with which procedures and labels of this name begin, in both directions.
     fn entries(&self, name: &str) -> Vec<u32> {
-        let mut out = self.code.named(name);
-        // Run backward, a procedure begins at its end.
-        let ends =
-            out.iter().filter_map(|at| self.code.region(*at).filter(|r| r.start == *at && !r.main).map(|r| r.last));
-        out.extend(ends.collect::<Vec<_>>());
+        let mut out: Vec<u32> = self.code.named(name).into_iter().flat_map(|at| self.code.entries(at)).collect();
+        out.dedup();
         out
     }
 
@@ -225,12 +231,15 @@ impl Session<'_> {
     /// Why not.
     pub fn can_watch(&self, name: &str) -> Result<(), String> {
         let place = self.place(name)?;
-        if !self.is_local(&place) {
+        // A number that is an argument is in the data only before and after the run.
+        let passed =
+            self.locals.is_some() && matches!(place.at, At::Memory { array: false, .. }) && !name.contains('[');
+        if !self.is_local(&place) && !passed {
             return Ok(());
         }
         Err(format!(
             "`{name}` has its place only while its function runs: `last {name}` goes to where it was changed, \
-             `display {name}` shows it at each step; arrays and data can be watched"
+             `display {name}` shows it at each step; arrays that are arguments can be watched"
         ))
     }
 
@@ -258,6 +267,8 @@ impl Session<'_> {
     pub fn delete(&mut self, number: u32) -> Result<(), String> {
         self.breakpoint(number)?;
         self.breakpoints.retain(|b| b.number != number);
+        // The number of one that was never seen is free again.
+        self.numbered -= u32::from(number == self.numbered);
         Ok(())
     }
 
@@ -313,55 +324,73 @@ impl Session<'_> {
     pub fn go_on(&mut self) -> Halt {
         self.set_stops();
         let watched = self.watches();
+        let mut held = holdings(self.machine(), &watched);
         let halt = loop {
-            let mut held = holdings(self.machine(), &watched);
-            let (mut found, code, breakpoints) = (None, &self.code, &self.breakpoints);
+            let (mut found, breakpoints) = (Vec::new(), &self.breakpoints);
+            let (code, store, locals) = (&self.code, self.store, self.locals.as_ref());
             let arrival = self.line.on(&mut |machine, after, _| {
-                found = changed(machine, &watched, &mut held).or_else(|| hit(breakpoints, code, machine, after));
-                found.is_some()
+                let view = View { machine, code, store, locals };
+                found = changed(machine, &watched, &mut held);
+                found.extend(hits(breakpoints, view, after));
+                found.retain(|f| holds(breakpoints, view, f.number()));
+                !found.is_empty()
             });
-            match found.filter(|_| arrival == Arrival::Stop) {
-                None => break Halt::Arrived(arrival),
-                Some(found) if self.stops_at(found.number(), Way::On) => break self.halt(found),
-                Some(_) => {}
+            if arrival != Arrival::Stop {
+                break Halt::Arrived(arrival);
+            }
+            if let Some(found) = found.into_iter().find(|f| self.stops_at(f.number(), Way::On)) {
+                break self.halt(found);
             }
         };
         self.line.set_stops(&[], &[]);
+        self.forget_used();
         halt
     }
 
-    /// Goes back to the last breakpoint, or to the start. Where a watched place changed, it goes to before the change.
+    /// Goes back to the last breakpoint, or to the start. Where a watched place changed, it goes to before the change; a condition is about the moment after it, as on the
+    /// way forward.
     pub fn go_back(&mut self) -> Halt {
         self.set_stops();
         let watched = self.watches();
-        let halt = loop {
-            let (from, held) = (self.line.now(), RefCell::new(Vec::new()));
-            let (mut last, code, breakpoints) = (None, &self.code, &self.breakpoints);
-            let arrival = self.line.back(
-                &mut |machine| *held.borrow_mut() = holdings(machine, &watched),
-                &mut |machine, after, now| {
-                    // The breakpoint at which the session is, is none to go back to.
-                    let other = || hit(breakpoints, code, machine, after).filter(|_| now < from);
-                    let found = changed(machine, &watched, &mut held.borrow_mut()).or_else(other);
-                    let accepted = found.is_some();
-                    last = found.or(last.take());
-                    accepted
-                },
-            );
-            match last.filter(|_| arrival == Arrival::Stop) {
-                None => break Halt::Arrived(arrival),
-                Some(found) => {
-                    if matches!(found, Found::Change { .. }) {
-                        self.line.go_to(self.line.now().saturating_sub(1));
-                    }
-                    if self.stops_at(found.number(), Way::Back) {
-                        break self.halt(found);
-                    }
+        // The breakpoint at which the session is, is none to go back to.
+        let from = self.line.now();
+        let (held, mut last) = (RefCell::new(Vec::new()), Vec::new());
+        let breakpoints = &self.breakpoints;
+        let (code, store, locals) = (&self.code, self.store, self.locals.as_ref());
+        let arrival = self.line.back(
+            &mut |machine| *held.borrow_mut() = holdings(machine, &watched),
+            &mut |machine, after, now| {
+                let view = View { machine, code, store, locals };
+                let mut found = changed(machine, &watched, &mut held.borrow_mut());
+                if now < from {
+                    found.extend(hits(breakpoints, view, after));
                 }
+                found.retain(|f| holds(breakpoints, view, f.number()));
+                let accepted = !found.is_empty();
+                if accepted {
+                    last = found;
+                }
+                accepted
+            },
+        );
+        let halt = match last.into_iter().next().filter(|_| arrival == Arrival::Stop) {
+            None => Halt::Arrived(arrival),
+            Some(found) => {
+                if matches!(found, Found::Change { .. }) {
+                    self.line.go_to(self.line.now().saturating_sub(1));
+                }
+                self.stops_at(found.number(), Way::Back);
+                self.halt(found)
             }
         };
         self.line.set_stops(&[], &[]);
+        self.forget_used();
         halt
+    }
+
+    /// Deletes the breakpoints that stop only once and have stopped.
+    fn forget_used(&mut self) {
+        self.breakpoints.retain(|b| !(b.once && b.hits > 0));
     }
 
     fn halt(&self, found: Found) -> Halt {
@@ -383,23 +412,14 @@ impl Session<'_> {
         self.breakpoints.iter().filter(|b| b.enabled).filter_map(watch).collect()
     }
 
-    /// Whether a breakpoint that was come to stops: its condition holds, and it is not to be passed over.
+    /// Whether a breakpoint that was come to stops, if it is not to be passed over on the way forward.
     fn stops_at(&mut self, number: u32, way: Way) -> bool {
-        let condition = self.breakpoints.iter().find(|b| b.number == number).and_then(|b| b.condition.clone());
-        if let Some(condition) = condition
-            && self.evaluate(&condition).is_ok_and(|value| !value.is_true())
-        {
-            return false;
-        }
         let Ok(b) = self.breakpoint(number) else { return false };
         if b.ignore > 0 && way == Way::On {
             b.ignore -= 1;
             return false;
         }
         b.hits += 1;
-        if b.once {
-            b.enabled = false;
-        }
         true
     }
 
@@ -418,6 +438,9 @@ impl Session<'_> {
         let halt = self.go_back();
         self.breakpoints = own;
         self.numbered -= 1;
+        if halt == Halt::Arrived(Arrival::Paused) {
+            self.line.go_to(from);
+        }
         match halt {
             Halt::Changed { .. } => {
                 self.returns.push(from);
@@ -432,36 +455,46 @@ impl Session<'_> {
     }
 
     /// Goes back to before the statement of this call of the function that changed a variable last. The variable's register holds others at other times, so only moments of this
-    /// call count.
+    /// call count, and of these only those at which the variable is known.
     fn last_written_here(&mut self, name: &str) -> Result<Halt, String> {
-        let (from, start) = (self.line.now(), self.text_of(name)?);
-        loop {
+        let (from, calls, function) = (self.line.now(), self.frames().len(), self.view().function());
+        let now = self.place(name)?;
+        let (words, after) = (values::words(self.machine(), &now).into_owned(), self.text(&now, false));
+        let halt = loop {
             let halt = self.step_back(Calls::Over);
             if halt != Halt::Arrived(Arrival::There) {
-                self.line.go_to(from);
-                return match halt {
-                    Halt::Arrived(Arrival::Paused) => Ok(halt),
-                    _ => Err(format!("`{name}` has not changed since the start")),
-                };
+                break if halt == Halt::Arrived(Arrival::Paused) { Ok(halt) } else { Err(()) };
             }
-            match self.text_of(name) {
-                Ok(before) if before == start => {}
-                Ok(before) => {
-                    self.returns.push(from);
-                    return Ok(Halt::Changed { number: 0, before, after: start });
-                }
-                Err(_) => {
-                    // It begins with the statement that is next here, or this is the call itself.
-                    self.returns.push(from);
-                    return Ok(Halt::Changed { number: 0, before: "none".to_string(), after: start });
-                }
+            let here = self.view().function();
+            if here.is_none() && self.machine().pc().is_some_and(|pc| !self.code.is_around(pc)) {
+                continue;
+            }
+            let place = self.place(name).ok().filter(|_| here == function);
+            let same = place.as_ref().is_some_and(|place| *values::words(self.machine(), place) == words[..]);
+            if same {
+                continue;
+            }
+            if here != function || self.frames().len() != calls {
+                // The call itself: the variable is one of its arguments.
+                break Err(());
+            }
+            let before = place.map_or_else(|| "none".to_string(), |place| self.text(&place, false));
+            break Ok(Halt::Changed { number: 0, before, after: after.clone() });
+        };
+        match halt {
+            Ok(halt @ Halt::Changed { .. }) => {
+                self.returns.push(from);
+                Ok(halt)
+            }
+            Ok(halt) => {
+                self.line.go_to(from);
+                Ok(halt)
+            }
+            Err(()) => {
+                self.line.go_to(from);
+                Err(format!("`{name}` has not changed since this call began"))
             }
         }
-    }
-
-    /// The value of a name as text.
-    fn text_of(&self, name: &str) -> Result<String, String> {
-        self.place(name).map(|place| self.text(&place, false))
     }
 
     /// Returns to where the session was before it went to where something was written last.

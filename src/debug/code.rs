@@ -1,5 +1,6 @@
 //! The code of a program as a debugger sees it: statements, lines, procedures.
 
+use pendula_compiler::ir::{self, Program};
 use pendula_isa::Inst;
 use pendula_isa::module::{Loc, Module, SymbolKind, name_in_source};
 use pendula_isa::table::Flow;
@@ -12,6 +13,8 @@ pub struct Code<'p> {
     structure: Structure,
     /// Whether any instruction has a place in a source.
     has_lines: bool,
+    /// The program from which it was compiled, which knows the parts of statements.
+    source: Option<&'p Program>,
 }
 
 /// A statement of the source; in assembly, a line.
@@ -32,12 +35,12 @@ pub(super) fn is_call(inst: &Inst) -> bool {
 
 impl<'p> Code<'p> {
     /// The code of a module.
-    pub fn new(module: &'p Module) -> Code<'p> {
+    pub fn new(module: &'p Module, source: Option<&'p Program>) -> Code<'p> {
         let structure = match module.flags.profile {
             Profile::Native => verify(module).0,
             Profile::Pisa => Structure::default(),
         };
-        Code { module, structure, has_lines: module.locs.iter().any(|loc| loc.line > 0) }
+        Code { module, structure, source, has_lines: module.locs.iter().any(|loc| loc.line > 0) }
     }
 
     /// The module.
@@ -53,7 +56,12 @@ impl<'p> Code<'p> {
     /// The statement of an instruction; `None` for code that the compiler added.
     pub fn statement(&self, at: u32) -> Option<Statement> {
         let (_, Loc { file, line, column }) = self.module.loc(at as usize)?;
-        let column = if self.module.is_compiled(at as usize) { column } else { 0 };
+        if !self.module.is_compiled(at as usize) {
+            return Some(Statement { file, line, column: 0 });
+        }
+        // An operand may have a place of its own.
+        let own = ir::Loc { file, column, line };
+        let ir::Loc { file, column, line } = self.source.map_or(own, |source| source.statement_at(own));
         Some(Statement { file, line, column })
     }
 
@@ -64,6 +72,9 @@ impl<'p> Code<'p> {
             return true;
         }
         let Some(here) = self.statement(at) else { return false };
+        if self.is_head(at) {
+            return false;
+        }
         if after.is_some_and(|after| self.statement(after) == Some(here) && after != at) {
             return false;
         }
@@ -74,6 +85,25 @@ impl<'p> Code<'p> {
             is && after.is_none_or(|after| self.leaves(after))
         };
         !before.is_some_and(returned)
+    }
+
+    /// Whether an instruction belongs to the head of a compiled function: it brings arguments to where they are used, or back.
+    fn is_head(&self, at: u32) -> bool {
+        let head = |start: u32| self.module.is_compiled(at as usize) && self.statement(at) == self.statement(start);
+        self.region(at).is_some_and(|region| head(region.start))
+    }
+
+    /// Whether an instruction belongs to what the compiler has put around a program, which calls its entry.
+    pub fn is_around(&self, at: u32) -> bool {
+        self.region(at).is_some_and(|region| region.main) && self.module.is_compiled(at as usize)
+    }
+
+    /// Where a procedure is entered, in both directions: a compiled function with its first statement.
+    pub fn entries(&self, start: u32) -> [u32; 2] {
+        let Some(region) = self.region(start).filter(|r| r.start == start && !r.main) else { return [start; 2] };
+        let own = |at: &u32| !self.is_head(*at);
+        let first = (region.start..=region.last).find(own).unwrap_or(region.start);
+        [first, (region.start..=region.last).rev().find(own).unwrap_or(region.last)]
     }
 
     /// Whether an instruction is an end of a procedure, from which control returns.

@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
             return Err(format!("the expression is nested more than {DEEPEST} deep"));
         }
         let value = if let Some(rest) =
-            self.rest.strip_prefix('-').filter(|rest| !rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+            self.rest.strip_prefix('-').filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
         {
             self.rest = rest;
             match self.unary()? {

@@ -9,6 +9,7 @@ use pendula_isa::table::Flow;
 use pendula_isa::types::Ty;
 use pendula_vm::Machine;
 
+use super::view::View;
 use super::{Session, is_backward};
 use crate::report::stop_report::held_text;
 use crate::state::compiled::CompiledSource;
@@ -32,13 +33,13 @@ pub(super) struct Locals<'p> {
 }
 
 /// The function that is running.
-struct Running<'p, 's> {
-    machine: &'s Machine<'p>,
+struct Running<'s> {
+    machine: &'s Machine<'s>,
     function: &'s IrFunction,
     scope: Scope<'s>,
 }
 
-impl Words for Running<'_, '_> {
+impl Words for Running<'_> {
     fn variable(&self, var: Var) -> Option<u64> {
         let registers = self.machine.registers();
         match self.scope.place(var)? {
@@ -52,7 +53,7 @@ impl Words for Running<'_, '_> {
     }
 }
 
-impl Running<'_, '_> {
+impl Running<'_> {
     /// Where the word of a variable is.
     fn location(&self, var: Var) -> Option<Location> {
         match self.scope.place(var)? {
@@ -155,7 +156,7 @@ impl<'p> Locals<'p> {
     }
 
     /// The function that a machine is in, where it is between two operations of it.
-    fn running<'s>(&'s self, machine: &'s Machine<'p>) -> Result<Running<'p, 's>, Absent> {
+    fn running<'s>(&'s self, machine: &'s Machine<'s>) -> Result<Running<'s>, Absent> {
         let pc = machine.pc().ok_or(Absent::Outside)?;
         let at = if is_backward(machine) { pc + 1 } else { pc };
         let n = self.source.places.function(at).ok_or_else(|| absent_in_main(machine, pc))? as usize;
@@ -191,7 +192,7 @@ impl Absent {
     pub(super) fn why(self) -> &'static str {
         match self {
             Absent::Outside => "no function of the program is running",
-            Absent::Within => "the machine is within a statement: `next` goes to the next one",
+            Absent::Within => "the machine is within a statement: `step` goes to the next one",
             Absent::Optimised => "optimisations have changed the function; compiled with `-O0`, it keeps its variables",
         }
     }
@@ -215,7 +216,7 @@ impl Session<'_> {
 
     /// Whether names mean variables of functions at this moment, and not the program's arguments in the data.
     pub fn has_locals(&self) -> bool {
-        self.locals.as_ref().is_some_and(|locals| locals.running(self.machine()).err() != Some(Absent::Outside))
+        self.view().has_locals()
     }
 
     /// Whether a place belongs to a variable only while the function runs.
@@ -228,19 +229,48 @@ impl Session<'_> {
         }
     }
 
+    /// The value of a variable that is no place of one type, as text.
+    pub fn local_text(&self, name: &str) -> Option<String> {
+        let locals = self.locals.as_ref()?;
+        let running = locals.running(self.machine()).ok()?;
+        let (_, shape) = find(&running, &running.function.names, name)?;
+        let (terms, format) = (language::terms_of(locals.source), self.code.module().flags.format);
+        Some(held_text(&held(&running, shape)?, terms, format))
+    }
+}
+
+/// The variable of this name, or the part of one: `z.re`. Of several, it is the last that is alive.
+fn find<'n>(running: &Running<'_>, names: &'n [NamedOperand], name: &str) -> Option<(String, &'n Shape)> {
+    let own = || names.iter().rev().filter(|named| named.name == name);
+    if let Some(own) = own().find(|named| held(running, &named.shape).is_some()).or_else(|| own().next()) {
+        return Some((own.name.clone(), &own.shape));
+    }
+    names.iter().rev().find_map(|named| {
+        let rest = name.strip_prefix(named.name.as_str())?.strip_prefix('.')?;
+        let Shape::Parts(parts) = &named.shape else { return None };
+        find(running, parts, rest).map(|(_, shape)| (name.to_string(), shape))
+    })
+}
+
+impl View<'_> {
+    /// Whether names mean variables of functions at this moment, and not the program's arguments in the data.
+    pub(super) fn has_locals(&self) -> bool {
+        self.locals.is_some_and(|locals| locals.running(self.machine).err() != Some(Absent::Outside))
+    }
+
     /// A variable of the function that is running, or a part of one; `None` if it has none of this name.
     pub(super) fn local(&self, name: &str) -> Option<Result<Place, String>> {
-        let locals = self.locals.as_ref()?;
+        let locals = self.locals?;
         let (base, index) = match name.split_once('[') {
             Some((base, rest)) => (base.trim_end(), Some(rest)),
             None => (name, None),
         };
-        let running = match locals.running(self.machine()) {
+        let running = match locals.running(self.machine) {
             Ok(running) => running,
             Err(Absent::Outside) => return None,
             Err(absent) => return Some(Err(format!("`{base}` is not here now: {}", absent.why()))),
         };
-        let (named, shape) = find(&running.function.names, base)?;
+        let (named, shape) = find(&running, &running.function.names, base)?;
         if let Some(element) = index.and_then(|index| running.element(name, shape, index)) {
             return Some(element);
         }
@@ -256,26 +286,11 @@ impl Session<'_> {
         }
     }
 
-    /// The value of a variable that is no place of one type, as text.
-    pub fn local_text(&self, name: &str) -> Option<String> {
-        let locals = self.locals.as_ref()?;
-        let running = locals.running(self.machine()).ok()?;
-        let (_, shape) = find(&running.function.names, name)?;
-        let (terms, format) = (language::terms_of(locals.source), self.code.module().flags.format);
-        Some(held_text(&held(&running, shape)?, terms, format))
+    /// The number of the function that is running, if its variables are known here.
+    pub(super) fn function(&self) -> Option<u32> {
+        let locals = self.locals?;
+        locals.running(self.machine).ok()?;
+        let pc = self.machine.pc()?;
+        locals.source.places.function(if is_backward(self.machine) { pc + 1 } else { pc })
     }
-}
-
-/// The variable of this name, or the part of one: `z.re`.
-fn find<'n>(names: &'n [NamedOperand], name: &str) -> Option<(String, &'n Shape)> {
-    // A later variable of the same name hides an earlier one.
-    let own = names.iter().rev().find(|named| named.name == name);
-    if let Some(own) = own {
-        return Some((own.name.clone(), &own.shape));
-    }
-    names.iter().rev().find_map(|named| {
-        let rest = name.strip_prefix(named.name.as_str())?.strip_prefix('.')?;
-        let Shape::Parts(parts) = &named.shape else { return None };
-        find(parts, rest).map(|(_, shape)| (name.to_string(), shape))
-    })
 }

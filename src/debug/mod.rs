@@ -100,7 +100,8 @@ impl<'p> Session<'p> {
 
     /// A session with a run.
     pub fn of(line: Timeline<'p>, source: Option<&'p CompiledSource>) -> Session<'p> {
-        let code = Code::new(line.machine().program().module());
+        let program = source.and_then(|source| source.source.as_ref());
+        let code = Code::new(line.machine().program().module(), program);
         let (store, locals) = (source.and_then(CompiledSource::variables), source.map(Locals::new));
         let (breakpoints, bookmarks, returns) = (Vec::new(), BTreeMap::new(), Vec::new());
         Session { line, code, store, locals, breakpoints, numbered: 0, bookmarks, returns }
@@ -191,10 +192,12 @@ impl<'p> Session<'p> {
         loop {
             let at = self.machine().pc();
             let arrival = match at {
-                Some(at) if calls == Calls::Over && self.calls(at) => match self.over_call(at) {
-                    Arrival::There => Ok(at),
-                    other => Err(other),
-                },
+                Some(at) if calls == Calls::Over && self.calls(at) && !self.code.is_around(at) => {
+                    match self.over_call(at) {
+                        Arrival::There => Ok(at),
+                        other => Err(other),
+                    }
+                }
                 _ => self.line.step(),
             };
             let after = match arrival {
@@ -293,6 +296,15 @@ impl<'p> Session<'p> {
     /// Counts what a run straight to this moment executes; `None` if it is asked to pause.
     pub fn counts(&mut self) -> Option<Counts> {
         self.line.counts()
+    }
+
+    /// Goes back to the beginning of the statement that cannot run, if the run is at a trap within one: variables are known there.
+    pub fn to_statement(&mut self) {
+        let Some(pc) = self.machine().pc() else { return };
+        let compiled = self.code.module().is_compiled(pc as usize) && !self.code.is_around(pc);
+        if compiled && self.view().function().is_none() {
+            self.step_back(Calls::Into);
+        }
     }
 
     /// Remembers the present moment under a name.

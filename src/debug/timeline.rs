@@ -11,7 +11,7 @@ use pendula_vm::{Checkpoint, Event, Machine, Outcome, StepOutcome, Stopped, Trap
 
 /// The greatest number of checkpoints, and of bytes that they may take together.
 const MOST: usize = 64;
-const MOST_BYTES: usize = 1 << 30;
+const MOST_BYTES: usize = 1 << 28;
 
 /// The number of instructions between two looks at whether to pause.
 const PART: u64 = 4_000_000;
@@ -40,6 +40,8 @@ pub enum Arrival {
     Trap(Box<Trap>),
     /// It was asked to pause.
     Paused,
+    /// As far as the run may go.
+    Limit,
 }
 
 /// A moment that is looked at.
@@ -69,6 +71,8 @@ pub struct Timeline<'p> {
     /// What happens where the first half of a run there and back ends, and whether it has happened.
     turn: Option<Turn<'p>>,
     turned: bool,
+    /// How far the run may go.
+    limit: u64,
     /// Whether to pause.
     pause: Box<dyn Fn() -> bool + 'p>,
 }
@@ -97,7 +101,17 @@ impl<'p> Timeline<'p> {
             }
         });
         let (turn, turned, pause) = (None, false, Box::new(pause));
-        let mut line = Timeline { machine, now: 0, checkpoints: Vec::new(), shown, end: None, turn, turned, pause };
+        let mut line = Timeline {
+            machine,
+            now: 0,
+            checkpoints: Vec::new(),
+            shown,
+            end: None,
+            turn,
+            turned,
+            limit: u64::MAX,
+            pause,
+        };
         line.save();
         line
     }
@@ -106,6 +120,12 @@ impl<'p> Timeline<'p> {
     #[must_use]
     pub fn there_and_back(self, turn: impl Fn(&mut Machine<'p>) + 'p) -> Timeline<'p> {
         Timeline { turn: Some(Box::new(turn)), ..self }
+    }
+
+    /// Lets the run go no further than so many instructions.
+    #[must_use]
+    pub fn at_most(self, instructions: u64) -> Timeline<'p> {
+        Timeline { limit: instructions, ..self }
     }
 
     /// Whether the run has turned.
@@ -165,6 +185,9 @@ impl<'p> Timeline<'p> {
 
     /// Runs one instruction, and gives its address.
     pub fn step(&mut self) -> Result<u32, Arrival> {
+        if self.now >= self.limit && self.machine.pc().is_some() {
+            return Err(Arrival::Limit);
+        }
         match self.machine.step() {
             StepOutcome::Executed(at) => {
                 self.now += 1;
@@ -216,6 +239,8 @@ impl<'p> Timeline<'p> {
         self.machine.clear_counts();
         while self.now < now {
             if (self.pause)() {
+                self.resume(now);
+                self.forward_to(now);
                 return None;
             }
             self.turn_at_end();
@@ -230,6 +255,21 @@ impl<'p> Timeline<'p> {
         }
         self.turn_at_end();
         Some(self.machine.counts())
+    }
+
+    /// Runs to a moment without looking at whether to pause.
+    fn forward_to(&mut self, moment: u64) {
+        while self.now < moment {
+            self.turn_at_end();
+            let before = self.machine.executed();
+            let outcome = self.machine.run(Some(PART.min(moment.min(self.next_change()) - self.now)));
+            self.now += self.machine.executed() - before;
+            self.change_again();
+            if outcome != Outcome::Limit && !self.turn_at_end() && self.now < moment {
+                return;
+            }
+        }
+        self.turn_at_end();
     }
 
     /// Whether it is asked to pause.
@@ -252,6 +292,7 @@ impl<'p> Timeline<'p> {
 
     /// Runs forward to a moment, or until an accepted stop.
     fn forward(&mut self, moment: u64, accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool) -> Arrival {
+        let (asked, moment) = (moment, moment.min(self.limit));
         let mut next = self.next_save(moment);
         while self.now < moment {
             if (self.pause)() {
@@ -275,7 +316,7 @@ impl<'p> Timeline<'p> {
                 Stopped::Run(Outcome::Trap(trap)) => return self.ended(Some(trap)),
             }
         }
-        Arrival::There
+        if asked > moment && self.machine.pc().is_some() { Arrival::Limit } else { Arrival::There }
     }
 
     /// The moment of the next checkpoint on the way to `moment`: half of the way is left from there. When the end is not known, checkpoints
@@ -309,7 +350,7 @@ impl<'p> Timeline<'p> {
                 match self.forward(goal, accepts) {
                     Arrival::Stop => last = Some(self.now),
                     Arrival::Paused => return Arrival::Paused,
-                    Arrival::There | Arrival::Start | Arrival::End | Arrival::Trap(_) => break,
+                    Arrival::There | Arrival::Start | Arrival::End | Arrival::Limit | Arrival::Trap(_) => break,
                 }
             }
             if let Some(last) = last {

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use pendula_compiler::janus::store::Variable;
 use pendula_isa::adjoint::{GRADIENT, SECOND};
 use pendula_isa::num::convert::to_f64;
 use pendula_isa::text::number;
 use pendula_isa::types::{Reg, Ty};
+use pendula_vm::Machine;
 
-use super::code::is_call;
+use super::code::{Code, is_call};
 use super::expr::{self, Value};
+use super::locals::Locals;
 use super::{Session, Statement};
 use crate::report::calls::{self, Frames};
 use crate::state::language;
@@ -38,6 +41,83 @@ pub(super) struct Caller {
     pub(super) called: u32,
     pub(super) back: bool,
     pub(super) sp: u64,
+}
+
+/// A machine, and what its names mean.
+#[derive(Clone, Copy)]
+pub(super) struct View<'s> {
+    pub(super) machine: &'s Machine<'s>,
+    pub(super) code: &'s Code<'s>,
+    pub(super) store: Option<&'s [Variable]>,
+    pub(super) locals: Option<&'s Locals<'s>>,
+}
+
+impl View<'_> {
+    /// The place of a name: a register, a data symbol, a variable, or the word at an address, `[12]`.
+    ///
+    /// # Errors
+    /// There is nothing of this name.
+    pub(super) fn place(&self, name: &str) -> Result<Place, String> {
+        let name = name.trim();
+        if let Some(inner) = name.strip_prefix('[').and_then(|n| n.split_once(']')) {
+            return self.word_place(name, inner);
+        }
+        if let Some(local) = self.local(name) {
+            return local;
+        }
+        let found = store::find(self.code.module(), self.store, name).map_err(|error| error.to_string())?;
+        if self.has_locals() {
+            return Err(format!("`{name}` is not here now: it is no variable of the function that is running"));
+        }
+        Ok(found)
+    }
+
+    /// `[r1 + 2]`, `[x + 1].f`: the word at an address.
+    fn word_place(&self, name: &str, (inner, end): (&str, &str)) -> Result<Place, String> {
+        let Value::Int(address) = self.evaluate(inner)? else { return Err(format!("`{inner}` is no address")) };
+        let address = address.cast_unsigned();
+        let mut chars = end.chars();
+        let ty = match (chars.next(), chars.next().map(Ty::from_letter), chars.next()) {
+            (None, ..) => Ty::Int,
+            (Some('.'), Some(Some(ty)), None) => ty,
+            _ => return Err(format!("`{end}` after an address is no type: write `.q`, `.l` or `.f`")),
+        };
+        let pisa = language::of((self.code.module(), self.store)).word_at(self.machine, address).is_some();
+        if !pisa {
+            return Err(format!(
+                "the address {address} is outside of the memory of {} words",
+                self.machine.memory().len()
+            ));
+        }
+        let in_memory = (address as usize) < self.machine.memory().len();
+        let at = match in_memory {
+            true => Location::Memory { start: address, len: 1, array: false },
+            false => Location::Cell(address as u32),
+        };
+        Ok(Place::new(name, ty, at))
+    }
+
+    /// The value of an expression over the names of [`Session::place`].
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub(super) fn evaluate(&self, text: &str) -> Result<Value, String> {
+        expr::evaluate(text, &|name| {
+            let place = self.place(name)?;
+            self.number_of(&place).ok_or_else(|| format!("`{name}` is {} words: name one of them", place.count()))
+        })
+    }
+
+    /// The number in a place of one word.
+    fn number_of(&self, place: &Place) -> Option<Value> {
+        let words = values::words(self.machine, place);
+        let [word] = words[..] else { return None };
+        let env = self.machine.env();
+        Some(match place.ty {
+            Ty::Int => Value::Int(word.cast_signed()),
+            ty => Value::Real(to_f64(env, ty, word)),
+        })
+    }
 }
 
 impl Session<'_> {
@@ -78,48 +158,17 @@ impl Session<'_> {
         }
     }
 
+    /// What there is to see.
+    pub(super) fn view(&self) -> View<'_> {
+        View { machine: self.machine(), code: &self.code, store: self.store, locals: self.locals.as_ref() }
+    }
+
     /// The place of a name: a register, a data symbol, a variable, or the word at an address, `[12]`.
     ///
     /// # Errors
     /// There is nothing of this name.
     pub fn place(&self, name: &str) -> Result<Place, String> {
-        let name = name.trim();
-        if let Some(inner) = name.strip_prefix('[').and_then(|n| n.split_once(']')) {
-            return self.word_place(name, inner);
-        }
-        if let Some(local) = self.local(name) {
-            return local;
-        }
-        let found = store::find(self.code.module(), self.store, name).map_err(|error| error.to_string())?;
-        if self.has_locals() {
-            return Err(format!("`{name}` is not here now: it is no variable of the function that is running"));
-        }
-        Ok(found)
-    }
-
-    /// `[r1 + 2]`, `[x + 1].f`: the word at an address.
-    fn word_place(&self, name: &str, (inner, end): (&str, &str)) -> Result<Place, String> {
-        let Value::Int(address) = self.evaluate(inner)? else { return Err(format!("`{inner}` is no address")) };
-        let address = address.cast_unsigned();
-        let mut chars = end.chars();
-        let ty = match (chars.next(), chars.next().map(Ty::from_letter), chars.next()) {
-            (None, ..) => Ty::Int,
-            (Some('.'), Some(Some(ty)), None) => ty,
-            _ => return Err(format!("`{end}` after an address is no type: write `.q`, `.l` or `.f`")),
-        };
-        let pisa = language::of((self.code.module(), self.store)).word_at(self.machine(), address).is_some();
-        if !pisa {
-            return Err(format!(
-                "the address {address} is outside of the memory of {} words",
-                self.machine().memory().len()
-            ));
-        }
-        let in_memory = (address as usize) < self.machine().memory().len();
-        let at = match in_memory {
-            true => Location::Memory { start: address, len: 1, array: false },
-            false => Location::Cell(address as u32),
-        };
-        Ok(Place::new(name, ty, at))
+        self.view().place(name)
     }
 
     /// The value of an expression over the names of [`Session::place`].
@@ -127,21 +176,15 @@ impl Session<'_> {
     /// # Errors
     /// What is wrong with the expression.
     pub fn evaluate(&self, text: &str) -> Result<Value, String> {
-        expr::evaluate(text, &|name| {
-            let place = self.place(name)?;
-            self.number_of(&place).ok_or_else(|| format!("`{name}` is {} words: name one of them", place.count()))
-        })
+        self.view().evaluate(text)
     }
 
-    /// The number in a place of one word.
-    fn number_of(&self, place: &Place) -> Option<Value> {
-        let words = values::words(self.machine(), place);
-        let [word] = words[..] else { return None };
-        let env = self.machine().env();
-        Some(match place.ty {
-            Ty::Int => Value::Int(word.cast_signed()),
-            ty => Value::Real(to_f64(env, ty, word)),
-        })
+    /// Whether a text is an expression, whatever its names mean.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        expr::evaluate(text, &|_| Ok(Value::Int(1))).map(|_| ())
     }
 
     /// A name's value as text, in full if it is one number.
@@ -228,7 +271,12 @@ impl Session<'_> {
     /// # Errors
     /// As [`store::set`].
     pub fn set(&mut self, assignment: &str) -> Result<(), String> {
-        let store = self.store;
+        let (name, value) = assignment.split_once('=').ok_or("write it as `x=5`")?;
+        let (store, name, value) = (self.store, name.trim(), value.trim());
+        if name.starts_with('[') || self.has_locals() {
+            let place = self.place(name)?;
+            return self.line.change(|m| values::put_text(m, &place, value)).map_err(|error| error.to_string());
+        }
         self.line.change(|machine| store::set(machine, store, assignment)).map_err(|error| error.to_string())
     }
 }

@@ -46,7 +46,10 @@ fn breakpoints_stop_in_both_directions() {
         &["examples/fib.rasm", "--set", "n=5"],
         &["tbreak 31", "ignore 1 2", "c", "p r4", "info breakpoints", "c", "delete 1", "delete 1"],
     );
-    has(&out, &["r4 = 2", "once, disabled, stopped 1 time", "the end", "error: there is no breakpoint 1"]);
+    has(
+        &out,
+        &["r4 = 2", "no breakpoints", "the end", "error: there is no breakpoint 1", "error: there is no breakpoint 1"],
+    );
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn steps_go_over_calls_both_ways() {
             "x1 = ",
             "fib.ja:9 in fib",
             "x1 = 0",
-            "fib.ja:3 in fib",
+            "fib.ja:4 in fib",
             "0: fib",
             "1: fib",
         ],
@@ -175,4 +178,48 @@ fn a_change_makes_another_run() {
     let out =
         debug(&["examples/fib.rasm"], &["advance top", "set r3=2", "end", "print r4", "goto 2", "end", "print r4"]);
     has(&out, &["after 16 instructions", "r4 = 2", "27 > assert", "after 16 instructions", "r4 = 2"]);
+}
+
+#[test]
+fn what_fresh_eyes_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).expect("written");
+        file.to_str().expect("UTF-8").to_string()
+    };
+    // A variable whose end fails has the value that it has before the statement.
+    let file = write("ends.nil", "@i function f(y!, x)\n    t ← 1\n    t += x\n    y! += t\n    t → 1\nend\n");
+    let out = debug(&[&file, "--args", "0,3"], &["continue", "print t", "last t", "set t=1", "end", "info variables"]);
+    has(&out, &["t = 4", "ends.nil:5", "t = 4", "t: 1 → 4", "ends.nil:3", "the run is another one", "x = 3"]);
+    // Two variables of one name; arrays before they begin.
+    let text = "@i function f(y!, x)\n    for i = 1:2\n        y! += i\n    end\n    v ← zeros(Int, 3)\n    for i = 5:6\n        y! += i\n    end\n    v → zeros(Int, 3)\nend\n";
+    let file = write("twice.nil", text);
+    let all = [
+        "advance 3",
+        "print i",
+        "advance 5",
+        "print v",
+        "print i",
+        "next",
+        "print v",
+        "advance 7",
+        "print i",
+        "finish",
+        "radvance 3",
+        "print i",
+    ];
+    let out = debug(&[&file, "--args", "0,3"], &all);
+    has(
+        &out,
+        &["i = 1", "error: `v` is not here now", "error: `i` is not here now", "v = [0, 0, 0]", "i = 5", "i = 2"],
+    );
+    // `next` at the start goes to the first statement; conditions may name what is not there yet.
+    let out = debug(&[&file, "--args", "0,3"], &["next", "break 7 if i == 6", "continue", "print i", "watch y!"]);
+    has(&out, &["twice.nil:2 in f", "breakpoint 1\n", "i = 6", "error: `y!` has its place only while"]);
+    // A breakpoint that does not stop hides no other one.
+    let out = debug(&["examples/fib.rasm"], &["break top if r4==100", "break top if r4==2", "c", "end", "rc", "rc"]);
+    has(&out, &["breakpoint 2\n", "the end", "breakpoint 2\n", "the start"]);
+    let out = debug(&["examples/fib.rasm", "--max-steps", "20"], &["end", "stepi"]);
+    has(&out, &["error: the run has come to --max-steps 20", "step 20\n", "error: the run has come"]);
 }

@@ -248,7 +248,7 @@ fn variables_calls_and_output_of_a_compiled_program() {
     editor.request("setBreakpoints", json!({ "source": source, "breakpoints": [{ "line": 9 }] }));
     assert_eq!(editor.moved("continue", json!({})), step("breakpoint", 9));
     editor.request("setBreakpoints", json!({ "source": source, "breakpoints": [] }));
-    assert_eq!(editor.moved("stepIn", json!({})), step("step", 3));
+    assert_eq!(editor.moved("stepIn", json!({})), step("step", 4));
     let stack = editor.request("stackTrace", json!({ "threadId": 1, "startFrame": 1, "levels": 1 }));
     assert_eq!((&stack["totalFrames"], &stack["stackFrames"][0]["name"]), (&json!(3), &json!("fib")));
     assert_eq!(editor.moved("stepOut", json!({})), step("step", 10));

@@ -73,7 +73,7 @@ pub(super) struct Emitter<'a> {
     /// Calls, each with its callee.
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
-    /// The instructions with which operations begin, each with the last operation that begins there.
+    /// The instructions with which statements begin, each with the first operation of the last statement that begins there.
     pub(super) begins: Vec<(usize, u32)>,
     loc: Loc,
     check_reason: Option<CheckReason>,
@@ -137,9 +137,13 @@ impl<'a> Emitter<'a> {
         let linear = self.linear;
         let place_parameters = self.place_parameters()?;
         let mut open = Vec::new();
+        let mut before = None;
         for (at, Item { op, loc, check_reason }) in linear.ops.iter().enumerate() {
             (self.loc, self.check_reason) = (*loc, *check_reason);
-            self.begins(at);
+            let statement = self.context.program.statement_at(*loc);
+            if std::mem::replace(&mut before, Some(statement)) != Some(statement) {
+                self.begins(at);
+            }
             self.op(op, at as u32, &mut open)?;
         }
         self.begins(linear.ops.len());
@@ -148,7 +152,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Notes that an operation begins here.
+    /// Notes that a statement begins with this operation: within it, variables may be half changed.
     fn begins(&mut self, operation: usize) {
         let here = self.code.len();
         if self.begins.last().is_some_and(|(at, _)| *at == here) {

@@ -1,7 +1,7 @@
 //! Where variables are while code runs.
 //!
-//! Between two operations, each variable that is alive is in one place: that of its virtual register. Within an operation, words may be elsewhere for a moment, so
-//! nothing is said there.
+//! Between two statements, each variable that is alive is in one place: that of its virtual register. Within a statement, words may be elsewhere for a moment, or half
+//! changed, so nothing is said there.
 
 use pendula_isa::Reg;
 
@@ -22,7 +22,7 @@ pub(super) struct FunctionPlaces {
     pub(super) function: Option<u32>,
     /// Its first and its last instruction.
     pub(super) range: (u32, u32),
-    /// The instructions with which operations begin, each with the last operation that begins there.
+    /// The instructions with which statements begin, each with the first operation of the last statement that begins there.
     pub(super) begins: Vec<(u32, u32)>,
     /// The parts of the lives of variables.
     pub(super) parts: Vec<Part>,
@@ -79,7 +79,7 @@ impl Places {
         self.functions.iter().find(|f| (f.range.0..=f.range.1).contains(&at))
     }
 
-    /// The variables before the instruction at an address; `None` within an operation, and where no function of the program is.
+    /// The variables before the instruction at an address; `None` within a statement, and where no function of the program is.
     pub fn before(&self, at: u32) -> Option<Scope<'_>> {
         let of = self.of(at)?;
         let n = of.begins.binary_search_by_key(&at, |(at, _)| *at).ok()?;

@@ -83,7 +83,7 @@ pub(crate) fn with_session<T>(
     }
     machine.allow_whole(false);
     machine.begin(if args.reverse { Direction::Backward } else { Direction::Forward });
-    let mut line = Timeline::new(machine, pause);
+    let mut line = Timeline::new(machine, pause).at_most(given.max_steps.unwrap_or(u64::MAX));
     if let Some(name) = &args.loss {
         let loss = loss(&store::find(&loaded.module, loaded.variables(), name).context("--loss")?)?;
         line = line.there_and_back(move |machine| turn_with_gradients(machine, loss));

@@ -158,6 +158,9 @@ impl<'e, 'p, 's> Adapter<'e, 'p, 's> {
     /// Tells that the run has stopped, and what the program has shown.
     fn stopped(&mut self, halt: &Halt, reason: &str) -> anyhow::Result<()> {
         self.seen.clear();
+        if matches!(halt, Halt::Arrived(Arrival::Trap(_))) {
+            self.interpreter.session.to_statement();
+        }
         self.halt = halt.clone();
         self.show_output()?;
         let mut body = json!({ "threadId": THREAD, "allThreadsStopped": true });
@@ -167,6 +170,7 @@ impl<'e, 'p, 's> Adapter<'e, 'p, 's> {
             Halt::Arrived(Arrival::Start) => ("step", "At the start of the run".to_string()),
             Halt::Arrived(Arrival::End) => ("step", "At the end of the run".to_string()),
             Halt::Arrived(Arrival::Paused) => ("pause", String::new()),
+            Halt::Arrived(Arrival::Limit) => ("step", "As far as maxSteps lets the run go".to_string()),
             Halt::Arrived(Arrival::Trap(trap)) => {
                 let why = text::trap(self.session(), self.sources, trap);
                 body["text"] = json!(why.lines().next().unwrap_or(""));

@@ -210,7 +210,11 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         let mut halt = Halt::Arrived(Arrival::There);
         for _ in 0..count.min(MOST) {
             halt = step(&mut self.session);
-            if halt != Halt::Arrived(Arrival::There) || interrupt::is_requested() {
+            if halt != Halt::Arrived(Arrival::There) {
+                break;
+            }
+            if interrupt::is_requested() {
+                halt = Halt::Arrived(Arrival::Paused);
                 break;
             }
         }
@@ -275,7 +279,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         if text.is_empty() {
             return Ok(None);
         }
-        self.session.evaluate(text)?;
+        self.session.check(text)?;
         Ok(Some(text.to_string()))
     }
 
@@ -301,7 +305,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         let topics =
             ["variables", "locals", "registers", "breakpoints", "output", "counts", "bookmarks", "checkpoints"];
         let found: Vec<&str> = topics.into_iter().filter(|t| t.starts_with(rest) && !rest.is_empty()).collect();
-        let known = "`info` shows variables, registers, breakpoints, output, counts, bookmarks or checkpoints";
+        let known = "`info` shows variables, registers, breakpoints, output, counts, bookmarks or checkpoints; the beginning of one of these suffices";
         match found[..] {
             ["variables" | "locals"] => text::variables(session),
             ["registers"] => Ok(text::registers(session)),
@@ -339,14 +343,29 @@ impl<'s, 'p> Interpreter<'s, 'p> {
     /// What is said after a movement.
     fn halted(&mut self, halt: &Halt) -> String {
         let mut out = self.events();
+        if matches!(halt, Halt::Arrived(Arrival::Trap(_))) {
+            self.session.to_statement();
+        }
         let now = plural(self.session.timeline().now(), "instruction");
         match halt {
             Halt::Arrived(Arrival::There | Arrival::Stop) => {}
             Halt::Arrived(Arrival::Start) => out += "the start of the run\n",
             Halt::Arrived(Arrival::End) => out += &format!("the end of the run, after {now}\n"),
             Halt::Arrived(Arrival::Paused) => out += "interrupted\n",
+            Halt::Arrived(Arrival::Limit) => {
+                self.failed = true;
+                out += &format!("error: the run has come to --max-steps {}\n", self.limit.unwrap_or(0));
+            }
             Halt::Arrived(Arrival::Trap(trap)) => out += &text::trap(&self.session, self.texts, trap),
-            Halt::Breakpoint(number) => out += &format!("breakpoint {number}\n"),
+            Halt::Breakpoint(number) => {
+                out += &format!("breakpoint {number}\n");
+                let found = self.session.breakpoints().iter().find(|b| b.number == *number);
+                if let Some(condition) = found.and_then(|b| b.condition.as_ref())
+                    && let Err(error) = self.session.evaluate(condition)
+                {
+                    out += &format!("its condition `{condition}` cannot be evaluated here: {error}\n");
+                }
+            }
             Halt::Changed { number, before, after } => {
                 let name = self.session.breakpoints().iter().find(|b| b.number == *number).map(|b| match &b.kind {
                     BreakpointKind::Watch(place) => format!("breakpoint {number}: {}", place.name),
@@ -357,11 +376,6 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         }
         out += &text::position(&self.session, self.texts);
         out += &self.shown_displays();
-        if let Some(limit) = self.limit
-            && self.session.timeline().now() >= limit
-        {
-            out += &format!("this is beyond --max-steps {limit}\n");
-        }
         out
     }
 
@@ -391,11 +405,12 @@ fn split_condition(text: &str) -> (&str, &str) {
 
 /// A whole number.
 fn whole(text: &str) -> Result<u64, String> {
-    let plain = text.replace(['_', ' '], "");
-    plain.parse().map_err(|_| format!("`{text}` is not a whole number"))
+    text.replace('_', "").parse().map_err(|_| format!("`{text}` is not a whole number"))
 }
 
 /// The number of a breakpoint.
 fn number(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not the number of one: `info breakpoints` shows them"))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("`{text}` is not the number of a breakpoint: `info breakpoints` shows them"))
 }

@@ -75,7 +75,7 @@ pub(super) const ALL: &[Entry] = &[
         "",
         "go back to the last breakpoint, or to the start",
     ),
-    entry(Word::AdvanceBack, &["radvance", "runtil"], "LOCATION", "go back to a location"),
+    entry(Word::AdvanceBack, &["radvance", "reverse-advance"], "LOCATION", "go back to a location"),
     entry(Word::StepInstructionBack, &["rstepi", "rsi", "reverse-stepi"], "[N]", "go back by one instruction"),
     entry(
         Word::NextInstructionBack,
@@ -118,7 +118,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(
         Word::Info,
         &["info", "i"],
-        "variables|registers|breakpoints|output|counts|energy|bookmarks",
+        "variables|registers|breakpoints|output|counts|bookmarks|checkpoints",
         "show what there is",
     ),
     entry(Word::List, &["list", "l"], "[LOCATION]", "show the source around here"),
