@@ -228,3 +228,28 @@ end
     @test arguments(0, 3)[1] == 4 + 6 - 3 + 2 + 3
     @test check_inv(arguments, (0, 3))
 end
+
+@testset "reductions" begin
+    @i function most(y, z, v, A)
+        y += 2 * maximum(v)
+        y -= minimum(v)
+        y += maximum(abs2, v) + minimum(A) + maximum((1.0, v[1], 2.0))
+        z += prod(v)
+        z += prod(abs2, v) + prod((2.0, v[1]))
+    end
+    @i function whole(n, m, k, z, w)
+        n += prod(k) + maximum(k)
+        m += minimum(k) + minimum(abs, k)
+        z += prod(w)
+    end
+    v, A = [3.0, -4.0, 0.0], [1.0 2.0; 0.5 7.0]
+    @test most(0.0, 0.0, v, A)[1] == 6.0 + 4.0 + 16.0 + 0.5 + 3.0
+    @test most(0.0, 0.0, v, A)[2] == 6.0 && most(0.0, 0.0, [2.0], A)[2] == 2.0 + 4.0 + 4.0
+    @test check_inv(most, (0.0, 0.0, v, A)) && check_grad(most, (0.0, 0.0, [1.0, -2.0], A); iloss=2)
+    @test gradient(most, (0.0, 0.0, v, A); iloss=1)[3] == [3.0, -9.0, 0.0]
+    @test gradient(most, (0.0, 0.0, v, A); iloss=1)[4] == [0.0 0.0; 1.0 0.0]
+    @test gradient(most, (0.0, 0.0, v, A); iloss=2)[3] == [2.0, 0.0, -12.0]
+    @test whole(0, 0, [3, -2, 4], 0.0im, [1.0 + 1.0im, 2.0im]) == (-20, 0, [3, -2, 4], -2.0 + 2.0im, [1.0 + 1.0im, 2.0im])
+    @test check_inv(whole, (0, 0, [3, -2, 4], 0.0im, [1.0 + 1.0im, 2.0im]))
+    @test_throws InvertibilityError most(0.0, 0.0, Float64[], A)
+end

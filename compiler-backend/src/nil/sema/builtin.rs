@@ -216,6 +216,14 @@ impl<'a> Body<'_, 'a> {
         if let Some(s) = self.s.structs.get(name).cloned() {
             return self.struct_of(&s, args, span);
         }
+        if let "Tropical" | "TropicalNumber" | "TropicalF64" = name {
+            let of = match args.as_slice() {
+                [Value::Tropical(..)] => return Ok(args.remove(0)),
+                [Value::Num(_, Some(ty @ (Ty::Q | Ty::F)))] => *ty,
+                _ => self.expected_type.filter(|ty| *ty == Ty::Q).unwrap_or(Ty::F),
+            };
+            return self.construct_of(Type::Tropical(of), args, span);
+        }
         if args.iter().any(|v| matches!(v, Value::Log(..) | Value::Type(Type::Log { .. }))) {
             return self.log_function(name, args, span);
         }

@@ -30,7 +30,12 @@ pub(super) struct CallArg {
 impl<'a> Body<'_, 'a> {
     /// The definitions of the statement `y op f(…)`, and whether they define the inverse operator.
     pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
-        let of = |op| self.s.by_instruction.get(&(op, name)).cloned();
+        // A function of the host goes before one of the library.
+        let hidden = |n: &usize| self.s.definitions[*n].library && self.s.hosts.contains_key(name);
+        let of = |op| {
+            let found = self.s.by_instruction.get(&(op, name))?;
+            Some(found.iter().copied().filter(|n| !hidden(n)).collect::<Vec<_>>()).filter(|all| !all.is_empty())
+        };
         of(op).map(|d| (d, false)).or_else(|| of(op.partner()).map(|d| (d, true)))
     }
 

@@ -180,6 +180,10 @@ impl Body<'_, '_> {
     /// The value of an operand of a broadcast operator: for an array, the current element.
     pub(super) fn eval_point(&mut self, e: &ast::Expr, dot: bool) -> Done<Value> {
         let value = self.eval(e)?;
+        if let (Value::Tuple(parts), Some((n, of)), true) = (&value, self.part, dot) {
+            let part = parts.get(n).filter(|_| parts.len() == of).cloned();
+            return part.map_or_else(|| self.other_lengths([of, parts.len()], &e.span), Ok);
+        }
         match (&value, dot.then(|| self.points.clone()).flatten()) {
             (Value::Array(view), Some(indices)) => self.at(&view.clone(), &indices, &e.span),
             _ => Ok(value),
@@ -249,6 +253,9 @@ impl Body<'_, '_> {
                 span: span.clone(),
             };
             return self.type_expr(&e).map(Value::Type);
+        }
+        if matches!(name, "Tropical" | "TropicalNumber" | "TropicalF64") {
+            return Ok(Value::Type(Type::Tropical(Ty::F)));
         }
         let defined = || [true, false].iter().any(|values| !self.s.defined(name, *values).is_empty());
         let host = self.s.hosts.contains_key(name) || super::builtin::is_composed(name);

@@ -295,6 +295,7 @@ impl Body<'_, '_> {
             arrays: Vec::new(),
             deferred: Vec::new(),
             points: None,
+            part: None,
             fixed: Default::default(),
             own_lengths: Default::default(),
             totals: HashMap::new(),
