@@ -5,6 +5,9 @@ const WEIGHTS = [1.0, 2.0, 3.0]
 const PAIR = (1.0, 2.0)
 const HALF = 1 / 2
 
+power(x; k=2) = x^k
+scaled(x, by=3.0; plus=0.0) = by * x + plus
+
 module Tools
 using NiLang
 @i function raise(y, x)
@@ -252,4 +255,14 @@ end
     @test whole(0, 0, [3, -2, 4], 0.0im, [1.0 + 1.0im, 2.0im]) == (-20, 0, [3, -2, 4], -2.0 + 2.0im, [1.0 + 1.0im, 2.0im])
     @test check_inv(whole, (0, 0, [3, -2, 4], 0.0im, [1.0 + 1.0im, 2.0im]))
     @test_throws InvertibilityError most(0.0, 0.0, Float64[], A)
+end
+
+@testset "keywords of the host" begin
+    @i function hosted(y, x)
+        y += power(x; k=3)
+        y += power(x)
+        y += scaled(x) + scaled(x, 2.0; plus=x) + scaled(x; plus=1)
+    end
+    @test hosted(0.0, 2.0)[1] == 8.0 + 4.0 + 6.0 + 6.0 + 7.0
+    @test check_inv(hosted, (0.0, 2.0)) && check_grad(hosted, (0.0, 2.0); iloss=1)
 end

@@ -259,3 +259,19 @@ end
     @test check_inv(made, (0.0, 3.0))
     @test gradient(made, (0.0, 3.0); iloss=1)[2] == 5.0
 end
+
+@testset "complex powers" begin
+    @i function powers(z, w, x)
+        z += w^0.5
+        z -= w^w
+        z += x^w
+        z += w^x
+        z += 2^w
+    end
+    z, w = 0.0im, 1.0 + 2.0im
+    @test powers(z, w, 2.0)[1] ≈ exp(0.5 * log(w)) - exp(w * log(w)) + exp(w * log(2.0)) + w * w + exp(w * log(2.0))
+    @i function parts_of(y, a, b, x)
+        y += real(complex(a, b)^x) + imag(x^complex(a, b)) + abs(complex(a, b)^complex(b, a))
+    end
+    @test check_inv(powers, (z, w, 2.0)) && check_grad(parts_of, (0.0, 1.0, 2.0, 1.5); iloss=1)
+end

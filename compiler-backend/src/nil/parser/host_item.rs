@@ -76,7 +76,7 @@ impl Parser<'_> {
             let (params, keywords) = p.bracketed(false, Self::params)?;
             let mut type_params = Vec::new();
             p.where_clauses(&mut type_params)?;
-            if !keywords.is_empty() || params.iter().any(|p| p.rest || p.default.is_some()) {
+            if params.iter().chain(&keywords).any(|p| p.rest) {
                 return Err(Failed);
             }
             if whole {
@@ -92,7 +92,7 @@ impl Parser<'_> {
                 p.expect(Tok::Kw(Kw::End), "`end`")?;
             }
             p.statement_end()?;
-            Ok((HostFunction { name, params, type_params, body: results[0].clone() }, results))
+            Ok((HostFunction { name, params, keywords, type_params, body: results[0].clone() }, results))
         });
         match found {
             Some((function, results)) if self.diagnostics.len() == before.2 => {

@@ -98,6 +98,13 @@ impl Parser<'_> {
             self.bump();
             return self.leaf(token, ExprKind::Colon);
         }
+        // `Val(:name)`
+        if next.kind == Tok::Ident && !next.space_before && self.slice(0..token.start).ends_with("Val(") {
+            self.bump();
+            let text = format!(":{}", self.text_of(next));
+            self.bump();
+            return self.build(ExprKind::Name(text), token.start..next.end, 0);
+        }
         let quoted = !next.space_before
             && matches!(next.kind, Tok::Ident | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::Assign(..));
         if quoted {
@@ -338,7 +345,13 @@ impl Parser<'_> {
         let text = self.slice(span.clone()).split_whitespace().collect::<Vec<_>>().join(" ");
         let name = Name { text: text.clone(), span: span.clone() };
         if self.muted == 0 {
-            self.tree.items.push(Item::Host(HostFunction { name, params, type_params: Vec::new(), body }));
+            self.tree.items.push(Item::Host(HostFunction {
+                name,
+                params,
+                keywords: Vec::new(),
+                type_params: Vec::new(),
+                body,
+            }));
         }
         Ok(Expr { kind: ExprKind::Name(text), span })
     }
@@ -352,7 +365,7 @@ impl Parser<'_> {
             let is = token.kind == Tok::Ident;
             if is {
                 let name = Name { text: self.text_of(token).to_owned(), span: token.start..token.end };
-                params.push(Param { name, ty: None, default: None, rest: false });
+                params.push(Param { name, ty: None, default: None, rest: false, count: None });
                 ahead.bump();
             }
             is

@@ -59,6 +59,12 @@ impl Body<'_, '_> {
             Binary::Gt => Cond::Gt,
             _ => Cond::Ge,
         };
+        if let (Value::Function(_), _) | (_, Value::Function(_)) = (&a, &b)
+            && let Cond::Eq | Cond::Ne = cond
+            && (super::singles::is_single_value(&a) || super::singles::is_single_value(&b))
+        {
+            return Ok(Value::Bool(ScalarExpr::Const(u64::from((a == b) == (cond == Cond::Eq)))));
+        }
         match (a, b) {
             (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() && matches!(cond, Cond::Eq | Cond::Ne) => {
                 let mut all: Option<ScalarExpr> = None;

@@ -198,6 +198,10 @@ impl Body<'_, '_> {
                 let y = self.number_as(from, ty, value)?;
                 self.assign_number(op, x, ty, y, span)
             }
+            // (b |> FLIP) ⊻= c is b ⊻= c.
+            (Value::Bool(ScalarExpr::Not(x)), from) if op == AssignOp::Xor => {
+                self.assign_parts(op, Value::Bool(*x), from, (value, span))
+            }
             (Value::Bool(ScalarExpr::Place(place)), from) => match (op, from) {
                 (AssignOp::Xor, Value::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
                 (AssignOp::Xor, other) => {

@@ -218,7 +218,10 @@ impl<'a> Sema<'a> {
             }
         }
         let names = names(&self.structs, &HashMap::new());
-        let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+        let one = |p: &ast::Param| {
+            let ty = p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+            p.count.map_or_else(|| ty.clone(), |n| format!("{ty}*{n}"))
+        };
         f.params.iter().map(one).collect::<Vec<_>>().join(",")
     }
 }

@@ -30,6 +30,10 @@ impl Body<'_, '_> {
                 let n = args.pop().ok_or(Stop)?;
                 Ok(self.shifted(name, args.remove(0), n, span)?)
             }
+            ("isnothing", [v]) => {
+                let is = *v == Value::Function("nothing".to_string());
+                Ok(Value::Bool(ScalarExpr::Const(u64::from(is))))
+            }
             // A point that is turned by an angle.
             ("rot", [_, _, _]) => {
                 let Value::Tuple(mut turns) = self.apply("sincos", vec![args.pop().ok_or(Stop)?], span)? else {
