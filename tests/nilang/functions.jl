@@ -187,6 +187,17 @@ end
     x = ones(2, 2, 2, 2)
     @test f(0.0, copy(x))[1] == 2.0 && sum(f(0.0, copy(x))[2]) == 19.0
     @test check_inv(f, (0.0, x))
+    @i function within(y, x)
+        A ← zeros(Float64, 2, 1, 2, 2)
+        A .+= x
+        A[2, 1, :, 1] .+= x
+        y += sum(A)
+        A[2, 1, :, 1] .-= x
+        A .-= x
+        A → zeros(Float64, 2, 1, 2, 2)
+    end
+    @test within(0.0, 3.0)[1] == 30.0
+    @test check_inv(within, (0.0, 3.0)) && check_grad(within, (0.0, 3.0); iloss=1)
 end
 
 @testset "sums of structures" begin

@@ -30,7 +30,7 @@ pub enum Type {
         /// Whether it may be negative.
         signed: bool,
     },
-    /// An array of one to three dimensions.
+    /// An array of one to eight dimensions.
     Array {
         /// The type of the elements.
         element: Box<Type>,
