@@ -94,3 +94,38 @@ end
     @test whole([1.0, 2.0], [3.0, 4.0])[1] == [4.0, 6.0]
     @test check_inv(whole, ([1.0 2.0], [3.0 4.0]))
 end
+
+@testset "tuples" begin
+    @i function pairs(t, u, v)
+        t .+= u
+        t .-= exp.(u)
+        t .+= u .* 2.0
+        SWAP.(t, v)
+    end
+    @test pairs((1.0, 2.0), (3.0, 0.0), (5.0, 6.0))[3][1] ≈ 10.0 - exp(3.0)
+    @test pairs((1.0, 2.0), (3.0, 0.0), (5.0, 6.0))[1] == (5.0, 6.0)
+    @test check_inv(pairs, ((1.0, 2.0), (3.0, 0.0), (5.0, 6.0)))
+    @i function g(a, b)
+        a += b * b
+    end
+    @i function called(y, t, u)
+        g.(t, u)
+        (~g).(t, u)
+        g.(t, u)
+        y += t[1]
+    end
+    @test called(0.0, (1.0, 2.0), (3.0, 4.0))[2] == (10.0, 18.0)
+    @test check_inv(called, (0.0, (1.0, 2.0), (3.0, 4.0)))
+    @i function sums(t, u)
+        t += u
+        t -= u
+        t += u
+    end
+    @test sums((1.0, [2.0, 3.0]), (4.0, [5.0, 6.0]))[1] == (5.0, [7.0, 9.0])
+    @test check_inv(sums, ((1.0, [2.0, 3.0]), (4.0, [5.0, 6.0])))
+    @i function arrays(v, w)
+        SWAP(v, w)
+    end
+    @test arrays([1.0, 2.0], [3.0, 4.0])[1] == [3.0, 4.0]
+    @test check_inv(arrays, ([1.0, 2.0], [3.0, 4.0]))
+end

@@ -116,3 +116,23 @@ end
     @test off(0, 2) == (2, 2)
     @test_throws InvertibilityError (~off)(2, 2)
 end
+
+@testset "from the end" begin
+    @i function turned(ys, z, v, t)
+        k ← 0
+        for x in reverse(v)
+            k += 1
+            ys[k] += x
+        end
+        k → length(v)
+        for i in reverse(1:3)
+            z += i * v[i]
+        end
+        for x in reverse(t)
+            z += x
+        end
+    end
+    @test turned([0.0, 0.0, 0.0], 0.0, [1.0, 2.0, 3.0], (1.0, 2.0))[1] == [3.0, 2.0, 1.0]
+    @test turned([0.0, 0.0, 0.0], 0.0, [1.0, 2.0, 3.0], (1.0, 2.0))[2] == 14.0 + 3.0
+    @test check_inv(turned, ([0.0, 0.0, 0.0], 0.0, [1.0, 2.0, 3.0], (1.0, 2.0)))
+end

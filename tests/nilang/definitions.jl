@@ -277,3 +277,108 @@ end
     @test both(0.0, [1.0])[1] ≈ sin(1.0) + cos(1.0) + 1
     @test check_inv(both, (0.0, [1.0])) && check_grad(both, (0.0, [1.0]); iloss=1)
 end
+
+@testset "values as types" begin
+    @i function chosen(y, x, ::Val{1})
+        y += x
+    end
+    @i function chosen(y, x, ::Val{2})
+        y += x * x
+    end
+    @i function chosen(y, x, ::Val{:cube})
+        y += x^3
+    end
+    @i function chosen(y, x, ::Val{true})
+        y -= x
+    end
+    @i function scaled(y, x, ::Val{N}) where N
+        y += N * x
+        for i = 1:N
+            y += 1
+        end
+        if (N == 3, ~)
+            y += 100
+        end
+    end
+    @i function dispatched(y, x)
+        chosen(y, x, Val(1))
+        chosen(y, x, Val(2))
+        chosen(y, x, Val(:cube))
+        chosen(y, x, Val(true))
+        scaled(y, x, Val(3))
+        scaled(y, x, Val{2}())
+    end
+    @test dispatched(0.0, 2.0)[1] == 2.0 + 4.0 + 8.0 - 2.0 + 6.0 + 3.0 + 100.0 + 4.0 + 2.0
+    @test check_inv(dispatched, (0.0, 2.0)) && check_grad(dispatched, (0.0, 2.0); iloss=1)
+    @i function dims(y::Int, x::AbstractArray{T,N}, t::NTuple{M,Float64}) where {T,N,M}
+        y += 10 * N + M
+    end
+    @i function called(y, x, A)
+        dims(y, x, (1.0, 2.0, 3.0))
+        dims(y, A, (1.0, 2.0))
+    end
+    @test called(0, [1.0], [1.0 2.0])[1] == 13 + 22
+    @test check_inv(called, (0, [1.0], [1.0 2.0]))
+end
+
+@testset "nothing as a value" begin
+    @i function logged(y, x; log=nothing)
+        y += x
+        if (log !== nothing, ~)
+            log += x
+        end
+    end
+    @i function given(y, x, t)
+        if (t === nothing, ~)
+            y += x
+        else
+            y += t * x
+        end
+    end
+    @i function giver(y, x)
+        given(y, x, nothing)
+        given(y, x, 3.0)
+        none(y, nothing)
+    end
+    @i function none(y, ::Nothing)
+        y += 1
+    end
+    @i function none(y, x::Real)
+        y += x
+    end
+    @test logged(0.0, 2.0)[1] == 2.0
+    @test giver(0.0, 2.0)[1] == 2.0 + 6.0 + 1.0
+    @test check_inv(giver, (0.0, 2.0))
+    @test check_inv(logged, (0.0, 2.0))
+end
+
+@testset "defaults of parameters" begin
+    @i function defaulted(y, x, k=2.0)
+        y += k * x
+    end
+    @i function typed(y, x, k::Float64=2, n::Int=3)
+        y += k * x + n
+    end
+    @i function caller(y, x)
+        defaulted(y, x)
+        defaulted(y, x, 5.0)
+        typed(y, x)
+        typed(y, x, 1.0)
+        typed(y, x, 1.0, 1)
+    end
+    @test caller(0.0, 2.0)[1] == 4.0 + 10.0 + 7.0 + 5.0 + 3.0
+    @test check_inv(caller, (0.0, 2.0)) && check_grad(caller, (0.0, 2.0); iloss=1)
+    @test defaulted(0.0, 2.0)[1] == 4.0
+    @i function two(y, v::Vararg{Float64,2})
+        y += v[1] * v[2]
+    end
+    @i function two(y, v::Vararg{Float64,3})
+        y += v[1] + v[2] + v[3]
+    end
+    @i function twos(y, a)
+        two(y, a, 3.0)
+        two(y, a, 3.0, 4.0)
+    end
+    @test twos(0.0, 2.0)[1] == 6.0 + 9.0
+    @test check_inv(twos, (0.0, 2.0))
+end

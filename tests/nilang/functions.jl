@@ -5,6 +5,9 @@ const WEIGHTS = [1.0, 2.0, 3.0]
 const PAIR = (1.0, 2.0)
 const HALF = 1 / 2
 
+power(x; k=2) = x^k
+scaled(x, by=3.0; plus=0.0) = by * x + plus
+
 module Tools
 using NiLang
 @i function raise(y, x)
@@ -184,6 +187,17 @@ end
     x = ones(2, 2, 2, 2)
     @test f(0.0, copy(x))[1] == 2.0 && sum(f(0.0, copy(x))[2]) == 19.0
     @test check_inv(f, (0.0, x))
+    @i function within(y, x)
+        A ← zeros(Float64, 2, 1, 2, 2)
+        A .+= x
+        A[2, 1, :, 1] .+= x
+        y += sum(A)
+        A[2, 1, :, 1] .-= x
+        A .-= x
+        A → zeros(Float64, 2, 1, 2, 2)
+    end
+    @test within(0.0, 3.0)[1] == 30.0
+    @test check_inv(within, (0.0, 3.0)) && check_grad(within, (0.0, 3.0); iloss=1)
 end
 
 @testset "sums of structures" begin
@@ -227,4 +241,39 @@ end
     @test check_inv(values, (0, -3, true))
     @test arguments(0, 3)[1] == 4 + 6 - 3 + 2 + 3
     @test check_inv(arguments, (0, 3))
+end
+
+@testset "reductions" begin
+    @i function most(y, z, v, A)
+        y += 2 * maximum(v)
+        y -= minimum(v)
+        y += maximum(abs2, v) + minimum(A) + maximum((1.0, v[1], 2.0))
+        z += prod(v)
+        z += prod(abs2, v) + prod((2.0, v[1]))
+    end
+    @i function whole(n, m, k, z, w)
+        n += prod(k) + maximum(k)
+        m += minimum(k) + minimum(abs, k)
+        z += prod(w)
+    end
+    v, A = [3.0, -4.0, 0.0], [1.0 2.0; 0.5 7.0]
+    @test most(0.0, 0.0, v, A)[1] == 6.0 + 4.0 + 16.0 + 0.5 + 3.0
+    @test most(0.0, 0.0, v, A)[2] == 6.0 && most(0.0, 0.0, [2.0], A)[2] == 2.0 + 4.0 + 4.0
+    @test check_inv(most, (0.0, 0.0, v, A)) && check_grad(most, (0.0, 0.0, [1.0, -2.0], A); iloss=2)
+    @test gradient(most, (0.0, 0.0, v, A); iloss=1)[3] == [3.0, -9.0, 0.0]
+    @test gradient(most, (0.0, 0.0, v, A); iloss=1)[4] == [0.0 0.0; 1.0 0.0]
+    @test gradient(most, (0.0, 0.0, v, A); iloss=2)[3] == [2.0, 0.0, -12.0]
+    @test whole(0, 0, [3, -2, 4], 0.0im, [1.0 + 1.0im, 2.0im]) == (-20, 0, [3, -2, 4], -2.0 + 2.0im, [1.0 + 1.0im, 2.0im])
+    @test check_inv(whole, (0, 0, [3, -2, 4], 0.0im, [1.0 + 1.0im, 2.0im]))
+    @test_throws InvertibilityError most(0.0, 0.0, Float64[], A)
+end
+
+@testset "keywords of the host" begin
+    @i function hosted(y, x)
+        y += power(x; k=3)
+        y += power(x)
+        y += scaled(x) + scaled(x, 2.0; plus=x) + scaled(x; plus=1)
+    end
+    @test hosted(0.0, 2.0)[1] == 8.0 + 4.0 + 6.0 + 6.0 + 7.0
+    @test check_inv(hosted, (0.0, 2.0)) && check_grad(hosted, (0.0, 2.0); iloss=1)
 end

@@ -35,3 +35,16 @@ end
     @test check_grad(HADAMARD, (3.0, 2.0); iloss=2)
     @test check_grad(NEG, (1.0,); iloss=1)
 end
+
+@testset "constants that are added" begin
+    @i function added(x, y)
+        AddConst(4.0)(x)
+        SubConst(y)(x)
+        (~AddConst(1.0))(x)
+    end
+    @test added(1.0, 2.0)[1] == 2.0
+    @test check_inv(added, (1.0, 2.0))
+    x = 2.0
+    @instr AddConst(4.0)(x)
+    @test x == 6.0
+end

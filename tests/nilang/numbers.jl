@@ -202,3 +202,76 @@ end
     @test FLIP(true) == false && check_inv(FLIP, (true,))
     @test INV(0.2) == 5.0 && check_inv(INV, (0.2,))
 end
+
+@testset "complex instructions of two numbers" begin
+    @i function counted(z, w)
+        INC(z)
+        HADAMARD(z, w)
+        DEC(w)
+    end
+    z, w = 1.0 + 2.0im, 3.0 - 1.0im
+    @test counted(z, w)[1] ≈ (5.0 + 1.0im) / sqrt(2)
+    @test counted(z, w)[2] ≈ (-1.0 + 3.0im) / sqrt(2) - 1
+    @test check_inv(counted, (z, w))
+end
+
+@testset "shifts and turns" begin
+    @i function shifts(n, m, x)
+        n += plshift(x, 3)
+        n += prshift(x, 2)
+        m += arshift(x, 1)
+        m += arshift(-x, 1)
+    end
+    @i function turned(t, a, b, θ)
+        t += rot(a, b, θ)
+    end
+    @i function first_turned(y, a, b, θ)
+        (y, b) += rot(a, θ, θ)
+    end
+    @test shifts(0, 0, 13)[1] == 104 + 3 + 4611686018427387904
+    @test shifts(0, 0, 13)[2] == 6 - 7
+    @test check_inv(shifts, (0, 0, 13))
+    @test turned((0.0, 0.0), 1.0, 2.0, 0.3)[1][1] ≈ cos(0.3) - 2 * sin(0.3)
+    @test turned((0.0, 0.0), 1.0, 2.0, 0.3)[1][2] ≈ sin(0.3) + 2 * cos(0.3)
+    @test check_inv(turned, ((0.0, 0.0), 1.0, 2.0, 0.3))
+    @test check_inv(first_turned, (0.0, 1.0, 2.0, 0.3)) && check_grad(first_turned, (0.0, 1.0, 2.0, 0.3); iloss=1)
+end
+
+@testset "tropical values" begin
+    @i function made(y, x)
+        t ← Tropical(x)
+        u ← zero(Tropical)
+        w ← one(Tropical)
+        s ← one(Tropical)
+        s *= t + zero(Tropical{Float64})
+        s *= zero(Tropical) + w * t
+        y += content(s)
+        y += content(u + t) + content(t + u)
+        y += content(Tropical(2.0) * t)
+        s /= zero(Tropical) + w * t
+        s /= t + zero(Tropical{Float64})
+        s → one(Tropical)
+        w → one(Tropical)
+        u → zero(Tropical)
+        t → Tropical(x)
+    end
+    @test made(0.0, 3.0)[1] == 6.0 + 6.0 + 5.0
+    @test check_inv(made, (0.0, 3.0))
+    @test gradient(made, (0.0, 3.0); iloss=1)[2] == 5.0
+end
+
+@testset "complex powers" begin
+    @i function powers(z, w, x)
+        z += w^0.5
+        z -= w^w
+        z += x^w
+        z += w^x
+        z += 2^w
+    end
+    z, w = 0.0im, 1.0 + 2.0im
+    @test powers(z, w, 2.0)[1] ≈ exp(0.5 * log(w)) - exp(w * log(w)) + exp(w * log(2.0)) + w * w + exp(w * log(2.0))
+    @i function parts_of(y, a, b, x)
+        y += real(complex(a, b)^x) + imag(x^complex(a, b)) + abs(complex(a, b)^complex(b, a))
+    end
+    @test check_inv(powers, (z, w, 2.0)) && check_grad(parts_of, (0.0, 1.0, 2.0, 1.5); iloss=1)
+end

@@ -1,6 +1,11 @@
 # What may be a value or a place: functions, vectors that grow, parts, references, kinks.
 using NiLang, Test
 
+struct Wave{T}
+    amplitude::Complex{T}
+    phase::T
+end
+
 @testset "functions as arguments" begin
     @i function apply(y, f, x)
         y += f(x)
@@ -177,4 +182,14 @@ end
     @test root(1.0, 4.0)[1] == 3.0 && distance(1.0, 3.0, 4.0)[1] == 6.0
     @test gradient(root, (0.0, 0.0); iloss=1)[2] == 0.0
     @test gradient(distance, (0.0, 0.0, 0.0); iloss=1) == (1.0, 0.0, 0.0)
+end
+
+@testset "structs of complex numbers" begin
+    @i function intensity(y, z, p)
+        w ← Wave(z, p)
+        y += abs2(w.amplitude) * w.phase
+        w → Wave(z, p)
+    end
+    @test intensity(0.0, 1.0 + 2.0im, 3.0)[1] == 15.0
+    @test check_inv(intensity, (0.0, 1.0 + 2.0im, 3.0))
 end

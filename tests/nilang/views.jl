@@ -215,3 +215,16 @@ end
     @test read(0.0, 3.0 + 4.0im, [1.0 + 2.0im])[3] == [22.0 + 2.0im]
     @test check_inv(read, (0.0, 3.0 + 4.0im, [1.0 + 2.0im]))
 end
+
+@testset "counts and truth values" begin
+    @i function counted(n, m, b)
+        (n |> INC) += 1
+        m += n |> DEC
+        (b |> FLIP) ⊻= true
+        if (b |> FLIP, ~)
+            m += 10
+        end
+    end
+    @test counted(3, 0, true) == (4, 13, false)
+    @test check_inv(counted, (3, 0, true))
+end

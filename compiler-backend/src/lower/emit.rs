@@ -141,7 +141,7 @@ impl<'a> Emitter<'a> {
         for (at, Item { op, loc, check_reason }) in linear.ops.iter().enumerate() {
             (self.loc, self.check_reason) = (*loc, *check_reason);
             let statement = self.context.program.statement_at(*loc);
-            if std::mem::replace(&mut before, Some(statement)) != Some(statement) {
+            if before.replace(statement) != Some(statement) {
                 self.begins(at);
             }
             self.op(op, at as u32, &mut open)?;

@@ -55,6 +55,8 @@ pub struct HostFunction {
     pub name: Name,
     /// Its parameters.
     pub params: Vec<Param>,
+    /// Its keyword parameters.
+    pub keywords: Vec<Param>,
     /// Type parameters of `where`.
     pub type_params: Vec<TypeParam>,
     /// The expression.
@@ -100,8 +102,12 @@ impl Function {
     /// Whether it takes this number of positional arguments.
     pub fn takes(&self, count: usize) -> bool {
         match self.params.last() {
+            Some(Param { rest: true, count: Some(n), .. }) => count + 1 == self.params.len() + n,
             Some(last) if last.rest => count + 1 >= self.params.len(),
-            _ => count == self.params.len(),
+            _ => {
+                let missing = self.params.get(count..);
+                missing.is_some_and(|missing| missing.iter().all(|p| p.default.is_some()))
+            }
         }
     }
 
@@ -144,6 +150,8 @@ pub struct Param {
     pub default: Option<Expr>,
     /// Whether it takes all further arguments, as a tuple: `x...`.
     pub rest: bool,
+    /// How many these are, if that is said: `x::Vararg{T,2}`.
+    pub count: Option<usize>,
 }
 
 /// `T`, or `T <: Bound`.

@@ -30,7 +30,7 @@ pub enum Type {
         /// Whether it may be negative.
         signed: bool,
     },
-    /// An array of one to three dimensions.
+    /// An array of one to eight dimensions.
     Array {
         /// The type of the elements.
         element: Box<Type>,
@@ -43,7 +43,7 @@ pub enum Type {
     Struct(Rc<StructType>),
     /// A tuple.
     Tuple(Vec<Type>),
-    /// A function, by its name.
+    /// A function, by its name; or another value that takes no words, of which the type tells all: see [`is_single`].
     Function(String),
 }
 
@@ -161,6 +161,15 @@ impl Type {
     }
 }
 
+/// Whether the name of a function's type is that of another value: `nothing`, `Val(3)`, or a number or symbol that a type
+/// parameter stands for.
+pub fn is_single(name: &str) -> bool {
+    matches!(name, "nothing" | "true" | "false")
+        || name.starts_with("Val(")
+        || name.starts_with(':')
+        || name.parse::<i64>().is_ok()
+}
+
 /// The names of the words of a variable: `z.re`, `z.im`.
 pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
     match ty {
@@ -208,6 +217,7 @@ impl fmt::Display for Type {
                 }
                 f.write_str(")")
             }
+            Type::Function(name) if is_single(name) => f.write_str(name),
             Type::Function(name) => write!(f, "function {name}"),
         }
     }

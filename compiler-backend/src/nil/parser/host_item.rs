@@ -79,7 +79,7 @@ impl Parser<'_> {
             let (params, keywords) = p.bracketed(false, Self::params)?;
             let mut type_params = Vec::new();
             p.where_clauses(&mut type_params)?;
-            if !keywords.is_empty() || params.iter().any(|p| p.rest || p.default.is_some()) {
+            if params.iter().chain(&keywords).any(|p| p.rest) {
                 return Err(Failed);
             }
             if whole {
@@ -97,7 +97,7 @@ impl Parser<'_> {
             p.statement_end()?;
             let body = results.first().ok_or(Failed)?.clone();
             let (span, scope, values) = (before_span..p.last_end, Vec::new(), Vec::new());
-            Ok((HostFunction { name, params, type_params, body, span, scope, values }, results))
+            Ok((HostFunction { name, params, keywords, type_params, body, span, scope, values }, results))
         });
         match found {
             Some((function, results)) if self.diagnostics.len() == before.2 => {

@@ -321,46 +321,6 @@ impl Parser<'_> {
     }
 
     /// `(a, b::T; c = 1)`
-    pub(super) fn params(&mut self) -> Parsed<(Vec<Param>, Vec<Param>)> {
-        self.bump();
-        let (mut params, mut keywords) = (Vec::new(), Vec::new());
-        let mut after = false;
-        loop {
-            if self.eat(Tok::RParen) {
-                return Ok((params, keywords));
-            }
-            if self.at(Tok::Semi) && !after {
-                self.bump();
-                after = true;
-                continue;
-            }
-            let param = self.param()?;
-            let last = matches!(self.kind(), Tok::RParen | Tok::Semi);
-            if param.rest && !last {
-                let help = "it takes all further arguments, so it is the last before keywords";
-                let message = format!("`{}...` cannot stand here", param.name.text);
-                return Err(self.error(codes::SPLAT, param.name.span, message, help));
-            }
-            if after { &mut keywords } else { &mut params }.push(param);
-            if !matches!(self.kind(), Tok::RParen | Tok::Semi) {
-                self.expect(Tok::Comma, "`,` or `)`")?;
-            }
-        }
-    }
-
-    fn param(&mut self) -> Parsed<Param> {
-        let token = self.token();
-        let name = match token.kind {
-            // A parameter without a name is not used, but has one in results.
-            Tok::Typed => Name { text: format!("_{}", token.start), span: token.start..token.end },
-            _ => self.name("a parameter")?,
-        };
-        let ty = if self.eat(Tok::Typed) { Some(self.type_expr()?) } else { None };
-        let rest = self.eat(Tok::Splat);
-        let default = if self.eat(Tok::Equals) { Some(self.expr()?) } else { None };
-        Ok(Param { name, ty, default, rest })
-    }
-
     pub(super) fn struct_item(&mut self, start: usize) {
         let opener = self.bump();
         let span = opener.start..opener.end;

@@ -12,6 +12,7 @@ mod host_item;
 mod inverse;
 mod item;
 mod operand;
+mod params;
 mod stmt;
 mod text;
 mod types;

@@ -98,6 +98,13 @@ impl Parser<'_> {
             self.bump();
             return self.leaf(token, ExprKind::Colon);
         }
+        // `Val(:name)`
+        if next.kind == Tok::Ident && !next.space_before && self.slice(0..token.start).ends_with("Val(") {
+            self.bump();
+            let text = format!(":{}", self.text_of(next));
+            self.bump();
+            return self.build(ExprKind::Name(text), token.start..next.end, 0);
+        }
         let quoted = !next.space_before
             && matches!(next.kind, Tok::Ident | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::Assign(..));
         if quoted {
@@ -339,7 +346,16 @@ impl Parser<'_> {
         let name = Name { text: text.clone(), span: span.clone() };
         if self.muted == 0 {
             let (type_params, scope, values) = (Vec::new(), self.scope.clone(), Vec::new());
-            let function = HostFunction { name, params, type_params, body, span: span.clone(), scope, values };
+            let function = HostFunction {
+                name,
+                params,
+                keywords: Vec::new(),
+                type_params,
+                body,
+                span: span.clone(),
+                scope,
+                values,
+            };
             self.tree.items.push(Item::Host(function));
         }
         Ok(Expr { kind: ExprKind::Name(text), span })
@@ -354,7 +370,7 @@ impl Parser<'_> {
             let is = token.kind == Tok::Ident;
             if is {
                 let name = Name { text: self.text_of(token).to_owned(), span: token.start..token.end };
-                params.push(Param { name, ty: None, default: None, rest: false });
+                params.push(Param { name, ty: None, default: None, rest: false, count: None });
                 ahead.bump();
             }
             is

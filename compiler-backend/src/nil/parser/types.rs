@@ -52,6 +52,24 @@ impl Parser<'_> {
 
     fn type_arg(&mut self) -> Parsed<TypeArg> {
         let token = self.token();
+        // A value: `Val{:name}`, `Val{true}`.
+        let next = self.cursor.second();
+        let name = match token.kind {
+            Tok::Colon if next.kind == Tok::Ident && self.slice(0..token.start).ends_with("Val{") => {
+                format!(":{}", self.text_of(next))
+            }
+            Tok::Kw(Kw::True | Kw::False) => self.text_of(token).to_string(),
+            _ => String::new(),
+        };
+        if !name.is_empty() {
+            self.bump();
+            if token.kind == Tok::Colon {
+                self.bump();
+            }
+            let span = token.start..self.last_end;
+            let name = Name { text: name, span: span.clone() };
+            return Ok(TypeArg::Type(TypeExpr { name, args: Vec::new(), span }));
+        }
         if token.kind != Tok::Int {
             return Ok(TypeArg::Type(self.type_expr()?));
         }

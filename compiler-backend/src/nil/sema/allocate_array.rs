@@ -144,6 +144,8 @@ impl Body<'_, '_> {
     }
 
     fn requested_zeros(&mut self, ones: bool, args: &[ast::Expr], span: &Span) -> Done<AllocRequest> {
+        /// The most dimensions of an array.
+        const MOST: usize = 8;
         let (element, lens) = match self.eval(&args[0])? {
             Value::Type(t) => (t, &args[1..]),
             _ => (Type::Num(Ty::F), args),
@@ -159,8 +161,9 @@ impl Body<'_, '_> {
                 other => dims.push(self.integer(other, &len.span)?),
             }
         }
-        if dims.is_empty() || dims.len() > 3 {
-            return self.fail(span, codes::DIMENSIONS, "arrays have one to three dimensions", "write `zeros(T, n)`");
+        if dims.is_empty() || dims.len() > MOST {
+            let message = format!("arrays have one to {MOST} dimensions");
+            return self.fail(span, codes::DIMENSIONS, message, "write `zeros(T, n)`");
         }
         let Some(unit) = self.unit(&element, ones) else {
             let message = format!("arrays of {element} are not supported");

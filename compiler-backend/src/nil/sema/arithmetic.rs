@@ -5,9 +5,11 @@ use pendula_isa::{Cond, Ty};
 use super::body::Body;
 use super::emit::{function, product, sum};
 use super::expr::{neg, not};
+use super::scope::Kind;
 use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop};
-use crate::nil::ast::{Binary, Span};
+use crate::ir::Place;
+use crate::nil::ast::{self, Binary, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::number_name;
 
@@ -57,6 +59,12 @@ impl Body<'_, '_> {
             Binary::Gt => Cond::Gt,
             _ => Cond::Ge,
         };
+        if let (Value::Function(_), _) | (_, Value::Function(_)) = (&a, &b)
+            && let Cond::Eq | Cond::Ne = cond
+            && (super::singles::is_single_value(&a) || super::singles::is_single_value(&b))
+        {
+            return Ok(Value::Bool(ScalarExpr::Const(u64::from((a == b) == (cond == Cond::Eq)))));
+        }
         match (a, b) {
             (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() && matches!(cond, Cond::Eq | Cond::Ne) => {
                 let mut all: Option<ScalarExpr> = None;
@@ -381,9 +389,20 @@ impl Body<'_, '_> {
     }
 
     fn tropical(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<Value> {
+        let zero = |x: &ScalarExpr| *x == ScalarExpr::float(f64::NEG_INFINITY) && ty == Ty::F;
         let x = match op {
+            // The zero is not computed with.
+            Binary::Add if zero(&b) => a,
+            Binary::Add if zero(&a) => b,
+            Binary::Mul if zero(&a) || zero(&b) => ScalarExpr::float(f64::NEG_INFINITY),
+            Binary::Div if zero(&a) && !zero(&b) => a,
             Binary::Mul => ScalarExpr::Apply(sum(ty, false), vec![a, b]),
             Binary::Div => ScalarExpr::Apply(sum(ty, true), vec![a, b]),
+            // Functions of the machine stop at an infinity, and comparisons do not.
+            Binary::Add if ty == Ty::F && (self.began_with_zero(&a) || self.began_with_zero(&b)) => {
+                let less = ScalarExpr::cmp(Cond::Lt, ty, a.clone(), b.clone());
+                ScalarExpr::choice(less, b, a)
+            }
             Binary::Add => self.named("max", ty, vec![a, b], span)?.0,
             _ => {
                 return self.fail(
@@ -395,6 +414,20 @@ impl Body<'_, '_> {
             }
         };
         Ok(Value::Tropical(x, ty))
+    }
+}
+
+impl Body<'_, '_> {
+    /// Whether a number under (max, +) is that of a variable that began with zero, which is minus infinity.
+    fn began_with_zero(&self, x: &ScalarExpr) -> bool {
+        let zero = |e: &ast::Expr| match &e.kind {
+            ExprKind::Call { callee, .. } => matches!(&callee.kind, ExprKind::Name(name) if name == "zero"),
+            _ => false,
+        };
+        matches!(x, ScalarExpr::Place(Place::Var(_)))
+            && (0..self.scopes.len()).filter_map(|n| self.scopes.get(n)).any(
+                |b| matches!((&b.value, &b.kind), (Value::Tropical(own, _), Kind::Local(e)) if own == x && zero(e)),
+            )
     }
 }
 

@@ -145,10 +145,10 @@ impl Body<'_, '_> {
         self.scopes.add("end", end, super::scope::Kind::Alias, &e.span);
         let begin = Value::Num(ScalarExpr::int(1), Some(Ty::Int));
         self.scopes.add("begin", begin, super::scope::Kind::Alias, &e.span);
-        let points = self.points.take();
+        let (points, part) = (self.points.take(), self.part.take());
         let expected_type = self.expected_type.replace(Ty::Int);
         let value = self.eval(e);
-        (self.points, self.expected_type) = (points, expected_type);
+        (self.points, self.part, self.expected_type) = (points, part, expected_type);
         self.scopes.close();
         value
     }

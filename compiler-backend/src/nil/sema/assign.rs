@@ -4,6 +4,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::body::{Body, Sink};
 use super::expr::neg;
+use super::tuples::contains_array;
 use super::value::{Literal, ScalarExpr, Value, View};
 use super::views::Lens;
 use super::{Done, Stop};
@@ -55,6 +56,10 @@ impl Body<'_, '_> {
                 return self.invoke(&candidates, values, &spans, keywords, inverse, span);
             }
         }
+        if contains_array(&to) && is_place(value) {
+            let from = self.eval(value)?;
+            return self.assign_whole(op, to, from, [&target.span, &value.span], span);
+        }
         // `y += x` for arrays is `y .+= x`.
         if matches!(to, Value::Array(_)) && is_place(value) {
             return self.assign_points(op, target, value, span);
@@ -76,8 +81,13 @@ impl Body<'_, '_> {
     fn assign_points(&mut self, op: AssignOp, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
         let before = self.s.diagnostics.len();
         let done = self.statement(|s| {
-            let Value::Array(view) = s.eval(target)? else {
-                return s.fail(&target.span, codes::TYPE, "`.+=` and its kin change arrays", "leave out the point");
+            let view = match s.eval(target)? {
+                Value::Array(view) => view,
+                Value::Tuple(parts) => return s.assign_parts_of(op, parts, (target, value), span),
+                _ => {
+                    let message = "`.+=` and its kin change arrays and tuples";
+                    return s.fail(&target.span, codes::TYPE, message, "leave out the point");
+                }
             };
             s.keep_other_parts_apart(&view, value, span)?;
             let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
@@ -187,6 +197,10 @@ impl Body<'_, '_> {
                 };
                 let y = self.number_as(from, ty, value)?;
                 self.assign_number(op, x, ty, y, span)
+            }
+            // (b |> FLIP) ⊻= c is b ⊻= c.
+            (Value::Bool(ScalarExpr::Not(x)), from) if op == AssignOp::Xor => {
+                self.assign_parts(op, Value::Bool(*x), from, (value, span))
             }
             (Value::Bool(ScalarExpr::Place(place)), from) => match (op, from) {
                 (AssignOp::Xor, Value::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
@@ -375,7 +389,7 @@ fn log_view() -> pendula_isa::table::TableFn {
 }
 
 /// For a target that is a logarithmic number in doubles: whether it has a sign.
-fn log_type(v: &Value) -> Option<bool> {
+pub(super) fn log_type(v: &Value) -> Option<bool> {
     if let Value::Log(_, sign) = v { Some(sign.is_some()) } else { None }
 }
 

@@ -77,6 +77,8 @@ pub(super) struct Body<'s, 'a> {
     pub(super) deferred: Vec<(Var, Block)>,
     /// The loop variables of a broadcast statement.
     pub(super) points: Option<Vec<Var>>,
+    /// The part of the tuples that a broadcast statement goes over, counted from 0, and how many there are.
+    pub(super) part: Option<(usize, usize)>,
     /// Variables that do not change: addresses and lengths of arrays, loop counters.
     pub(super) fixed: HashSet<Var>,
     /// Those of them that are the length of one array.

@@ -55,6 +55,7 @@ impl<'a> Body<'_, 'a> {
             ExprKind::Name(name) => name.clone(),
             // `Complex{}(x, y)`: the type arguments are those of the values.
             ExprKind::Type(t) if t.args.is_empty() => t.name.text.clone(),
+            ExprKind::Type(t) if t.name.text == "Val" && args.is_empty() => return self.val_of_type(t),
             ExprKind::Type(t) => {
                 let ty = self.type_expr(t)?;
                 return self.construct(ty, args, span);
@@ -89,6 +90,9 @@ impl<'a> Body<'_, 'a> {
         if let Some(v) = self.sizes(&name, args, span)? {
             return Ok(v);
         }
+        if name == "Val" && !self.s.by_name.contains_key("Val") {
+            return self.val(args, span);
+        }
         let (values, spans) = self.given(args, dot)?;
         // `PlusEq(f)` as an argument: a function that is called as a statement.
         if let ([Value::Function(f)], Some(_)) = (&values[..], ast::AssignOp::of_type(&name)) {
@@ -97,7 +101,7 @@ impl<'a> Body<'_, 'a> {
         if let Some(v) = self.user_value(&name, (&values, &spans), keywords, span)? {
             return Ok(v);
         }
-        if let Some(v) = self.host_value(&name, &values, span)? {
+        if let Some(v) = self.host_value(&name, &values, keywords, span)? {
             return Ok(v);
         }
         if let Some((key, _)) = keywords.first() {
@@ -112,48 +116,10 @@ impl<'a> Body<'_, 'a> {
         if let Some(v) = self.user_value(f, (&values, spans), &[], span)? {
             return Ok(v);
         }
-        match self.host_value(f, &values, span)? {
+        match self.host_value(f, &values, &[], span)? {
             Some(v) => Ok(v),
             None => self.apply(f, values, span),
         }
-    }
-
-    /// The value of a function of the host that is one expression.
-    fn host_value(&mut self, name: &str, values: &[Value], span: &Span) -> Done<Option<Value>> {
-        /// The greatest depth of calls among them.
-        const MOST: usize = 64;
-        let types: Option<Vec<Type>> = values.iter().map(Value::type_of).collect();
-        let (Some(all), Some(types)) = (self.s.hosts.get(name).cloned(), types) else { return Ok(None) };
-        // The later definition takes the place of the earlier one.
-        let fits = |(file, f): &(u16, &'a ast::HostFunction)| {
-            let mut names = super::names(&self.s.structs, &std::collections::HashMap::new());
-            let one = |(p, t): (&ast::Param, &Type)| {
-                p.ty.as_ref().is_none_or(|e| names.accepts(e, t, &f.type_params).is_some())
-            };
-            (f.params.len() == types.len() && f.params.iter().zip(&types).all(one)).then_some((*file, *f, names.bound))
-        };
-        let Some((file, f, bound)) = all.iter().rev().find_map(fits) else { return Ok(None) };
-        if self.within >= MOST {
-            let message = format!("`{name}` calls itself without end, or more than {MOST} deep");
-            return self.fail(span, codes::FUNCTION, message, "make it an `@i function` with a loop");
-        }
-        let values = values.iter().map(|v| self.shared(v.clone())).collect::<Done<Vec<Value>>>()?;
-        // It knows its parameters, and nothing of the function that calls it.
-        let outer = (
-            std::mem::take(&mut self.scopes),
-            std::mem::replace(&mut self.types, bound),
-            std::mem::replace(&mut self.file, file),
-            std::mem::replace(&mut self.scope, &f.scope),
-        );
-        self.within += 1;
-        self.scopes.open();
-        for (param, value) in f.params.iter().zip(values) {
-            self.alias(&param.name, value);
-        }
-        let value = self.eval(&f.body);
-        self.within -= 1;
-        (self.scopes, self.types, self.file, self.scope) = outer;
-        value.map(Some)
     }
 
     pub(super) fn is_variable(&self, e: &ast::Expr) -> bool {
@@ -222,6 +188,9 @@ impl<'a> Body<'_, 'a> {
             }
             _ => {}
         }
+        if let Some(s) = self.s.structs.get(name).cloned() {
+            return self.struct_of(&s, args, span);
+        }
         if let Some(Value::Complex(re, im, ty)) = args.first().cloned() {
             return self.complex_function(name, re, im, ty, args.len(), span);
         }
@@ -231,8 +200,13 @@ impl<'a> Body<'_, 'a> {
         if let Some(ty) = number(name) {
             return self.construct_of(Type::Num(ty), args, span);
         }
-        if let Some(s) = self.s.structs.get(name).cloned() {
-            return self.struct_of(&s, args, span);
+        if let "Tropical" | "TropicalNumber" | "TropicalF64" = name {
+            let of = match args.as_slice() {
+                [Value::Tropical(..)] => return Ok(args.remove(0)),
+                [Value::Num(_, Some(ty @ (Ty::Q | Ty::F)))] => *ty,
+                _ => self.expected_type.filter(|ty| *ty == Ty::Q).unwrap_or(Ty::F),
+            };
+            return self.construct_of(Type::Tropical(of), args, span);
         }
         if args.iter().any(|v| matches!(v, Value::Log(..) | Value::Type(Type::Log { .. }))) {
             return self.log_function(name, args, span);

@@ -30,7 +30,12 @@ pub(super) struct CallArg {
 impl<'a> Body<'_, 'a> {
     /// The definitions of the statement `y op f(…)`, and whether they define the inverse operator.
     pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
-        let of = |op| self.s.by_instruction.get(&(op, name)).cloned();
+        // A function of the host goes before one of the library.
+        let hidden = |n: &usize| self.s.definitions[*n].library && self.s.hosts.contains_key(name);
+        let of = |op| {
+            let found = self.s.by_instruction.get(&(op, name))?;
+            Some(found.iter().copied().filter(|n| !hidden(n)).collect::<Vec<_>>()).filter(|all| !all.is_empty())
+        };
         of(op).map(|d| (d, false)).or_else(|| of(op.partner()).map(|d| (d, true)))
     }
 
@@ -118,6 +123,21 @@ impl<'a> Body<'_, 'a> {
         all
     }
 
+    /// The types of arguments.
+    fn types_of(&mut self, values: &[Value], spans: &[Span]) -> Done<Vec<Type>> {
+        let mut types = Vec::new();
+        for (v, at) in values.iter().zip(spans) {
+            match v.type_of() {
+                Some(t) => types.push(t),
+                None => {
+                    let message = format!("{} cannot be an argument", v.describe());
+                    return self.fail(at, codes::TYPE, message, "give a variable, a number or an array");
+                }
+            }
+        }
+        Ok(types)
+    }
+
     /// Calls one of these definitions.
     pub(super) fn invoke(
         &mut self,
@@ -129,16 +149,7 @@ impl<'a> Body<'_, 'a> {
         span: &Span,
     ) -> Done<()> {
         let values: Vec<Value> = values.into_iter().map(by_name).collect();
-        let mut types = Vec::new();
-        for (v, at) in values.iter().zip(spans) {
-            match v.type_of() {
-                Some(t) => types.push(t),
-                None => {
-                    let message = format!("{} cannot be an argument", v.describe());
-                    return self.fail(at, codes::TYPE, message, "give a variable, a number or an array");
-                }
-            }
-        }
+        let types = self.types_of(&values, spans)?;
         let (chosen, types) = self.choose_for(candidates, &values, types);
         let place = (self.file, span.clone());
         self.s.refuse_unread(candidates, &chosen, Some((place.0, &place.1)))?;
@@ -154,10 +165,12 @@ impl<'a> Body<'_, 'a> {
             let help = "a function that calls itself must do so with the same types";
             return self.fail(span, codes::METHOD, "an argument of more than 4096 words", help);
         }
+        let (mut values, mut types, mut spans) = (values, types, spans.to_vec());
+        self.add_defaults(n, &bound, (&mut values, &mut types, &mut spans), span)?;
         let keys = self.keywords_lent(n, keywords, &values, span)?;
         let mut passed = Vec::new();
         let mut settled = Vec::new();
-        for ((v, ty), at) in values.into_iter().zip(&types).zip(spans) {
+        for ((v, ty), at) in values.into_iter().zip(&types).zip(&spans) {
             let v = match ty {
                 Type::Array { .. } | Type::Function(_) => v,
                 _ if matches!(v, Value::Num(ScalarExpr::Lit(_), None)) => self.value_as(v, ty, at)?,
@@ -180,7 +193,8 @@ impl<'a> Body<'_, 'a> {
             }
         }
         let positional = passed.len();
-        passed.extend(keys.iter().filter(|(_, v)| !is_constant(v)).map(|(_, v)| (v.clone(), span.clone())));
+        let words = |v: &Value| !is_constant(v) && !matches!(v, Value::Function(_));
+        passed.extend(keys.iter().filter(|(_, v)| words(v)).map(|(_, v)| (v.clone(), span.clone())));
         let mut regions = Vec::new();
         for (k, (v, _)) in passed.iter().enumerate() {
             let mut of = Vec::new();
@@ -269,26 +283,6 @@ impl<'a> Body<'_, 'a> {
         (chosen, types)
     }
 
-    /// Refuses a call that changes a place that was read to compute another argument.
-    fn check_inputs(&mut self, args: &[CallArg], span: &Span) -> Done<()> {
-        let changed: Vec<Place> = args.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
-        let reads = self.now.reads.clone();
-        self.keep_apart(&changed, &reads, span)?;
-        for view in args.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
-            let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
-            if reads.iter().any(inside) || self.now.regions_read.contains(&view.region) {
-                let help = "compute the other argument into an ancilla before, and undo that afterwards";
-                return self.fail(
-                    span,
-                    codes::ALIAS,
-                    "an array is changed here, and another argument is computed from it",
-                    help,
-                );
-            }
-        }
-        Ok(())
-    }
-
     fn no_method(&mut self, candidates: &[usize], types: &[Type], span: &Span) -> Done<()> {
         let list: Vec<String> = types.iter().map(Type::to_string).collect();
         let Some(first) = candidates.first().and_then(|n| self.s.definitions.get(*n)) else { return Err(Stop) };
@@ -367,7 +361,12 @@ impl<'a> Body<'_, 'a> {
 
     fn pass_part(&mut self, v: Value, span: &Span, r: &mut CallArg) -> Done<()> {
         match v {
-            Value::Num(x, ty) => self.pass_word(x, ty.unwrap_or(Ty::F), r),
+            Value::Num(x, ty) => {
+                let whole = matches!(x, ScalarExpr::Lit(Literal::Int(_)));
+                let ty = ty.unwrap_or(if whole { Ty::Int } else { Ty::F });
+                let x = self.typed(x, ty, span)?;
+                self.pass_word(x, ty, r)
+            }
             Value::Tropical(x, ty) => self.pass_word(x, ty, r),
             Value::Log(log, sign) => {
                 self.pass_word(log, Ty::F, r)?;

@@ -12,6 +12,26 @@ use crate::nil::ast::Span;
 use crate::nil::codes;
 
 impl<'a> Body<'_, 'a> {
+    /// Refuses a call that changes a place that was read to compute another argument.
+    pub(super) fn check_inputs(&mut self, args: &[CallArg], span: &Span) -> Done<()> {
+        let changed: Vec<Place> = args.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
+        let reads = self.now.reads.clone();
+        self.keep_apart(&changed, &reads, span)?;
+        for view in args.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
+            let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
+            if reads.iter().any(inside) || self.now.regions_read.contains(&view.region) {
+                let help = "compute the other argument into an ancilla before, and undo that afterwards";
+                return self.fail(
+                    span,
+                    codes::ALIAS,
+                    "an array is changed here, and another argument is computed from it",
+                    help,
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses arguments that are the same words if one of them is changed, and emits checks where this is known at run
     /// time only.
     pub(super) fn check_aliases(&mut self, fun: FunctionId, args: &[CallArg], span: &Span) -> Done<()> {

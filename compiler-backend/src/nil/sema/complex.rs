@@ -99,12 +99,7 @@ impl Body<'_, '_> {
             {
                 return self.complex_power(a, n, span);
             }
-            return self.fail(
-                span,
-                codes::TYPE,
-                "complex numbers are raised to powers that are whole numbers, up to 64",
-                "multiply, or use `exp` and `log`",
-            );
+            return self.complex_root(a, b, span);
         }
         let (a, b) = if matches!(op, Binary::Mul | Binary::Div) { (self.shared(a)?, self.shared(b)?) } else { (a, b) };
         let (Some((ar, ai)), Some((br, bi))) = (parts(a), parts(b)) else {
@@ -195,6 +190,45 @@ impl Body<'_, '_> {
             }
             Some(v) if n < 0 => self.arithmetic(Binary::Div, one, v, span),
             Some(v) => Ok(v),
+        }
+    }
+
+    /// A number to any power, one of both complex: by the magnitude r and the angle φ of the first.
+    /// (r e^(iφ))^(c + id) = r^c e^(-dφ) e^(i(d ln r + cφ))
+    fn complex_root(&mut self, a: Value, b: Value, span: &Span) -> Done<Value> {
+        let (a, b) = (self.shared(a)?, self.shared(b)?);
+        let r = self.apply("abs", vec![a.clone()], span)?;
+        let r = self.shared(r)?;
+        let angle = match a {
+            Value::Complex(..) => self.apply("angle", vec![a], span)?,
+            a => {
+                let zero = Value::Num(ScalarExpr::Lit(Literal::Real("0.0".into())), None);
+                self.apply("atan", vec![zero, a], span)?
+            }
+        };
+        let angle = self.shared(angle)?;
+        let Some((c, d)) = parts(b) else {
+            return self.fail(span, codes::TYPE, "a power of a complex number is a number", "give a number");
+        };
+        let mut size = self.arithmetic(Binary::Pow, r.clone(), c.clone(), span)?;
+        let mut turn = self.arithmetic(Binary::Mul, angle.clone(), c, span)?;
+        if let Some(d) = d {
+            let less = self.arithmetic(Binary::Mul, angle, d.clone(), span)?;
+            let less = self.negate(less, span)?;
+            let less = self.apply("exp", vec![less], span)?;
+            size = self.arithmetic(Binary::Mul, size, less, span)?;
+            let log = self.apply("log", vec![r], span)?;
+            let more = self.arithmetic(Binary::Mul, log, d, span)?;
+            turn = self.arithmetic(Binary::Add, turn, more, span)?;
+        }
+        let (size, turn) = (self.shared(size)?, self.shared(turn)?);
+        let mut part = |of: &str| {
+            let x = self.apply(of, vec![turn.clone()], span)?;
+            self.arithmetic(Binary::Mul, size.clone(), x, span)
+        };
+        match (part("cos")?, part("sin")?) {
+            (Value::Num(re, ty), Value::Num(im, _)) => Ok(Value::Complex(re, im, ty)),
+            _ => Err(Stop),
         }
     }
 

@@ -245,6 +245,9 @@ pub(in crate::nil) fn signature(structs: &Structs, f: &ast::Function) -> String 
         }
     }
     let names = names(structs, &HashMap::new());
-    let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+    let one = |p: &ast::Param| {
+        let ty = p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+        p.count.map_or_else(|| ty.clone(), |n| format!("{ty}*{n}"))
+    };
     f.params.iter().map(one).collect::<Vec<_>>().join(",")
 }

@@ -13,7 +13,7 @@ use crate::ir::Var;
 use crate::lower::Argument as Data;
 use crate::nil::ast::{self};
 use crate::nil::entries::{Entry as Callable, entries};
-use crate::nil::types::{Layout, Type, TypeProblem, same_shape};
+use crate::nil::types::{Layout, Type, TypeProblem, is_single};
 use crate::nil::{codes, is_host};
 
 /// A definition that accepts the arguments.
@@ -156,38 +156,6 @@ impl Sema<'_> {
         Ok(EntryCandidate { definition: n, types, bound, distances, data: (!open).then_some(data) })
     }
 
-    /// What is given for parameter number `k`: the last one may take all further arguments.
-    fn given_to(&self, param: &ast::Param, k: usize) -> Option<Argument> {
-        match param.rest {
-            true => Some(Argument::Tuple(self.settings.arguments.get(k..).unwrap_or(&[]).to_vec())),
-            false => self.settings.arguments.get(k).cloned(),
-        }
-    }
-
-    /// The type of `x...` from parameter number `k` on: a tuple.
-    fn rest_type(&self, f: &ast::Function, k: usize) -> Option<Type> {
-        let one = |v: &Argument| {
-            let mut likely = Vec::new();
-            self.guess(&f.scope, v, &mut likely);
-            likely.into_iter().next()
-        };
-        self.settings.arguments.get(k..).unwrap_or(&[]).iter().map(one).collect::<Option<_>>().map(Type::Tuple)
-    }
-
-    /// How unlikely a type is for argument number `k`; 0 is the most likely. An integer literal is more likely an `Int`
-    /// than a `Float64`.
-    fn distances(&self, k: usize, ty: &Type) -> usize {
-        let typed = self.settings.types.get(k).is_some_and(|t| !t.trim().is_empty());
-        match self.settings.arguments.get(k) {
-            Some(v @ (Argument::Number(_) | Argument::Array(..))) if !typed => {
-                let mut likely = Vec::new();
-                self.guess(&[], v, &mut likely);
-                likely.iter().position(|t| same_shape(t, ty)).unwrap_or(likely.len())
-            }
-            Some(_) | None => 0,
-        }
-    }
-
     fn compile_entry(&mut self, of: EntryCandidate) -> Done<Entry> {
         let EntryCandidate { definition: n, types, bound, mut data, distances: _ } = of;
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
@@ -208,7 +176,10 @@ impl Sema<'_> {
         for k in f.keywords.iter().filter(|k| !k.rest) {
             let name = &k.name.text;
             let own = given.iter().find(|(other, _)| other == name);
-            let function = |text: &str| self.function_named(&f.scope, text).map(Value::Function);
+            let function = |text: &str| {
+                let single = is_single(text).then(|| text.to_string());
+                self.function_named(&f.scope, text).or(single).map(Value::Function)
+            };
             let value = match (own, &k.default) {
                 (Some((_, text)), _) => number_of(text).or_else(|| function(text)),
                 (None, Some(default)) => literal(default).or_else(|| self.known_default(file, default)),
@@ -457,7 +428,7 @@ impl Sema<'_> {
         }
         // An annotation that names no type is an error for every argument.
         if let Some(e) = &param.ty {
-            const SETS: &[&str] = &["Any", "Function", "typeof", "Type", "Tuple", "NTuple"];
+            const SETS: &[&str] = &["Any", "Function", "Nothing", "Val", "typeof", "Type", "Tuple", "NTuple"];
             let free = |name: &str| f.type_params.iter().any(|p| p.name.text == name);
             let resolved = super::names(&self.structs, bound).resolve(e);
             if let Err(problem @ (TypeProblem::Recursive(_) | TypeProblem::Exceeded(_))) = resolved {

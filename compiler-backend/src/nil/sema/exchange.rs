@@ -47,7 +47,7 @@ impl Body<'_, '_> {
                 let sides = [&left.place, &right.place];
                 let values = sides.iter().map(|e| s.eval(e)).collect::<Done<Vec<_>>>()?;
                 if let [Value::Array(a), Value::Array(b)] = &values[..] {
-                    return s.exchange_arrays(a, b, sides, span);
+                    return s.exchange_arrays(a, b, sides.map(|e| &e.span), span);
                 }
                 let (left, right) = (s.pieces(&values[0]), s.pieces(&values[1]));
                 if left.len() != right.len() {
@@ -61,17 +61,14 @@ impl Body<'_, '_> {
     }
 
     /// Exchanges the elements of two arrays of one shape.
-    fn exchange_arrays(&mut self, a: &View, b: &View, sides: [&ast::Expr; 2], span: &Span) -> Done<()> {
+    pub(super) fn exchange_arrays(&mut self, a: &View, b: &View, sides: [&Span; 2], span: &Span) -> Done<()> {
         if a.dims.len() != b.dims.len() || a.element != b.element {
             let [one, other] = [a, b].map(|view| Value::Array(view.clone()).describe());
             let message = format!("{one} and {other} cannot be exchanged");
             return self.fail(span, codes::TYPE, message, "both must have one type");
         }
-        let reason = self.reason(format!(
-            "`{}` and `{}` have other lengths",
-            self.source(&sides[0].span),
-            self.source(&sides[1].span)
-        ));
+        let reason =
+            self.reason(format!("`{}` and `{}` have other lengths", self.source(sides[0]), self.source(sides[1])));
         for (a, b) in a.dims.iter().zip(&b.dims).filter(|(a, b)| a.len != b.len) {
             let test = Test::int(Cond::Eq, a.len, b.len);
             self.emit(Sink::Out, Stmt::Assert { test, why: AssertKind::Shape, reason });
@@ -83,7 +80,7 @@ impl Body<'_, '_> {
         self.for_each(&lens, &mut |s, at| {
             s.statement(|s| {
                 let values = vec![s.at(a, at, span)?, s.at(b, at, span)?];
-                s.swapped(values, &sides.map(|e| e.span.clone()), span)
+                s.swapped(values, &sides.map(Clone::clone), span)
             })
         })
     }

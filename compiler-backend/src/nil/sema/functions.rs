@@ -132,7 +132,7 @@ impl Body<'_, '_> {
                 let log = TableFn::Q(q_fn::Name::LogL);
                 Value::Num(ScalarExpr::Apply(log, vec![x.clone()]), Some(Ty::Q))
             }
-            _ => return Ok(Err(args)),
+            _ => return self.nilang_function(name, args, span),
         };
         Ok(Ok(value))
     }

@@ -21,6 +21,9 @@ impl Sema<'_> {
         };
         match v {
             Argument::Number(Number::Text(t)) if t == "true" || t == "false" => out.push(Type::Bool),
+            Argument::Number(Number::Text(t)) if t == "nothing" || t.starts_with("Val(") => {
+                out.push(Type::Function(t.clone()));
+            }
             Argument::Number(Number::Text(t)) if self.function_named(scope, t).is_some() => {
                 out.extend(self.function_named(scope, t).map(Type::Function));
             }

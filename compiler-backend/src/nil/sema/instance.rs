@@ -47,7 +47,7 @@ impl<'a> super::Sema<'a> {
         let mut body = Body::new(self, file, FunctionId(0), f, HashMap::new());
         let (x, ty) = match body.eval(e).ok()? {
             Value::Num(x, ty) => (x, ty),
-            v @ Value::Bool(ScalarExpr::Const(_)) => return Some(v),
+            v @ (Value::Bool(ScalarExpr::Const(_)) | Value::Function(_)) => return Some(v),
             _ => return None,
         };
         let ty = ty.unwrap_or(Ty::F);
@@ -295,6 +295,7 @@ impl Body<'_, '_> {
             arrays: Vec::new(),
             deferred: Vec::new(),
             points: None,
+            part: None,
             fixed: Default::default(),
             own_lengths: Default::default(),
             totals: HashMap::new(),

@@ -1,24 +1,17 @@
 //! Call statements: the language's own instructions (`SWAP`, `NEG`, `ROT`, …), and functions of the program.
 
-use pendula_isa::table::{Row, TableFn, int_fn};
-use pendula_isa::{Acc, Cond, Ty};
+use pendula_isa::table::TableFn;
 
-use super::assign::unchangeable;
-use super::body::{Body, Sink};
+use super::Done;
+use super::body::Body;
 use super::declare::known_as;
 use super::growing::Push;
-use super::places::distinct;
-use super::value::{Literal, ScalarExpr, Value, mem};
-use super::{Done, Stop};
-use crate::ir::{AssertKind, LocatedStmt, Mem, Operand, Place, Region, Stmt, Test, identity, invert};
+use super::value::{ScalarExpr, Value};
+use crate::ir::{Operand, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::parser::called;
-use crate::nil::types::Type;
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
-
-/// The number of words that the stack of `PUSH!` has room for.
-const STACK: u64 = 1 << 16;
 
 /// The number of operands of one of the language's own instructions.
 pub(super) fn operands(name: &str) -> Option<usize> {
@@ -53,6 +46,15 @@ impl Body<'_, '_> {
         };
         if self.stack_call(callee, inverse, dot, args, span)? {
             return Ok(());
+        }
+        // `AddConst(c)(x)`: x += c
+        if let (ExprKind::Call { callee: made, args: of, .. }, [target]) = (&callee.kind, args)
+            && let (ExprKind::Name(name), [c]) = (&made.kind, &of[..])
+            && let "AddConst" | "SubConst" = name.as_str()
+            && !self.s.by_name.contains_key(name)
+        {
+            let op = if (name == "AddConst") == inverse { ast::AssignOp::Sub } else { ast::AssignOp::Add };
+            return self.assign_stmt(op, dot, target, c, span);
         }
         // `M.f(x)`: a name with its module.
         let written = match &callee.kind {
@@ -241,7 +243,7 @@ impl Body<'_, '_> {
         known_as(&self.s.by_name, name, self.scope)
     }
 
-    fn call_named(
+    pub(super) fn call_named(
         &mut self,
         name: &str,
         inverse: bool,
@@ -307,7 +309,7 @@ impl Body<'_, '_> {
                 s.keep_views_apart(a, b, true, span)?;
             }
             let Some(lens) = lens else {
-                return s.fail(span, codes::TYPE, "a call with a point goes over arrays", "leave out the point");
+                return s.call_over_tuples(name, inverse, args, keywords, span);
             };
             s.for_each(&lens, &mut |s, indices| {
                 s.statement(|s| {
@@ -320,331 +322,5 @@ impl Body<'_, '_> {
                 })
             })
         })
-    }
-
-    /// One of the language's own instructions. Gives whether there is one with this name.
-    pub(super) fn instruction_stmt(
-        &mut self,
-        name: &str,
-        mut values: Vec<Value>,
-        spans: &[Span],
-        span: &Span,
-    ) -> Done<bool> {
-        let partner = matches!(name, "DEC" | "IROT" | "POP!" | "COPYPOP!");
-        let Some(expected) = operands(name) else { return Ok(false) };
-        if values.len() != expected {
-            let expected = pendula_isa::diagnostic::plural(expected, "argument");
-            let message = format!("`{name}` takes {expected}, found {}", values.len());
-            return self.fail(span, codes::ARGUMENTS, message, "give as many");
-        }
-        let changed = if expected == 3 { 2 } else { expected };
-        let mut places = Vec::new();
-        for (v, at) in values.iter().zip(spans).take(changed) {
-            match self.targets(v) {
-                Some(p) => places.push(p),
-                None => {
-                    let message = unchangeable(v);
-                    return self.fail(
-                        at,
-                        codes::NOT_ASSIGNABLE,
-                        message,
-                        "give a variable, an element or a field; of arrays, put a point after the name",
-                    );
-                }
-            }
-        }
-        let all: Vec<Place> = places.iter().flatten().copied().collect();
-        for p in &all {
-            self.writable(*p, span)?;
-        }
-        let shared = if name == "SWAP" { self.keep_swapped_apart(&places, span)? } else { Vec::new() };
-        if name != "SWAP" {
-            self.keep_all_apart(&all, span)?;
-        }
-        let reads = self.now.reads.clone();
-        self.keep_apart(&all, &reads, span)?;
-        for (v, at) in values.iter_mut().zip(spans).take(changed) {
-            *v = self.plain(v.clone(), name, at)?;
-        }
-        let outer = std::mem::take(&mut self.now.out);
-        let done = match name {
-            "SWAP" => self.swap(&values, &places, &shared, span),
-            "NEG" => self.neg_stmt(&values[0], span),
-            "INC" | "DEC" => self.inc(&values[0], &all, span),
-            "FLIP" => match &values[0] {
-                Value::Bool(ScalarExpr::Place(p)) => {
-                    self.accumulate(Sink::Out, *p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
-                }
-                other => {
-                    let message = format!("`FLIP` is for truth values, found {}", other.describe());
-                    self.fail(span, codes::TYPE, message, "of numbers, use `NEG` or `⊻=`")
-                }
-            },
-            "CONJ" => match &values[0] {
-                Value::Complex(_, im, Some(ty)) => self.neg_stmt(&Value::Num(im.clone(), Some(*ty)), span),
-                Value::Num(..) => Ok(()),
-                other => {
-                    let message = format!("`CONJ` is for numbers, found {}", other.describe());
-                    self.fail(span, codes::TYPE, message, "put a point after the name for arrays")
-                }
-            },
-            "INV" => self.inv(&values[0], span),
-            "ROT" | "IROT" => {
-                let angle = values.pop().ok_or(Stop)?;
-                self.rot(&values, angle, &all, span)
-            }
-            "HADAMARD" => {
-                let quarter = Value::Num(ScalarExpr::Lit(Literal::Float(std::f64::consts::FRAC_PI_4)), None);
-                self.neg_stmt(&values[1], span).and_then(|()| self.rot(&values, quarter, &all, span))
-            }
-            _ => {
-                self.fits_stack(&values[0], span)?;
-                all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY")))
-            }
-        };
-        let block = std::mem::replace(&mut self.now.out, outer);
-        done?;
-        self.now.out.extend(if partner { invert::block(&block) } else { block });
-        Ok(true)
-    }
-
-    fn permute(&mut self, row: Row, ty: Ty, args: Vec<Operand>) {
-        self.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty, args });
-    }
-
-    /// Refuses to exchange places that are the same word. A word may be exchanged with itself if this is known at run
-    /// time only: gives these words.
-    fn keep_swapped_apart(&mut self, places: &[Vec<Place>], span: &Span) -> Done<Vec<Place>> {
-        let [left, right] = places else { return Err(Stop) };
-        let mut shared = Vec::new();
-        self.keep_all_apart(left, span)?;
-        self.keep_all_apart(right, span)?;
-        for (n, a) in left.iter().enumerate() {
-            for (m, b) in right.iter().enumerate() {
-                match (a, b) {
-                    (Place::Mem(x), Place::Mem(y)) if n == m && x.region == y.region && distinct(x, y).is_none() => {
-                        shared.push(*a);
-                    }
-                    _ => self.keep_all_apart(&[*a, *b], span)?,
-                }
-            }
-        }
-        Ok(shared)
-    }
-
-    fn swap(&mut self, values: &[Value], places: &[Vec<Place>], shared: &[Place], span: &Span) -> Done<()> {
-        if values[0].type_of() != values[1].type_of() {
-            let message = format!("{} and {} cannot be exchanged", values[0].describe(), values[1].describe());
-            return self.fail(span, codes::TYPE, message, "both must have one type");
-        }
-        let types = values[0].type_of().map_or_else(Vec::new, |t| t.word_types());
-        for ((a, b), ty) in places[0].iter().zip(&places[1]).zip(types) {
-            let (a, b) = (Operand::from(*a), Operand::from(*b));
-            if !shared.iter().any(|p| Operand::from(*p) == a) {
-                self.permute(Row::Swap, Ty::Int, vec![a, b]);
-                continue;
-            }
-            // Two ancillas are used, so that a word that is exchanged with itself keeps its value: the second exchange
-            // finds zero.
-            let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
-            let checks = crate::ir::AncillaChecks::NONE;
-            for (var, free) in [(s, false), (t, false)] {
-                self.emit(Sink::Out, Stmt::Ancilla { var, free, checks });
-            }
-            for (var, word) in [(s, a), (t, b), (t, a), (s, b)] {
-                self.permute(Row::Swap, Ty::Int, vec![Operand::Var(var), word]);
-            }
-            for (var, free) in [(t, true), (s, true)] {
-                self.emit(Sink::Out, Stmt::Ancilla { var, free, checks });
-            }
-        }
-        Ok(())
-    }
-
-    fn neg_stmt(&mut self, v: &Value, span: &Span) -> Done<()> {
-        match v {
-            Value::Num(ScalarExpr::Place(p), Some(ty)) => {
-                self.permute(Row::Neg, *ty, vec![(*p).into()]);
-                Ok(())
-            }
-            Value::Num(ScalarExpr::Neg(a), ty) => self.neg_stmt(&Value::Num((**a).clone(), *ty), span),
-            Value::Complex(a, b, ty) => {
-                self.neg_stmt(&Value::Num(a.clone(), *ty), span)?;
-                self.neg_stmt(&Value::Num(b.clone(), *ty), span)
-            }
-            Value::Log(_, Some(sign)) if matches!(**sign, ScalarExpr::Place(_)) => {
-                let ScalarExpr::Place(p) = **sign else { return Err(Stop) };
-                self.accumulate(Sink::Out, p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
-            }
-            Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
-            other => {
-                let message = format!("`NEG` is for numbers, found {}", other.describe());
-                self.fail(span, codes::TYPE, message, "of truth values, use `FLIP`")
-            }
-        }
-    }
-
-    fn inc(&mut self, v: &Value, places: &[Place], span: &Span) -> Done<()> {
-        let Value::Num(x, Some(ty)) = v else {
-            let message = format!("`INC` is for numbers, found {}", v.describe());
-            return self.fail(span, codes::TYPE, message, "give a number");
-        };
-        match (ty, x) {
-            (Ty::Int, ScalarExpr::Place(p)) => {
-                self.count(*p, false);
-                Ok(())
-            }
-            (Ty::L, _) => self.fail(span, codes::FORGETS, "`INC` forgets on ULogarithmic", "multiply: `x *= 2`"),
-            (_, ScalarExpr::Neg(_)) | (Ty::Q | Ty::F, _) => {
-                let one = self.word(&Literal::Int(1), *ty, span)?;
-                let inverse = matches!(x, ScalarExpr::Neg(_));
-                self.accumulate(Sink::Out, places[0], *ty, Acc::Add, inverse, ScalarExpr::Const(one))
-            }
-            _ => Err(Stop),
-        }
-    }
-
-    /// x := 1/x.
-    fn inv(&mut self, v: &Value, span: &Span) -> Done<()> {
-        if let Value::Log(ScalarExpr::Place(p), _) = v {
-            self.permute(Row::Neg, Ty::F, vec![(*p).into()]);
-            return Ok(());
-        }
-        let Value::Num(ScalarExpr::Place(p), Some(ty @ (Ty::L | Ty::F))) = v else {
-            let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
-            return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
-        };
-        self.invert_number(Sink::Out, *p, *ty)
-    }
-
-    fn rot(&mut self, values: &[Value], angle: Value, places: &[Place], span: &Span) -> Done<()> {
-        let (
-            Value::Num(ScalarExpr::Place(a), Some(ty @ (Ty::Q | Ty::F))),
-            Value::Num(ScalarExpr::Place(b), Some(other)),
-        ) = (&values[0], &values[1])
-        else {
-            let help = "give two variables or elements of type Fixed or Float64";
-            return self.fail(span, codes::TYPE, "`ROT` turns two real numbers", help);
-        };
-        if ty != other {
-            return self.fail(span, codes::TYPE, "`ROT` turns two numbers of one type", "convert one of them");
-        }
-        self.expected_type = Some(*ty);
-        let angle = self.number_as(angle, *ty, span);
-        self.expected_type = None;
-        let angle = self.put(*ty, angle?)?;
-        let mut reads = std::mem::take(&mut self.now.reads);
-        match angle {
-            Operand::Const(_) => {}
-            Operand::Var(v) => reads.push(Place::Var(v)),
-            Operand::Mem(m) => reads.push(Place::Mem(m)),
-        }
-        self.keep_apart(places, &reads, span)?;
-        self.permute(Row::Rot, *ty, vec![(*a).into(), (*b).into(), angle]);
-        Ok(())
-    }
-
-    /// The number of the host's global stack that an expression names.
-    pub(super) fn global_stack(&mut self, e: &ast::Expr) -> Option<usize> {
-        let name = match &e.kind {
-            ExprKind::Name(name) if self.scopes.find(name).is_none() => name,
-            ExprKind::Skip(inner) | ExprKind::Const(inner) => return self.global_stack(inner),
-            ExprKind::Field(module, name) if self.is_module(module) => &name.text,
-            _ => return None,
-        };
-        let kind = name.strip_suffix("_STACK")?;
-        let known = ["GLOBAL", "FLOAT64", "FLOAT32", "INT64", "INT32", "COMPLEXF64", "COMPLEXF32", "BOOL"];
-        let kind = *known.iter().find(|known| **known == kind)?;
-        if kind == "GLOBAL" {
-            return Some(0);
-        }
-        let others = &mut self.s.stacks;
-        let at = others.iter().position(|other| *other == kind).unwrap_or_else(|| {
-            others.push(kind);
-            others.len() - 1
-        });
-        Some(at + 1)
-    }
-
-    /// Moves a word to one of the program's stacks; with `copy`, copies it.
-    fn push(&mut self, p: Place, v: &Value, copy: bool) -> Done<()> {
-        let first = self.stack as i64 * STACK.cast_signed();
-        self.s.program.stack = self.s.program.stack.max(first.cast_unsigned() + STACK);
-        let ty = super::assign::scalar_type(v).unwrap_or(Ty::Int);
-        let region = self.stack_region();
-        let counter = mem(None, None, first, region);
-        // The count has a region of its own, so that the words above it are in another one.
-        let words = Region(region.0 + 1);
-        let one = |m: Mem| Place::Mem(m);
-        let count = self.fresh("stack", Ty::Int);
-        let checks = crate::ir::AncillaChecks::NONE;
-        let id = TableFn::Int(int_fn::Name::Id);
-        let take = vec![
-            Stmt::Ancilla { var: count, free: false, checks },
-            Stmt::Update {
-                acc: Acc::Add,
-                inverse: false,
-                func: id,
-                dst: Place::Var(count),
-                args: vec![Operand::Mem(counter)],
-            },
-        ];
-        let top = Mem { base: Some(count), index: None, offset: first + 1, region: words };
-        let room = Test::int(Cond::Lt, Operand::Var(count), Operand::Const(STACK - 1));
-        let clear = Test::int(Cond::Eq, Operand::Mem(top), Operand::Const(0));
-        let full = self.reason(format!("the stack is full: it holds {} words", STACK - 1));
-        let empty = self.reason("the stack is empty".to_string());
-        let used = self.reason("the word above the stack is not zero".to_string());
-        let mut body = vec![Stmt::Assert { test: room, why: AssertKind::Bounds, reason: full }];
-        body.push(Stmt::Assert { test: clear, why: AssertKind::User, reason: used });
-        body.push(if copy {
-            let (acc, func) = (super::accumulator(ty), identity(ty));
-            Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
-        } else {
-            Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args: vec![p.into(), Operand::Mem(top)] }
-        });
-        if !copy && self.checks {
-            // The inverse moves the word back to the variable, which must be zero.
-            let reason = self.reason("the variable that takes a word from the stack must be zero before".to_string());
-            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: AssertKind::User, reason });
-        }
-        let loc = self.loc;
-        let at = |s: Vec<Stmt>| -> Vec<LocatedStmt> { s.into_iter().map(|s| s.at(loc)).collect() };
-        self.emit(Sink::Out, Stmt::With { name: self.span_name(), compute: at(take), body: at(body) });
-        self.count(one(counter), false);
-        // The inverse begins with this.
-        let some = Test::int(Cond::Ge, Operand::Mem(counter), Operand::Const(1));
-        self.emit(Sink::Out, Stmt::Assert { test: some, why: AssertKind::Bounds, reason: empty });
-        Ok(())
-    }
-
-    /// Refuses a value that the host's stack for one type does not take.
-    fn fits_stack(&mut self, v: &Value, span: &Span) -> Done<()> {
-        let Some(kind) = self.stack.checked_sub(1).and_then(|n| self.s.stacks.get(n)).copied() else { return Ok(()) };
-        let wanted = match kind {
-            _ if kind.starts_with("FLOAT") => Type::Num(Ty::F),
-            _ if kind.starts_with("INT") => Type::Num(Ty::Int),
-            _ if kind.starts_with("COMPLEX") => Type::Complex(Ty::F),
-            _ => Type::Bool,
-        };
-        if v.type_of().as_ref() == Some(&wanted) {
-            return Ok(());
-        }
-        let message = format!("`{kind}_STACK` is for {wanted}, found {}", v.describe());
-        self.fail(span, codes::TYPE, message, "use the stack of its type, or `GLOBAL_STACK`")
-    }
-
-    /// The region of the stack's count; the region of its words is the next one.
-    fn stack_region(&mut self) -> Region {
-        let name = match self.stack {
-            0 => "stack".to_string(),
-            n => format!("stack {n}"),
-        };
-        if let Some(n) = self.f.regions.iter().position(|r| r.name == name && r.ty == Ty::Int) {
-            return Region(n as u32);
-        }
-        let first = self.region(&name, Ty::Int);
-        self.region(&format!("{name} words"), Ty::Int);
-        first
     }
 }

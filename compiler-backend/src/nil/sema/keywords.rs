@@ -1,11 +1,14 @@
 //! The keywords of calls.
 
+use std::collections::HashMap;
+
 use super::body::Body;
 use super::call::is_constant;
 use super::value::Value;
 use super::{Done, Stop};
 use crate::nil::ast::{self, Span};
 use crate::nil::codes;
+use crate::nil::types::Type;
 
 /// A keyword of a call: its name, and its value if it is known, or else its expression.
 type Keyword<'e> = (ast::Name, Option<Value>, Option<&'e ast::Expr>);
@@ -26,6 +29,26 @@ impl Body<'_, '_> {
             }
         }
         Ok(keys)
+    }
+
+    /// The defaults of the last parameters, for which a call has no arguments.
+    pub(super) fn add_defaults(
+        &mut self,
+        n: usize,
+        bound: &HashMap<String, Type>,
+        (values, types, spans): (&mut Vec<Value>, &mut Vec<Type>, &mut Vec<Span>),
+        span: &Span,
+    ) -> Done<()> {
+        let f = self.s.definitions[n].ast;
+        for param in f.params.iter().skip(values.len()).filter(|p| !p.rest) {
+            let Some(default) = &param.default else { return Err(Stop) };
+            let value = self.default(n, values, default)?;
+            let written = param.ty.as_ref().and_then(|e| super::names(&self.s.structs, bound).resolve(e).ok());
+            types.push(written.or_else(|| value.type_of()).ok_or(Stop)?);
+            values.push(value);
+            spans.push(span.clone());
+        }
+        Ok(())
     }
 
     /// The keyword arguments of a call, with the defaults of the missing ones.

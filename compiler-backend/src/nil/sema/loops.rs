@@ -40,10 +40,11 @@ impl Body<'_, '_> {
         reversed: bool,
     ) -> Done<()> {
         let blocks = std::mem::take(&mut self.blocks);
+        let (range, from_end) = self.turned(range).map_or((range, false), |of| (of, true));
         let elements = self.statement(|s| {
             let before = s.now.pre.len();
             s.expected_type = Some(Ty::Int);
-            let value = s.eval(range);
+            let value = s.eval(range).and_then(|v| if from_end { s.backward(v, &range.span) } else { Ok(v) });
             s.expected_type = None;
             let (first, step, last) = match value {
                 Ok(Value::Range(a, k, b)) => {
@@ -107,7 +108,36 @@ impl Body<'_, '_> {
             s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body, blocks });
             Ok(None)
         })?;
-        elements.map_or(Ok(()), |of| self.for_elements(var, (range, of), body, reversed))
+        elements.map_or(Ok(()), |of| self.for_elements(var, (range, of), body, (reversed, from_end)))
+    }
+
+    /// `x` of a loop over `reverse(x)`.
+    fn turned<'e>(&self, range: &'e ast::Expr) -> Option<&'e ast::Expr> {
+        let ExprKind::Call { callee, dot: false, args, keywords } = &range.kind else { return None };
+        match (&callee.kind, &args[..]) {
+            (ExprKind::Name(name), [of]) if name == "reverse" && keywords.is_empty() => {
+                (!self.s.by_name.contains_key(name) && !self.s.hosts.contains_key(name.as_str())).then_some(of)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a loop over `reverse(x)` goes over; an array is gone through from the end later.
+    fn backward(&mut self, of: Value, span: &ast::Span) -> Done<Value> {
+        match of {
+            Value::Tuple(mut parts) => {
+                parts.reverse();
+                Ok(Value::Tuple(parts))
+            }
+            Value::Range(first, step, last) if self.fold((*step).clone()) == ScalarExpr::int(1) => {
+                Ok(Value::Range(last, Box::new(ScalarExpr::int(-1)), first))
+            }
+            of @ Value::Array(_) => Ok(of),
+            other => {
+                let message = format!("a loop does not go through {} from the end", other.describe());
+                self.fail(span, codes::TYPE, message, "it does so with arrays, tuples and ranges whose step is 1")
+            }
+        }
     }
 
     /// The turns of a loop whose variable is the index of a tuple: the parts of a tuple may differ in type, so there is one
@@ -175,7 +205,7 @@ impl Body<'_, '_> {
         var: &ast::Name,
         (range, of): (&ast::Expr, Value),
         body: &[ast::Stmt],
-        reversed: bool,
+        (reversed, from_end): (bool, bool),
     ) -> Done<()> {
         match of {
             Value::Array(view) if view.keyed => {
@@ -209,8 +239,14 @@ impl Body<'_, '_> {
         // No name of the source has a point.
         let index = ast::Name { text: format!("{}.number", var.text), span: var.span.clone() };
         let last = invert::call("length", vec![range.clone()], &range.span);
-        let first = expr(ExprKind::Int("1".to_string()));
-        let indices = expr(ExprKind::Range { first: Box::new(first), step: None, last: Box::new(last) });
+        let one = || Box::new(expr(ExprKind::Int("1".to_string())));
+        let indices = match from_end {
+            false => expr(ExprKind::Range { first: one(), step: None, last: Box::new(last) }),
+            true => {
+                let step = Some(Box::new(expr(ExprKind::Unary(ast::Unary::Minus, one()))));
+                expr(ExprKind::Range { first: Box::new(last), step, last: one() })
+            }
+        };
         let copy = |free: bool| {
             let element = expr(ExprKind::Index(Box::new(range.clone()), vec![name(&index.text)]));
             let target = ast::Expr { kind: ExprKind::Name(var.text.clone()), span: var.span.clone() };

@@ -77,7 +77,8 @@ impl Sema<'_> {
             });
         }
         // A definition for just so many arguments fits better than one for any number.
-        all.push(if rest.is_some() { Fit::ANY } else { Fit::EXACT });
+        let open = rest.is_some_and(|p| p.count.is_none()) || rest.is_none() && types.len() < f.params.len();
+        all.push(if open { Fit::ANY } else { Fit::EXACT });
         Some((all, names.bound))
     }
 

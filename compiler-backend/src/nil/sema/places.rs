@@ -19,7 +19,7 @@ impl Body<'_, '_> {
         fn one(x: &ScalarExpr) -> Option<Place> {
             match x {
                 ScalarExpr::Place(p) => Some(*p),
-                ScalarExpr::Neg(a) | ScalarExpr::Viewed(_, a) => one(a),
+                ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Viewed(_, a) => one(a),
                 // The view of a logarithm: the number itself changes.
                 ScalarExpr::Apply(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
                     one(args.first()?)

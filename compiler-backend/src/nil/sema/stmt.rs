@@ -328,39 +328,6 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// What a condition comes to that depends on lengths of tuples and numbers only.
-    fn decided(&mut self, condition: &ast::Condition) -> Option<bool> {
-        fn is_of_lengths(s: &Body<'_, '_>, e: &ast::Expr, any: &mut bool) -> bool {
-            match &e.kind {
-                ExprKind::Int(_) => true,
-                ExprKind::Binary { dot: false, left, right, .. } => {
-                    is_of_lengths(s, left, any) && is_of_lengths(s, right, any)
-                }
-                ExprKind::Unary(ast::Unary::Not, inner) => is_of_lengths(s, inner, any),
-                ExprKind::Call { callee, dot: false, args, .. } => match (&callee.kind, &args[..]) {
-                    (ExprKind::Name(f), [ast::Expr { kind: ExprKind::Name(of), .. }]) if f == "length" => {
-                        *any = true;
-                        let found = s.scopes.find(of).and_then(|n| s.scopes.get(n));
-                        matches!(found.map(|b| &b.value), Some(Value::Tuple(_)))
-                    }
-                    _ => false,
-                },
-                _ => false,
-            }
-        }
-        let mut any = false;
-        if condition.post.as_ref().is_some_and(|post| *post != condition.pre)
-            || !is_of_lengths(self, &condition.pre, &mut any)
-            || !any
-        {
-            return None;
-        }
-        let found = self.s.diagnostics.len();
-        let (compute, value) = self.computed(|s| s.truth(&condition.pre));
-        self.s.diagnostics.truncate(found);
-        value.ok().filter(|_| compute.is_empty()).and_then(|x| known_truth(&x))
-    }
-
     /// Refuses a condition whose inputs are changed by the branches.
     fn unchanged(&mut self, c: &Condition, blocks: &[&Block], span: &Span) -> Done<()> {
         let written = &self.s.written;
@@ -512,21 +479,4 @@ fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
 
 fn number_of(t: &Type) -> Option<Ty> {
     if let Type::Num(ty) = t { Some(*ty) } else { None }
-}
-
-/// What a condition of constants comes to.
-fn known_truth(x: &ScalarExpr) -> Option<bool> {
-    match x {
-        ScalarExpr::Const(w) => Some(*w != 0),
-        ScalarExpr::Not(x) => known_truth(x).map(|x| !x),
-        ScalarExpr::And(a, b) => Some(known_truth(a)? && known_truth(b)?),
-        ScalarExpr::Or(a, b) => Some(known_truth(a)? || known_truth(b)?),
-        ScalarExpr::Cmp(cond, Ty::Int, a, b) => match (&**a, &**b) {
-            (ScalarExpr::Const(a), ScalarExpr::Const(b)) => {
-                Some(cond.holds(Some(a.cast_signed().cmp(&b.cast_signed()))))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
 }

@@ -67,6 +67,17 @@ impl Body<'_, '_> {
                 let kind = ExprKind::Adjoint(Box::new(a.clone()));
                 self.eval(&ast::Expr { kind, span: span.clone() })
             }
+            ExprKind::Name(name) if name == "INC" || name == "DEC" => {
+                let one = ast::Expr { kind: ExprKind::Int("1".to_string()), span: view.span.clone() };
+                self.plus_view(a, &one, name == "DEC", span)
+            }
+            ExprKind::Name(name) if name == "FLIP" => match self.eval(a)? {
+                Value::Bool(x) => Ok(Value::Bool(super::expr::not(x))),
+                other => {
+                    let message = format!("`FLIP` is for truth values, found {}", other.describe());
+                    self.fail(span, codes::TYPE, message, "of numbers, use `NEG`")
+                }
+            },
             ExprKind::Name(name) if name == "INV" => match self.eval(a)? {
                 Value::Num(x, Some(ty @ (Ty::L | Ty::F))) => {
                     Ok(Value::Num(ScalarExpr::Viewed(Lens::Inverse(ty), Box::new(x)), Some(ty)))
@@ -205,6 +216,10 @@ impl Body<'_, '_> {
                 Value::Complex(re, one(im, ty)?, Some(ty))
             }
             Value::Log(log, sign) => Value::Log(one(log, Ty::F)?, sign),
+            Value::Bool(ScalarExpr::Not(_)) => {
+                let message = format!("`{name}` cannot change a truth value through this view");
+                return self.fail(span, codes::NOT_ASSIGNABLE, message, "change the variable itself");
+            }
             Value::Struct(s, parts) => {
                 Value::Struct(s, parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?)
             }

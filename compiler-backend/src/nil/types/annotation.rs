@@ -206,8 +206,10 @@ impl Names<'_> {
                 return Ok(Type::Tuple(parts));
             }
             "NTuple" => {
-                if let [ast::TypeArg::Number(n, _), ast::TypeArg::Type(t)] = e.args.as_slice() {
-                    let n = usize::try_from(*n).ok().filter(|n| (1..=64).contains(n));
+                if let [n, ast::TypeArg::Type(t)] = e.args.as_slice()
+                    && let Some(n) = self.number_arg(n)
+                {
+                    let n = usize::try_from(n).ok().filter(|n| (1..=64).contains(n));
                     let n = n.ok_or_else(|| TypeProblem::Arguments(name.to_string()))?;
                     let part = self.resolve(t)?;
                     self.bounded(around(std::iter::repeat_n(&part, n)))?;
@@ -221,7 +223,10 @@ impl Names<'_> {
             let args = if name == "Dict" { e.args.get(1..).unwrap_or(&[]) } else { &e.args };
             let (element, type_args) = match args {
                 [ast::TypeArg::Type(t)] => (self.resolve(t)?, None),
-                [ast::TypeArg::Type(t), ast::TypeArg::Number(n, _)] => (self.resolve(t)?, u8::try_from(*n).ok()),
+                [ast::TypeArg::Type(t), n] => {
+                    let Some(n) = self.number_arg(n) else { return Err(TypeProblem::Abstract(name.to_string())) };
+                    (self.resolve(t)?, u8::try_from(n).ok())
+                }
                 _ => return Err(TypeProblem::Abstract(name.to_string())),
             };
             let dims = dims.or(type_args).ok_or_else(|| TypeProblem::Abstract(name.to_string()))?;
@@ -298,7 +303,9 @@ impl Names<'_> {
         match (name, t) {
             ("Any", _) => return Some(Fit::ANY),
             ("Union", _) => return self.union(e, t, free),
-            ("Function", Type::Function(_)) => return Some(Fit::KIND),
+            ("Function", Type::Function(name)) => return (!super::is_single(name)).then_some(Fit::KIND),
+            ("Nothing", Type::Function(name)) => return (name == "nothing").then_some(Fit::EXACT),
+            ("Val", Type::Function(name)) => return self.names_val(e, name, free),
             ("typeof", Type::Function(_)) => return Some(Fit::NARROW),
             ("Type", Type::Function(name)) => return self.names_type(e, name, free),
             ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
@@ -330,10 +337,8 @@ impl Names<'_> {
                 return None;
             }
             let args = if name == "Dict" { e.args.get(1..).unwrap_or(&[]) } else { &e.args };
-            if let Some(ast::TypeArg::Number(n, _)) = args.get(1)
-                && *n != i64::from(*dims)
-            {
-                return None;
+            if let Some(arg) = args.get(1) {
+                self.names_value(arg, &dims.to_string(), free)?;
             }
             return self.inside(args.first(), element, free, array_fit(name, wanted));
         }
@@ -368,11 +373,52 @@ impl Names<'_> {
 
     /// How well `NTuple{N, T}` fits.
     fn equal_parts(&mut self, e: &ast::TypeExpr, parts: &[Type], free: &[ast::TypeParam]) -> Option<Fit> {
-        if matches!(e.args.first(), Some(ast::TypeArg::Number(n, _)) if usize::try_from(*n) != Ok(parts.len())) {
-            return None;
+        if let Some(arg) = e.args.first() {
+            self.names_value(arg, &parts.len().to_string(), free)?;
         }
         let fits: Option<Vec<Fit>> = parts.iter().map(|t| self.inside(e.args.get(1), t, free, Fit::NARROW)).collect();
         fits.map(|fits| fits.into_iter().min().unwrap_or(Fit::KIND))
+    }
+
+    /// How well `Val{N}` fits.
+    fn names_val(&mut self, e: &ast::TypeExpr, name: &str, free: &[ast::TypeParam]) -> Option<Fit> {
+        let inner = name.strip_prefix("Val(")?.strip_suffix(')')?;
+        let Some(arg) = e.args.first() else { return Some(Fit::NARROW) };
+        self.names_value(arg, inner, free).map(|fit| Fit::NARROW.with(fit))
+    }
+
+    /// How well a number or a symbol as a type argument fits a value; a type variable is bound to it.
+    fn names_value(&mut self, arg: &ast::TypeArg, value: &str, free: &[ast::TypeParam]) -> Option<Fit> {
+        let fits = |other: &str| (other == value).then_some(Fit::EXACT);
+        match arg {
+            ast::TypeArg::Number(n, _) => fits(&n.to_string()),
+            ast::TypeArg::Type(t) => {
+                let name = t.name.text.as_str();
+                match self.bound.get(name) {
+                    Some(Type::Function(other)) => fits(other),
+                    Some(_) => None,
+                    None if free.iter().any(|p| p.name.text == name) => {
+                        self.bound.insert(name.to_string(), Type::Function(value.to_string()));
+                        Some(Fit::VARIABLE)
+                    }
+                    None if name.starts_with(':') || super::is_single(name) => fits(name),
+                    None => Some(Fit::ANY),
+                }
+            }
+            ast::TypeArg::Of(_) => None,
+        }
+    }
+
+    /// The number that a type argument is.
+    fn number_arg(&self, arg: &ast::TypeArg) -> Option<i64> {
+        match arg {
+            ast::TypeArg::Number(n, _) => Some(*n),
+            ast::TypeArg::Type(t) => match self.bound.get(&t.name.text)? {
+                Type::Function(number) => number.parse().ok(),
+                _ => None,
+            },
+            ast::TypeArg::Of(_) => None,
+        }
     }
 
     /// How well `Union{A, B}` fits: as a family of types, however few it has.

@@ -5,10 +5,10 @@ using NiLang
 const add = PlusEq(identity)
 const g = 3
 const g = 4
-function other(x::Vector; k = g, n) #! P0461 host code is skipped: 3 statements
+function other(x::Vector; k = g, n)
     x .* k
 end
-@testset "one" begin
+@testset "one" begin #! P0461 host code is skipped: 2 statements
     k = 3
     two, half = 2, 0.5
     @instr add(1, 2)
