@@ -20,11 +20,20 @@ fn directives<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
         .collect()
 }
 
-/// Runs a program with an entry point, arguments and a loss.
-fn outcome(name: &str, text: &str, (entry, arguments, loss): (Option<&str>, &str, Option<&str>)) -> Outcome {
-    let program = || match entry {
-        Some(entry) => pendula::text(name, text).entry(entry),
-        None => pendula::text(name, text),
+/// Runs a program with an entry point, arguments, a loss, and the types of its parameters if they are given.
+fn outcome(
+    name: &str,
+    text: &str,
+    (entry, arguments, loss): (Option<&str>, &str, Option<&str>),
+    types: &[String],
+) -> Outcome {
+    let program = || {
+        let program = pendula::text(name, text);
+        let program = if types.is_empty() { program } else { program.types(types.iter().map(String::as_str)) };
+        match entry {
+            Some(entry) => program.entry(entry),
+            None => program,
+        }
     };
     let values = |all: &[(String, Value)]| all.iter().map(|(_, v)| v.clone()).collect::<Vec<Value>>();
     let run = program().run(arguments).ok().map(|run| values(run.values()));
@@ -46,7 +55,9 @@ fn it_gives_the_same_results_and_gradients() {
         let one = |key| directives(&text, key).first().copied();
         let loss = one("grad").and_then(|grad| grad.split_whitespace().next());
         let how = (one("entry"), one("args").unwrap_or_default(), loss);
-        let (before, after) = (outcome("f.jl", &text, how), outcome("f.nil", &made, how));
+        let types = one("types").map(|types| pendula::arguments::split(types, ',').expect("types"));
+        let types: Vec<String> = types.unwrap_or_default().iter().map(|t| t.trim().to_string()).collect();
+        let (before, after) = (outcome("f.jl", &text, how, &types), outcome("f.nil", &made, how, &types));
         assert!(before.0.is_some(), "{}", path.display());
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{}\n{made}", path.display());
         runs += 1;
@@ -146,7 +157,7 @@ end
     let made = plain("f.jl", text, &Budget::default(), false);
     let plain = made.text.unwrap_or_else(|| panic!("{:#?}", made.diagnostics));
     for line in [8, 28] {
-        let of = |name, text, entry: String| outcome(name, text, (Some(&entry), "1.5,2.5,0.5", Some("y.log")));
+        let of = |name, text, entry: String| outcome(name, text, (Some(&entry), "1.5,2.5,0.5", Some("y.log")), &[]);
         let before = of("f.jl", text, format!("f@{line}"));
         let after = of("f.nil", &plain, format!("f_{line}"));
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{plain}");
