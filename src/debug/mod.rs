@@ -29,6 +29,7 @@ mod expr;
 mod locals;
 mod timeline;
 mod view;
+mod written;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
