@@ -59,7 +59,7 @@ fn by_heat(program: &Program) -> (Vec<u32>, u32) {
 
 /// A session with breakpoints that never stop.
 fn session<'p>(program: &'p Program, addresses: &[u32]) -> Session<'p> {
-    let mut session = Session::new(machine(program), None, || false);
+    let mut session = Session::new(machine(program), None, |_| false);
     for at in addresses {
         let number = session.break_at(Location::Address(*at)).expect("an address");
         session.breakpoint(number).expect("it is there").condition = Some("r1 != r1".to_string());

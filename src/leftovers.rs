@@ -22,15 +22,17 @@ use pendula_vm::{ConfigError, Machine, Snapshot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::state::values::{self, Place};
+pub(crate) use footprint::memory_of;
 pub use footprint::{Footprint, footprint};
 use footprint::{count, words_of};
 use names::{Name, Names, SlotNames};
 use observer::Observer;
+pub(crate) use touched::Touched;
 
 /// The maximum number of instructions whose contents are followed; later behaviour is assumed to be similar.
 const STEPS: u64 = 1 << 22;
 /// The maximum number of instructions whose addresses are.
-const ADDRESSES: u64 = 1 << 26;
+pub(crate) const ADDRESSES: u64 = 1 << 26;
 /// The maximum number of names within a routine; it bounds the memory.
 const NAMES: usize = 1 << 21;
 /// Above this number of names, they are discarded when no routine is open. What the whole program leaves is not known then.

@@ -3,3 +3,6 @@
 mod commands;
 mod dap;
 mod random;
+// The terminal is that of `script`, which is different elsewhere.
+#[cfg(target_os = "linux")]
+mod screen;

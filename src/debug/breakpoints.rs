@@ -5,13 +5,12 @@ use std::cell::RefCell;
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Flow;
 use pendula_isa::types::Reg;
-use pendula_vm::Machine;
 
 use super::code::Code;
-use super::expr::Value;
+use super::hits::{Found, Goal, Watching, hits, holds};
 use super::timeline::Arrival;
 use super::view::{ELEMENTS, View};
-use super::{Halt, Session, is_backward};
+use super::{Halt, Session};
 use crate::state::values::{self, Location as At, Place};
 
 /// Where a run stops.
@@ -62,7 +61,7 @@ pub struct Breakpoint {
 
 impl Breakpoint {
     /// Whether it stops before an instruction at which a statement begins or not.
-    fn is_at(&self, code: &Code<'_>, after: Option<u32>, at: u32, back: bool) -> bool {
+    pub(super) fn is_at(&self, code: &Code<'_>, after: Option<u32>, at: u32, back: bool) -> bool {
         match &self.kind {
             BreakpointKind::Code { addresses, line, .. } => {
                 addresses.contains(&at) && (line.is_none() || code.begins(after, at, back))
@@ -71,63 +70,12 @@ impl Breakpoint {
         }
     }
 
-    fn watched(&self) -> Option<&Place> {
+    pub(super) fn watched(&self) -> Option<&Place> {
         match &self.kind {
             BreakpointKind::Watch(place) => Some(place),
             BreakpointKind::Code { .. } => None,
         }
     }
-}
-
-/// What watched places hold at a moment.
-type Held = Vec<Vec<u64>>;
-
-/// What a movement came to.
-#[derive(Clone)]
-enum Found {
-    /// A breakpoint in the code.
-    Code(u32),
-    /// A place that has changed: the breakpoint's number, and the words before and after.
-    Change { number: u32, words: [Vec<u64>; 2] },
-}
-
-impl Found {
-    fn number(&self) -> u32 {
-        match self {
-            Found::Code(number) | Found::Change { number, .. } => *number,
-        }
-    }
-}
-
-/// What the watched places hold.
-fn holdings(machine: &Machine<'_>, watched: &[(u32, Place)]) -> Held {
-    watched.iter().map(|(_, place)| values::words(machine, place).into_owned()).collect()
-}
-
-/// The watched places that have changed since they were looked at last.
-fn changed(machine: &Machine<'_>, watched: &[(u32, Place)], held: &mut Held) -> Vec<Found> {
-    let mut found = Vec::new();
-    for ((number, place), held) in watched.iter().zip(held) {
-        let now = values::words(machine, place);
-        if *now != **held {
-            let before = std::mem::replace(held, now.into_owned());
-            found.push(Found::Change { number: *number, words: [before, held.clone()] });
-        }
-    }
-    found
-}
-
-/// The breakpoints in the code at which a machine is.
-fn hits(breakpoints: &[Breakpoint], view: View<'_>, after: Option<u32>) -> impl Iterator<Item = Found> {
-    let (at, back) = (view.machine.pc(), is_backward(view.machine));
-    let is = move |b: &&Breakpoint| b.enabled && at.is_some_and(|at| b.is_at(view.code, after, at, back));
-    breakpoints.iter().filter(is).map(|b| Found::Code(b.number))
-}
-
-/// Whether a breakpoint stops here by its condition. One that cannot be evaluated does not hide that the run came here.
-fn holds(breakpoints: &[Breakpoint], view: View<'_>, number: u32) -> bool {
-    let condition = breakpoints.iter().find(|b| b.number == number).and_then(|b| b.condition.as_ref());
-    condition.is_none_or(|condition| view.evaluate(condition).map_or(true, Value::is_true))
 }
 
 impl Session<'_> {
@@ -276,14 +224,14 @@ impl Session<'_> {
         self.breakpoints.clear();
     }
 
-    /// Sets the instructions at which the machine must stop for the breakpoints.
-    fn set_stops(&mut self) {
+    /// Sets the instructions at which the machine must stop: for the breakpoints, and to reach a goal.
+    fn set_stops(&mut self, goal: Option<Goal>) {
         let enabled = || self.breakpoints.iter().filter(|b| b.enabled);
         let addresses = enabled().filter_map(|b| match &b.kind {
             BreakpointKind::Code { addresses, .. } => Some(addresses),
             BreakpointKind::Watch(_) => None,
         });
-        let before: Vec<u32> = addresses.flatten().copied().collect();
+        let before: Vec<u32> = addresses.flatten().copied().chain(goal.map(|goal| goal.at)).collect();
         let watched: Vec<&Place> = enabled().filter_map(Breakpoint::watched).collect();
         let after = if watched.is_empty() { Vec::new() } else { self.writers(&watched) };
         self.line.set_stops(&before, &after);
@@ -321,24 +269,33 @@ impl Session<'_> {
 
     /// Runs on to the next breakpoint, or to the end.
     pub fn go_on(&mut self) -> Halt {
-        self.set_stops();
-        let watched = self.watches();
-        let mut held = holdings(self.machine(), &watched);
+        self.run_to(None)
+    }
+
+    /// Runs on to the next breakpoint, to a goal, or to the end.
+    pub(super) fn run_to(&mut self, goal: Option<Goal>) -> Halt {
+        self.set_stops(goal);
+        let mut watching = Watching::new(&self.breakpoints);
+        watching.look(self.machine());
         let halt = loop {
-            let (mut found, breakpoints) = (Vec::new(), &self.breakpoints);
+            let (mut found, mut reached, breakpoints) = (Vec::new(), false, &self.breakpoints);
             let (code, store, locals) = (&self.code, self.store, self.locals.as_ref());
             let arrival = self.line.on(&mut |machine, after, _| {
                 let view = View { machine, code, store, locals };
-                found = changed(machine, &watched, &mut held);
+                found = watching.changed(machine);
                 found.extend(hits(breakpoints, view, after));
                 found.retain(|f| holds(breakpoints, view, f.number()));
-                !found.is_empty()
+                reached = goal.is_some_and(|goal| goal.is_reached(machine));
+                reached || !found.is_empty()
             });
             if arrival != Arrival::Stop {
                 break Halt::Arrived(arrival);
             }
             if let Some(found) = found.into_iter().find(|f| self.stops_at(f.number(), Way::On)) {
                 break self.halt(found);
+            }
+            if reached {
+                break Halt::Arrived(Arrival::There);
             }
         };
         self.line.set_stops(&[], &[]);
@@ -349,40 +306,61 @@ impl Session<'_> {
     /// Goes back to the last breakpoint, or to the start. Where a watched place changed, it goes to before the change; a condition is about the moment after it, as on the
     /// way forward.
     pub fn go_back(&mut self) -> Halt {
-        self.set_stops();
-        let watched = self.watches();
+        self.set_stops(None);
+        let watching = RefCell::new(Watching::new(&self.breakpoints));
         // The breakpoint at which the session is, is none to go back to.
         let from = self.line.now();
-        let (held, mut last) = (RefCell::new(Vec::new()), Vec::new());
+        let mut last = Vec::new();
         let breakpoints = &self.breakpoints;
         let (code, store, locals) = (&self.code, self.store, self.locals.as_ref());
-        let arrival = self.line.back(
-            &mut |machine| *held.borrow_mut() = holdings(machine, &watched),
-            &mut |machine, after, now| {
-                let view = View { machine, code, store, locals };
-                let mut found = changed(machine, &watched, &mut held.borrow_mut());
-                if now < from {
-                    found.extend(hits(breakpoints, view, after));
-                }
-                found.retain(|f| holds(breakpoints, view, f.number()));
-                let accepted = !found.is_empty();
-                if accepted {
-                    last = found;
-                }
-                accepted
-            },
-        );
+        let arrival = self.line.back(&mut |machine| watching.borrow_mut().look(machine), &mut |machine, after, now| {
+            let view = View { machine, code, store, locals };
+            let mut found = watching.borrow_mut().changed(machine);
+            if now < from {
+                found.extend(hits(breakpoints, view, after));
+            }
+            found.retain(|f| holds(breakpoints, view, f.number()));
+            let accepted = !found.is_empty();
+            if accepted {
+                last = found;
+            }
+            accepted
+        });
         let halt = match last.into_iter().next().filter(|_| arrival == Arrival::Stop) {
             None => Halt::Arrived(arrival),
             Some(found) => {
                 if matches!(found, Found::Change { .. }) {
                     self.line.go_to(self.line.now().saturating_sub(1));
                 }
-                self.stops_at(found.number(), Way::Back);
-                self.halt(found)
+                self.halt_back(found)
             }
         };
         self.line.set_stops(&[], &[]);
+        halt
+    }
+
+    /// What the watched places hold, if there are some.
+    pub(super) fn begin_watching(&self) -> Option<Watching> {
+        let mut watching = Watching::new(&self.breakpoints);
+        watching.look(self.machine());
+        Some(watching).filter(|watching| !watching.is_empty())
+    }
+
+    /// Stops if a watched place has changed since it was looked at last.
+    pub(super) fn look_at_watched(&mut self, watching: &mut Watching) -> Option<Halt> {
+        let found = watching.changed(self.line.machine());
+        let view = self.view();
+        let found: Vec<Found> = found.into_iter().filter(|f| holds(&self.breakpoints, view, f.number())).collect();
+        let found = found.into_iter().find(|f| self.stops_at(f.number(), Way::On))?;
+        let halt = self.halt(found);
+        self.forget_used();
+        Some(halt)
+    }
+
+    /// Notes that a breakpoint was come to on the way back.
+    pub(super) fn halt_back(&mut self, found: Found) -> Halt {
+        self.stops_at(found.number(), Way::Back);
+        let halt = self.halt(found);
         self.forget_used();
         halt
     }
@@ -404,11 +382,6 @@ impl Session<'_> {
                 Halt::Changed { number, before: text(&before), after: text(&after) }
             }
         }
-    }
-
-    fn watches(&self) -> Vec<(u32, Place)> {
-        let watch = |b: &Breakpoint| Some((b.number, b.watched()?.clone()));
-        self.breakpoints.iter().filter(|b| b.enabled).filter_map(watch).collect()
     }
 
     /// Whether a breakpoint that was come to stops, if it is not to be passed over on the way forward.

@@ -14,7 +14,7 @@
 //! let assembly = pendula::asm::assemble::assemble("n.rasm", source.to_string(), &Default::default());
 //! let program = pendula::vm::Program::new(assembly.module.expect("no errors"), true)?;
 //! let machine = pendula::vm::Machine::new(&program, &Default::default())?;
-//! let mut session = pendula::debug::Session::new(machine, None, || false);
+//! let mut session = pendula::debug::Session::new(machine, None, |_| false);
 //! session.go_on();
 //! assert_eq!(session.evaluate("n")?.to_string(), "7");
 //! // Back to where `n` was written last.
@@ -26,12 +26,13 @@
 mod breakpoints;
 mod code;
 mod expr;
+mod hits;
 mod locals;
 mod timeline;
 mod view;
 mod written;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use pendula_compiler::janus::store::Variable;
@@ -47,8 +48,10 @@ pub use timeline::{Arrival, EVENTS, Timeline};
 pub use view::Frame;
 
 use code::is_call;
+use hits::{Goal, Hits, Names};
 use locals::Locals;
 
+use crate::leftovers::{ADDRESSES, Touched, memory_of};
 use crate::load::CompiledSource;
 
 /// Why a session stopped where it is.
@@ -94,8 +97,13 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    /// A session with a machine that is about to run; `source` is what compiling the program gave, if it was compiled. `pause` is asked during long movements whether to stop.
-    pub fn new(machine: Machine<'p>, source: Option<&'p CompiledSource>, pause: impl Fn() -> bool + 'p) -> Session<'p> {
+    /// A session with a machine that is about to run; `source` is what compiling the program gave, if it was compiled. During long movements, `pause` is told the
+    /// moment and says whether to stop there.
+    pub fn new(
+        machine: Machine<'p>,
+        source: Option<&'p CompiledSource>,
+        pause: impl Fn(u64) -> bool + 'p,
+    ) -> Session<'p> {
         Session::of(Timeline::new(machine, pause), source)
     }
 
@@ -153,7 +161,7 @@ impl<'p> Session<'p> {
             && let Some(at) = at
             && self.calls(at)
         {
-            return Halt::Arrived(self.over_call(at));
+            return self.over_call(at);
         }
         Halt::Arrived(self.line.step().err().unwrap_or(Arrival::There))
     }
@@ -173,30 +181,30 @@ impl<'p> Session<'p> {
         self.code.module().code.get(at as usize).is_some_and(is_call)
     }
 
-    /// Runs a call, until it has returned.
-    fn over_call(&mut self, at: u32) -> Arrival {
+    /// Runs a call, until it has returned, or to a breakpoint within it.
+    fn over_call(&mut self, at: u32) -> Halt {
         let (sp, back) = (self.machine().registers()[Reg::SP.index()], self.is_backward());
-        let Some(after) = self.code.after_call(at, back) else {
-            return self.line.step().err().unwrap_or(Arrival::There);
-        };
-        self.line.set_stops(&[after], &[]);
-        let arrival = self
-            .line
-            .on(&mut |machine, _, _| machine.registers()[Reg::SP.index()] == sp && is_backward(machine) == back);
-        self.line.set_stops(&[], &[]);
-        if arrival == Arrival::Stop { Arrival::There } else { arrival }
+        match self.code.after_call(at, back) {
+            Some(at) => self.run_to(Some(Goal { at, sp, back })),
+            None => Halt::Arrived(self.line.step().err().unwrap_or(Arrival::There)),
+        }
     }
 
     /// Runs to the beginning of the next statement.
     pub fn step(&mut self, calls: Calls) -> Halt {
         let mut looks = 0u32;
+        let mut watching = self.begin_watching();
         loop {
             let at = self.machine().pc();
             let arrival = match at {
                 Some(at) if calls == Calls::Over && self.calls(at) && !self.code.is_around(at) => {
                     match self.over_call(at) {
-                        Arrival::There => Ok(at),
-                        other => Err(other),
+                        Halt::Arrived(Arrival::There) => {
+                            watching = self.begin_watching();
+                            Ok(at)
+                        }
+                        Halt::Arrived(other) => Err(other),
+                        halt => return halt,
                     }
                 }
                 _ => self.line.step(),
@@ -205,6 +213,9 @@ impl<'p> Session<'p> {
                 Ok(after) => after,
                 Err(arrival) => return Halt::Arrived(arrival),
             };
+            if let Some(halt) = watching.as_mut().and_then(|watching| self.look_at_watched(watching)) {
+                return halt;
+            }
             let Some(here) = self.machine().pc() else { return Halt::Arrived(Arrival::End) };
             if self.code.begins(Some(after), here, self.is_backward()) {
                 return Halt::Arrived(Arrival::There);
@@ -220,17 +231,28 @@ impl<'p> Session<'p> {
     pub fn step_back(&mut self, calls: Calls) -> Halt {
         match calls {
             Calls::Into => {
-                let (code, last) = (&self.code, Cell::new(None));
+                let code = &self.code;
+                let names = Names { code, store: self.store, locals: self.locals.as_ref() };
+                let mut hits = Hits::of_watched(names, &self.breakpoints);
+                // The last moment of a part: a statement begins there, or a watched place is about to change.
+                let last = RefCell::new(None);
                 let arrival = self.line.search_back(
                     &mut |machine, look| {
+                        if let Some((moment, found)) = hits.at(machine, look) {
+                            *last.borrow_mut() = Some((moment, Some(found)));
+                        }
                         let begins = |pc| code.begins(look.after, pc, is_backward(machine));
                         if !look.last && machine.pc().is_some_and(begins) {
-                            last.set(Some(look.now));
+                            *last.borrow_mut() = Some((look.now, None));
                         }
                     },
-                    &mut || last.take(),
+                    &mut || last.borrow().as_ref().map(|(moment, _)| *moment),
                 );
-                Halt::Arrived(if arrival == Arrival::Stop { Arrival::There } else { arrival })
+                match (last.into_inner(), arrival) {
+                    (Some((_, Some(found))), Arrival::Stop) => self.halt_back(found),
+                    (_, Arrival::Stop) => Halt::Arrived(Arrival::There),
+                    (_, arrival) => Halt::Arrived(arrival),
+                }
             }
             Calls::Over => self.back_to(0, Code::begins),
         }
@@ -242,12 +264,7 @@ impl<'p> Session<'p> {
         let Some(after) = self.code.after_call(frame.called, frame.back) else {
             return Err("the call is the last instruction".to_string());
         };
-        self.line.set_stops(&[after], &[]);
-        let arrival = self.line.on(&mut |machine, _, _| {
-            machine.registers()[Reg::SP.index()] == frame.sp && is_backward(machine) == frame.back
-        });
-        self.line.set_stops(&[], &[]);
-        Ok(Halt::Arrived(if arrival == Arrival::Stop { Arrival::There } else { arrival }))
+        Ok(self.run_to(Some(Goal { at: after, sp: frame.sp, back: frame.back })))
     }
 
     /// Goes back to where the procedure that is running was called.
@@ -256,11 +273,14 @@ impl<'p> Session<'p> {
         Ok(self.back_to(1, Code::begins))
     }
 
-    /// Goes back to the last moment at which `accepts` and at which at least `less` fewer calls are active than now.
+    /// Goes back to the last moment at which `accepts` and at which at least `less` fewer calls are active than now, or to a breakpoint after it.
     fn back_to(&mut self, less: i64, accepts: impl Fn(&Code<'p>, Option<u32>, u32, bool) -> bool) -> Halt {
         let code = &self.code;
-        // The moments of a part that come into question: each with the number of calls, which grows from one to the next.
+        let names = Names { code, store: self.store, locals: self.locals.as_ref() };
+        let mut hits = Hits::new(names, &self.breakpoints);
+        // The moments of a part that come into question: each with the number of calls, which grows from one to the next; and the last breakpoint of the part.
         let state = RefCell::new((Vec::<(u64, i64)>::new(), 0i64, 0i64, false));
+        let hit = RefCell::new(None);
         let arrival = self.line.search_back(
             &mut |machine, look| {
                 let (found, depth, _, was_back) = &mut *state.borrow_mut();
@@ -272,6 +292,9 @@ impl<'p> Session<'p> {
                     }
                 }
                 *was_back = is_backward(machine);
+                if let Some(own) = hits.at(machine, look) {
+                    *hit.borrow_mut() = Some(own);
+                }
                 let Some(pc) = machine.pc().filter(|_| !look.last) else { return };
                 if accepts(code, look.after, pc, *was_back) {
                     while found.last().is_some_and(|(_, other)| *other >= *depth) {
@@ -288,15 +311,44 @@ impl<'p> Session<'p> {
                 *more -= *depth;
                 found.clear();
                 *depth = 0;
-                pick
+                let mut hit = hit.borrow_mut();
+                if pick >= hit.as_ref().map(|(moment, _)| *moment) {
+                    *hit = None;
+                }
+                hit.as_ref().map(|(moment, _)| *moment).or(pick)
             },
         );
-        Halt::Arrived(if arrival == Arrival::Stop { Arrival::There } else { arrival })
+        match (hit.into_inner(), arrival) {
+            (Some((_, found)), Arrival::Stop) => self.halt_back(found),
+            (None, Arrival::Stop) => Halt::Arrived(Arrival::There),
+            (_, arrival) => Halt::Arrived(arrival),
+        }
     }
 
     /// Counts what a run straight to this moment executes; `None` if it is asked to pause.
     pub fn counts(&mut self) -> Option<Counts> {
         self.line.counts()
+    }
+
+    /// The number of words of memory that a run straight to this moment reads or writes, or that hold variables of the program; and whether the whole run was
+    /// followed for it. `None` if it is asked to pause.
+    pub fn touched(&mut self) -> Option<(u64, bool)> {
+        let now = self.line.now();
+        let mut touched = Touched::new(self.machine().memory().len());
+        touched.add(self.variables().iter().flat_map(memory_of));
+        self.line.go_to(0);
+        let mut paused = false;
+        while self.line.now() < now.min(ADDRESSES) && !paused {
+            let (before, back) = (*self.machine().registers(), self.is_backward());
+            let Ok(at) = self.line.step() else { break };
+            if let Some(inst) = self.code.module().code.get(at as usize) {
+                touched.ran(&if back { inst.inverse() } else { *inst }, &before, self.machine().registers());
+            }
+            paused = self.line.now().is_multiple_of(1 << 20) && self.line.is_paused();
+        }
+        let all = self.line.now() == now;
+        self.line.return_to(now);
+        (!paused).then(|| (touched.memory(), all))
     }
 
     /// Goes back to the beginning of the statement that cannot run, if the run is at a trap within one: variables are known there.

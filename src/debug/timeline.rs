@@ -71,10 +71,14 @@ pub struct Timeline<'p> {
     /// What happens where the first half of a run there and back ends, and whether it has happened.
     turn: Option<Turn<'p>>,
     turned: bool,
+    /// The moment of it, once the run has been there.
+    turns: Option<u64>,
+    /// The furthest moment that the run has been at.
+    furthest: u64,
     /// How far the run may go.
     limit: u64,
-    /// Whether to pause.
-    pause: Box<dyn Fn() -> bool + 'p>,
+    /// Whether to pause; it is told the moment.
+    pause: Box<dyn Fn(u64) -> bool + 'p>,
 }
 
 /// Prepares a machine for the way back.
@@ -90,8 +94,8 @@ struct Saved {
 }
 
 impl<'p> Timeline<'p> {
-    /// The run of a machine that is at its beginning. `pause` is asked during long movements.
-    pub fn new(mut machine: Machine<'p>, pause: impl Fn() -> bool + 'p) -> Timeline<'p> {
+    /// The run of a machine that is at its beginning. During long movements, `pause` is told the moment and says whether to stop there.
+    pub fn new(mut machine: Machine<'p>, pause: impl Fn(u64) -> bool + 'p) -> Timeline<'p> {
         let shown = Arc::new(Mutex::new(Vec::new()));
         let list = Arc::clone(&shown);
         machine.on_event(move |event| {
@@ -109,6 +113,8 @@ impl<'p> Timeline<'p> {
             end: None,
             turn,
             turned,
+            turns: None,
+            furthest: 0,
             limit: u64::MAX,
             pause,
         };
@@ -133,6 +139,16 @@ impl<'p> Timeline<'p> {
         self.turned
     }
 
+    /// The moment at which the run turns, if it has been there.
+    pub fn turns(&self) -> Option<u64> {
+        self.turns
+    }
+
+    /// The furthest moment that the run has been at.
+    pub fn furthest(&self) -> u64 {
+        self.furthest.max(self.now)
+    }
+
     /// The machine at the present moment.
     pub fn machine(&self) -> &Machine<'p> {
         &self.machine
@@ -153,6 +169,11 @@ impl<'p> Timeline<'p> {
         self.end.as_ref().filter(|(end, _)| *end == self.now)?.1.as_deref()
     }
 
+    /// Whether the run has been at its end, and cannot go on there.
+    pub fn ends_in_trap(&self) -> bool {
+        self.end.as_ref().is_some_and(|(_, trap)| trap.is_some())
+    }
+
     /// What the program has shown so far; at most [`EVENTS`].
     pub fn shown(&self) -> Vec<Event> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -170,7 +191,8 @@ impl<'p> Timeline<'p> {
     pub fn change<E>(&mut self, change: impl FnOnce(&mut Machine<'p>) -> Result<(), E>) -> Result<(), E> {
         change(&mut self.machine)?;
         self.checkpoints.retain(|(at, _)| *at < self.now);
-        self.end = None;
+        (self.end, self.furthest) = (None, self.now);
+        self.turns = self.turns.filter(|at| *at <= self.now);
         self.save();
         if let Some((_, saved)) = self.checkpoints.last_mut() {
             saved.changed = true;
@@ -222,7 +244,7 @@ impl<'p> Timeline<'p> {
             return false;
         };
         turn(&mut self.machine);
-        self.turned = true;
+        (self.turned, self.turns) = (true, Some(self.now));
         true
     }
 
@@ -238,9 +260,9 @@ impl<'p> Timeline<'p> {
         self.resume(0);
         self.machine.clear_counts();
         while self.now < now {
-            if (self.pause)() {
+            if (self.pause)(self.now) {
                 self.resume(now);
-                self.forward_to(now);
+                self.return_to(now);
                 return None;
             }
             self.turn_at_end();
@@ -272,9 +294,18 @@ impl<'p> Timeline<'p> {
         self.turn_at_end();
     }
 
+    /// Moves to a moment at which the run has been, whatever is asked meanwhile.
+    pub(super) fn return_to(&mut self, moment: u64) {
+        self.machine.set_stops(&[], &[]);
+        if moment < self.now {
+            self.resume(moment);
+        }
+        self.forward_to(moment);
+    }
+
     /// Whether it is asked to pause.
     pub fn is_paused(&self) -> bool {
-        (self.pause)()
+        (self.pause)(self.now)
     }
 
     /// Moves to a moment.
@@ -282,20 +313,25 @@ impl<'p> Timeline<'p> {
         if moment < self.now {
             self.resume(moment);
         }
-        self.forward(moment, &mut |_, _, _| false)
+        self.forward(moment, true, &mut |_, _, _| false)
     }
 
     /// Runs on to a stop which `accepts` takes; it is told the instruction that ran last, if its block has stops, and the moment.
     pub fn on(&mut self, accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool) -> Arrival {
-        self.forward(u64::MAX, accepts)
+        self.forward(u64::MAX, true, accepts)
     }
 
-    /// Runs forward to a moment, or until an accepted stop.
-    fn forward(&mut self, moment: u64, accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool) -> Arrival {
+    /// Runs forward to a moment, or until an accepted stop; with checkpoints on the way, if the run is to stay near where it goes.
+    fn forward(
+        &mut self,
+        moment: u64,
+        save: bool,
+        accepts: &mut dyn FnMut(&Machine<'p>, Option<u32>, u64) -> bool,
+    ) -> Arrival {
         let (asked, moment) = (moment, moment.min(self.limit));
-        let mut next = self.next_save(moment);
+        let mut next = if save { self.next_save(moment) } else { u64::MAX };
         while self.now < moment {
-            if (self.pause)() {
+            if (self.pause)(self.now) {
                 return Arrival::Paused;
             }
             if self.now >= next {
@@ -347,7 +383,7 @@ impl<'p> Timeline<'p> {
             let mut last = None;
             begins(&self.machine);
             while self.now < goal {
-                match self.forward(goal, accepts) {
+                match self.forward(goal, false, accepts) {
                     Arrival::Stop => last = Some(self.now),
                     Arrival::Paused => return Arrival::Paused,
                     Arrival::There | Arrival::Start | Arrival::End | Arrival::Limit | Arrival::Trap(_) => break,
@@ -382,7 +418,7 @@ impl<'p> Timeline<'p> {
             let mut after = if start > 0 { self.step().ok() } else { None };
             visit(&self.machine, Look { after, now: self.now, first: true, last: self.now == until });
             while self.now < until {
-                if self.now.is_multiple_of(LOOK) && (self.pause)() {
+                if self.now.is_multiple_of(LOOK) && (self.pause)(self.now) {
                     return Arrival::Paused;
                 }
                 match self.step() {
@@ -405,6 +441,7 @@ impl<'p> Timeline<'p> {
 
     /// Continues from the last checkpoint at or before a moment.
     fn resume(&mut self, moment: u64) {
+        self.furthest = self.furthest();
         let n = self.checkpoints.partition_point(|(at, _)| *at <= moment).saturating_sub(1);
         let Some((at, saved)) = self.checkpoints.get(n) else { return };
         self.machine.resume(&saved.machine);

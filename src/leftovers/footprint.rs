@@ -109,7 +109,8 @@ pub(super) fn words_of(place: &Place) -> Vec<Word> {
     }
 }
 
-fn memory_of(place: &Place) -> Range<u64> {
+/// The words of memory that a place takes.
+pub(crate) fn memory_of(place: &Place) -> Range<u64> {
     match place.at {
         Location::Register(_) => 0..0,
         Location::Cell(at) => u64::from(at)..u64::from(at) + 1,

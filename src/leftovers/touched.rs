@@ -42,7 +42,7 @@ impl Addresses {
 }
 
 /// The words that a run has read or written so far.
-pub(super) struct Touched {
+pub(crate) struct Touched {
     memory: Addresses,
     written: Addresses,
     /// A bit for each register that was written.
@@ -51,12 +51,12 @@ pub(super) struct Touched {
 
 impl Touched {
     /// For a memory of this many words.
-    pub(super) fn new(memory: usize) -> Touched {
+    pub(crate) fn new(memory: usize) -> Touched {
         Touched { memory: Addresses::new(memory), written: Addresses::new(memory), registers: 0 }
     }
 
     /// The number of words of memory that were read or written.
-    pub(super) fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         self.memory.count()
     }
 
@@ -66,7 +66,7 @@ impl Touched {
     }
 
     /// Counts words as touched.
-    pub(super) fn add(&mut self, addresses: impl Iterator<Item = u64>) {
+    pub(crate) fn add(&mut self, addresses: impl Iterator<Item = u64>) {
         addresses.for_each(|at| self.memory.add(at));
     }
 
@@ -79,7 +79,7 @@ impl Touched {
     }
 
     /// An instruction has run, with these registers before and after it.
-    pub(super) fn ran(&mut self, inst: &Inst, before: &[u64; Reg::COUNT], after: &[u64; Reg::COUNT]) {
+    pub(crate) fn ran(&mut self, inst: &Inst, before: &[u64; Reg::COUNT], after: &[u64; Reg::COUNT]) {
         for (slot, operand) in inst.operands() {
             match operand {
                 Operand::Mem { base, index, offset } => {

@@ -223,3 +223,107 @@ fn what_fresh_eyes_found() {
     let out = debug(&["examples/fib.rasm", "--max-steps", "20"], &["end", "stepi"]);
     has(&out, &["error: the run has come to --max-steps 20", "step 20\n", "error: the run has come"]);
 }
+
+#[test]
+fn steps_over_calls_stop_at_breakpoints_within_them() {
+    let out = debug(
+        &["examples/fib.ja"],
+        &[
+            "advance 9",
+            "break 4",
+            "next",
+            "backtrace",
+            "delete",
+            "finish",
+            "break 5 if n == 0",
+            "rnext",
+            "print n",
+            "delete",
+            "rfinish",
+        ],
+    );
+    has(
+        &out,
+        &[
+            "fib.ja:9 in fib, step 13",
+            "(pendula) next\nbreakpoint 1\n",
+            "fib.ja:4 in fib, step 15",
+            "0: fib at examples/fib.ja:4",
+            "(pendula) finish\n",
+            "fib.ja:10 in fib, step 48",
+            "(pendula) rnext\nbreakpoint 2\n",
+            "fib.ja:5 in fib",
+            "n = 0",
+            "(pendula) rfinish\n",
+            "fib.ja:9 in fib",
+        ],
+    );
+    // A watched place stops a step over a call, too, on both ways.
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("calls.rasm");
+    let text = "main: start\n call twice\n add r2, 1\n finish\n proc twice\n add r1, 3\n add r1, 4\n ret twice\n";
+    std::fs::write(&file, text).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    let out = debug(
+        &[file],
+        &["advance 2", "watch r1", "next", "next", "advance 3", "rnext", "info registers", "rstep", "delete", "rnext"],
+    );
+    has(
+        &out,
+        &[
+            "breakpoint 1: r1: 0 → 3",
+            "(pendula) next\nbreakpoint 1: r1: 3 → 7",
+            "(pendula) advance 3",
+            "(pendula) rnext\nbreakpoint 1: r1: 3 → 7",
+            "r1 = 3",
+            "(pendula) rstep\nbreakpoint 1: r1: 0 → 3",
+            "calls.rasm:6",
+            "(pendula) rnext\n",
+            "calls.rasm:5",
+        ],
+    );
+}
+
+#[test]
+fn energy_is_that_of_the_run_up_to_here() {
+    let file = "examples/fib.rasm";
+    let out = debug(
+        &[file],
+        &[
+            "end",
+            "info energy landauer,cmos45",
+            "goto 10",
+            "info energy landauer",
+            "info energy nothing",
+            "info counts x",
+        ],
+    );
+    has(
+        &out,
+        &[
+            "96 instructions up to here, with a memory of 1 words billed (1 touched)",
+            "landauer",
+            "cmos45",
+            "10 instructions up to here",
+            "error: ",
+            "nothing",
+            "error: `x` is too much here",
+        ],
+    );
+    // What the whole run costs, is what `energy` says without what goes to and from the host.
+    let parts = |text: &str| {
+        let head = text.lines().find(|line| line.starts_with("technology")).expect("a table");
+        let row = text.lines().find(|line| line.starts_with("cmos45")).expect("a row");
+        // An energy is two words.
+        let names = head.split("  ").map(str::trim).filter(|name| !name.is_empty());
+        let values = row.split("  ").map(str::trim).filter(|value| !value.is_empty());
+        names.zip(values).map(|(n, v)| (n.to_string(), v.to_string())).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (code, whole, err) = run(&["energy", file, "--tech", "cmos45", "--by", "phase"], "");
+    assert_eq!(code, 0, "{err}");
+    let (whole, own) = (parts(&whole), parts(&out));
+    for part in ["logic", "control", "memory"] {
+        assert!(own[part] == whole[part] && own[part] != "0 J", "{part}: {own:?} {whole:?}");
+    }
+    assert!(!own.contains_key("link") && whole.contains_key("link"), "{own:?} {whole:?}");
+}

@@ -28,7 +28,10 @@ impl Editor {
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("its output"));
         let mut editor = Editor { child, input, output, seq: 0, events: VecDeque::new() };
-        let body = editor.request("initialize", json!({ "adapterID": "pendula", "linesStartAt1": true }));
+        let body = editor.request(
+            "initialize",
+            json!({ "adapterID": "pendula", "linesStartAt1": true, "supportsProgressReporting": true }),
+        );
         assert_eq!(body["supportsStepBack"], true);
         editor
     }
@@ -327,6 +330,16 @@ fn a_long_run_pauses_at_once() {
     assert_eq!(editor.moved("reverseContinue", json!({})), step("step", 1));
     let wrong = editor.refused("launch", json!({ "program": file, "maxStep": 1 }));
     assert!(wrong.contains("launch") || wrong.contains("maxStep"), "{wrong}");
+    // An editor is told of a run that takes long, and may end it.
+    editor.request("continue", json!({ "threadId": 1 }));
+    let begun = editor.event("progressStart");
+    assert_eq!((&begun["title"], &begun["cancellable"]), (&json!("Running"), &json!(true)));
+    let more = editor.event("progressUpdate");
+    assert_eq!(more["progressId"], begun["progressId"]);
+    assert!(more["message"].as_str().is_some_and(|m| m.starts_with("step ")), "{more}");
+    editor.request("cancel", json!({ "progressId": begun["progressId"] }));
+    assert_eq!(editor.event("progressEnd")["progressId"], begun["progressId"]);
+    assert_eq!(editor.event("stopped")["reason"], "pause");
     editor.leave();
 }
 

@@ -83,7 +83,7 @@ fn wander(what: &str, module: Module, s: &mut Source, moves: usize) {
     };
     let run = straight(&program, ad_mode, watched);
     let last = run.moments.len() as u64 - 1;
-    let mut session = Session::new(machine(&program, ad_mode), None, || false);
+    let mut session = Session::new(machine(&program, ad_mode), None, |_| false);
     for n in 0..moves {
         let before = session.timeline().now();
         let at = s.below(program.module().code.len() as u64) as u32;

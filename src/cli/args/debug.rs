@@ -17,6 +17,9 @@ pub(crate) struct Debug {
     /// End after the commands of `-x` and `--script`, also on a terminal.
     #[arg(long)]
     pub(crate) batch: bool,
+    /// Ask for commands in a line each; otherwise, on a terminal, the view fills the screen.
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// Debug the run back, from `finish` to `start`.
     #[arg(long, conflicts_with = "round_trip")]
     pub(crate) reverse: bool,

@@ -36,6 +36,7 @@ fn serve(editor: &Editor, requests: &Receiver<Value>) -> anyhow::Result<()> {
     while let Ok(mut request) = requests.recv() {
         match request["command"].as_str().unwrap_or("") {
             "initialize" => {
+                editor.set_progress(request["arguments"]["supportsProgressReporting"] == true);
                 editor.answer(&request, Ok(capabilities()))?;
             }
             "launch" => loop {

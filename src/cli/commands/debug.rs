@@ -1,6 +1,8 @@
 //! `pendula debug`: goes through a run, forward and backward.
 
+pub(crate) mod complete;
 mod interpreter;
+mod screen;
 pub(crate) mod text;
 mod words;
 
@@ -43,23 +45,51 @@ pub(crate) fn at_trap(args: &Run, reporter: &Reporter) -> anyhow::Result<Status>
     let (given, input) = (args.given.clone(), args.input.clone());
     let execute = vec!["end".to_string()];
     let (script, loss) = (None, None);
-    run(&Debug { execute, script, batch: false, reverse, round_trip, loss, input, given, source }, reporter)
+    run(
+        &Debug { execute, script, batch: false, plain: false, reverse, round_trip, loss, input, given, source },
+        reporter,
+    )
 }
 
 pub(crate) fn run(args: &Debug, reporter: &Reporter) -> anyhow::Result<Status> {
+    let display = screen::Display::default();
+    let full = is_full_screen(args);
     let _guard = InterruptGuard::begin(reporter);
-    let outcome = with_session(args, reporter, interrupt::is_requested, |session, sources| {
-        converse(args, &mut Interpreter::new(session, sources, args.given.max_steps))
+    let pause = |moment| if full { display.pause(moment) } else { interrupt::is_requested() };
+    let outcome = with_session(args, reporter, pause, |session, sources| {
+        let mut interpreter = Interpreter::new(session, sources, args.given.max_steps);
+        if !full {
+            return converse(args, &mut interpreter);
+        }
+        let mut commands = args.execute.clone();
+        commands.extend(script(args)?);
+        screen::run(&mut interpreter, &display, &commands)?;
+        Ok(Status::Done)
     });
     session::end_line()?;
     outcome
+}
+
+/// Whether the view fills the terminal.
+fn is_full_screen(args: &Debug) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    terminal && !dumb && !args.batch && !args.plain
+}
+
+/// The commands of `--script`.
+fn script(args: &Debug) -> anyhow::Result<Vec<String>> {
+    let Some(path) = args.script.as_deref() else { return Ok(Vec::new()) };
+    let bytes = read_bytes(path, &Budget { bytes: 1 << 24, ..Budget::default() })?;
+    let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{} is not UTF-8 text", visible(path)))?;
+    Ok(text.lines().map(str::to_string).collect())
 }
 
 /// Loads a program and begins a session with it; `pause` is asked during long movements.
 pub(crate) fn with_session<T>(
     args: &Debug,
     reporter: &Reporter,
-    pause: impl Fn() -> bool,
+    pause: impl Fn(u64) -> bool,
     then: impl FnOnce(Session<'_>, Texts<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let given = &args.given;
@@ -114,21 +144,12 @@ fn turn_with_gradients(machine: &mut Machine<'_>, loss: Variable) {
 /// Reads commands and runs them: those of `-x`, those of `--script`, then those of the user.
 fn converse(args: &Debug, interpreter: &mut Interpreter<'_, '_>) -> anyhow::Result<Status> {
     interpreter.greet()?;
-    for command in &args.execute {
-        if interpreter.echo(command)? == Next::Quit {
+    for command in args.execute.iter().cloned().chain(script(args)?) {
+        if interpreter.echo(&command)? == Next::Quit {
             return Ok(interpreter.status());
         }
     }
     let from_script = args.script.as_deref();
-    if let Some(path) = from_script {
-        let bytes = read_bytes(path, &Budget { bytes: 1 << 24, ..Budget::default() })?;
-        let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{} is not UTF-8 text", visible(path)))?;
-        for command in text.lines() {
-            if interpreter.echo(command)? == Next::Quit {
-                return Ok(interpreter.status());
-            }
-        }
-    }
     let own = !args.execute.is_empty() || from_script.is_some();
     let terminal = std::io::stdin().is_terminal();
     if args.batch || own && !terminal && args.script.is_some() || from_script == Some("-") {

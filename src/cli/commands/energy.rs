@@ -32,7 +32,7 @@ use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
 
 /// The technologies that are compared if none is named.
-const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
+pub(crate) const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
 
 pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
     if args.list_tech {

@@ -110,7 +110,10 @@ impl<'e, 'p, 's> Adapter<'e, 'p, 's> {
                         // An editor expects the answer before the run goes on.
                         self.editor.answer(&request, Ok(json!({ "allThreadsContinued": true })))?;
                     }
-                    match self.request(command, &request["arguments"]) {
+                    self.editor.begin_movement();
+                    let result = self.request(command, &request["arguments"]);
+                    self.editor.end_movement()?;
+                    match result {
                         Ok((body, halt)) => {
                             if !moves {
                                 self.editor.answer(&request, Ok(body))?;
@@ -135,7 +138,7 @@ impl<'e, 'p, 's> Adapter<'e, 'p, 's> {
     fn begin(&mut self) -> anyhow::Result<()> {
         if self.flag("noDebug") {
             self.interpreter.session.delete_all();
-            let halt = self.interpreter.session.go_on();
+            let halt = self.go_on()?;
             self.show_output()?;
             let failed = match &halt {
                 Halt::Arrived(Arrival::Trap(trap)) => {
@@ -151,8 +154,16 @@ impl<'e, 'p, 's> Adapter<'e, 'p, 's> {
         if self.flag("stopOnEntry") {
             return self.stopped(&Halt::Arrived(Arrival::Start), "entry");
         }
-        let halt = self.interpreter.session.go_on();
+        let halt = self.go_on()?;
         self.stopped(&halt, "step")
+    }
+
+    /// Runs on to a breakpoint, or to the end.
+    fn go_on(&mut self) -> anyhow::Result<Halt> {
+        self.editor.begin_movement();
+        let halt = self.interpreter.session.go_on();
+        self.editor.end_movement()?;
+        Ok(halt)
     }
 
     /// Tells that the run has stopped, and what the program has shown.

@@ -40,11 +40,10 @@ pub(super) fn launch(editor: &Editor, requests: &Receiver<Value>, request: &Valu
         }
     };
     let reporter = quiet();
-    let pause = std::sync::Arc::clone(&editor.pause);
     let result = with_session(
         &args,
         &reporter,
-        move || pause.load(Ordering::Relaxed),
+        |moment| editor.is_to_pause(moment),
         |session, sources| Adapter::new(editor, session, sources, attributes).run(requests, request),
     );
     match result {

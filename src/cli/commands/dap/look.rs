@@ -10,6 +10,7 @@ use pendula::values::{Location as At, Place};
 use serde_json::{Value, json};
 
 use super::adapter::{Adapter, address, reference};
+use crate::cli::commands::debug::complete::{Kind, complete};
 use crate::cli::commands::debug::text;
 
 /// What a reference that the editor has names.
@@ -283,15 +284,17 @@ impl Adapter<'_, '_, '_> {
         let typed = arguments["text"].as_str().unwrap_or("");
         let column = arguments["column"].as_u64().unwrap_or(1).saturating_sub(1) as usize;
         let before: String = typed.chars().take(column).collect();
-        let own = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '!'));
-        let begun = before.rsplit(own).next().unwrap_or("").to_string();
-        let variables = text::visible_variables(self.session()).unwrap_or_default();
-        let names = variables.into_iter().map(|(name, _)| (name, "variable"));
-        let procedures = self.session().code().names().into_iter().map(|name| (name, "function"));
-        let commands = text::command_names().into_iter().map(|name| (name, "keyword"));
-        let all = names.chain(procedures).chain(commands).filter(|(name, _)| name.starts_with(&begun));
-        let one = |(name, kind): (String, &str)| json!({ "label": name, "type": kind, "start": column - begun.chars().count(), "length": begun.chars().count() });
-        json!({ "targets": all.map(one).collect::<Vec<_>>() })
+        let (begun, all) = complete(self.session(), &before);
+        let length = begun.chars().count();
+        let one = |(name, kind): (String, Kind)| {
+            let kind = match kind {
+                Kind::Variable => "variable",
+                Kind::Procedure => "function",
+                Kind::Keyword => "keyword",
+            };
+            json!({ "label": name, "type": kind, "start": before.chars().count() - length, "length": length })
+        };
+        json!({ "targets": all.into_iter().map(one).collect::<Vec<_>>() })
     }
 }
 

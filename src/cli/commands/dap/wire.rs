@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
@@ -17,7 +18,24 @@ pub(super) struct Editor {
     out: Arc<Mutex<(Box<dyn Write + Send>, u64)>>,
     /// Whether the editor wants the run to pause.
     pub(super) pause: Arc<AtomicBool>,
+    progress: Arc<Mutex<Progress>>,
 }
+
+/// What the editor is told of a movement that takes long.
+#[derive(Default)]
+struct Progress {
+    /// Whether it wants to be told.
+    wanted: bool,
+    /// The number of the movement, and when it began, while it goes on.
+    number: u64,
+    began: Option<Instant>,
+    /// When the editor was told of it last.
+    told: Option<Instant>,
+}
+
+/// After which time a movement takes long, and how often the editor is told of it.
+const LONG: Duration = Duration::from_millis(500);
+const EVERY: Duration = Duration::from_millis(250);
 
 impl Editor {
     /// An editor, and the requests that come from it until it leaves.
@@ -25,8 +43,11 @@ impl Editor {
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> (Editor, Receiver<Value>) {
-        let editor =
-            Editor { out: Arc::new(Mutex::new((Box::new(output), 0))), pause: Arc::new(AtomicBool::new(false)) };
+        let editor = Editor {
+            out: Arc::new(Mutex::new((Box::new(output), 0))),
+            pause: Arc::new(AtomicBool::new(false)),
+            progress: Arc::default(),
+        };
         let pause = Arc::clone(&editor.pause);
         let (sender, requests) = channel();
         // A request to pause comes while the run goes on.
@@ -54,6 +75,49 @@ impl Editor {
             pause.store(true, Ordering::Relaxed);
         });
         (editor, requests)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes whether the editor wants to be told of movements that take long.
+    pub(super) fn set_progress(&self, wanted: bool) {
+        self.progress().wanted = wanted;
+    }
+
+    /// Notes that a movement begins.
+    pub(super) fn begin_movement(&self) {
+        let mut progress = self.progress();
+        progress.number += 1;
+        (progress.began, progress.told) = (Some(Instant::now()), None);
+    }
+
+    /// Notes that it has ended.
+    pub(super) fn end_movement(&self) -> anyhow::Result<()> {
+        let mut progress = self.progress();
+        progress.began = None;
+        match progress.told.take() {
+            Some(_) => self.event("progressEnd", json!({ "progressId": progress.number.to_string() })),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a movement that is at this moment is to pause; the editor is told of one that takes long.
+    pub(super) fn is_to_pause(&self, moment: u64) -> bool {
+        let mut progress = self.progress();
+        let long = progress.began.is_some_and(|began| began.elapsed() > LONG);
+        if progress.wanted && long && progress.told.is_none_or(|told| told.elapsed() > EVERY) {
+            let mut body = json!({ "progressId": progress.number.to_string(), "message": format!("step {moment}") });
+            let name = if progress.told.is_none() { "progressStart" } else { "progressUpdate" };
+            if progress.told.is_none() {
+                (body["title"], body["cancellable"]) = (json!("Running"), json!(true));
+            }
+            progress.told = Some(Instant::now());
+            // An editor that has left is noticed where it is answered.
+            let _ = self.event(name, body);
+        }
+        self.pause.load(Ordering::Relaxed)
     }
 
     fn send(&self, mut message: Value) -> anyhow::Result<()> {

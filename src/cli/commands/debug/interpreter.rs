@@ -18,6 +18,13 @@ use crate::cli::status::Status;
 /// The greatest number of steps of one command.
 const MOST: u64 = 1_000_000_000;
 
+/// The number of steps between two looks at whether to pause.
+const LOOK: u64 = 256;
+
+/// What `info` shows.
+pub(super) const TOPICS: [&str; 9] =
+    ["variables", "locals", "registers", "breakpoints", "output", "counts", "energy", "bookmarks", "checkpoints"];
+
 /// What comes after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
@@ -40,12 +47,29 @@ pub(crate) struct Interpreter<'s, 'p> {
     /// How much of what the program shows has been printed.
     printed: usize,
     failed: bool,
+    /// Whether places, output and displayed values are shown elsewhere, and a halt says only why it is one.
+    brief: bool,
 }
 
 impl<'s, 'p> Interpreter<'s, 'p> {
     pub(crate) fn new(session: Session<'p>, texts: Texts<'s>, limit: Option<u64>) -> Interpreter<'s, 'p> {
-        let (last, displays, displayed, printed, failed) = (String::new(), Vec::new(), 0, 0, false);
-        Interpreter { session, texts, limit, last, displays, displayed, printed, failed }
+        let (last, displays, displayed, printed, failed, brief) = (String::new(), Vec::new(), 0, 0, false, false);
+        Interpreter { session, texts, limit, last, displays, displayed, printed, failed, brief }
+    }
+
+    /// Lets halts say only why they are halts.
+    pub(super) fn set_brief(&mut self) {
+        self.brief = true;
+    }
+
+    /// The sources of the program.
+    pub(super) fn texts(&self) -> Texts<'s> {
+        self.texts
+    }
+
+    /// The expressions that are shown whenever the run stops.
+    pub(super) fn displays(&self) -> impl Iterator<Item = &str> {
+        self.displays.iter().map(|(_, text)| text.as_str())
     }
 
     /// The exit status: whether a command failed.
@@ -84,20 +108,25 @@ impl<'s, 'p> Interpreter<'s, 'p> {
             return Ok(Next::Command);
         }
         interrupt::rearm();
-        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let result = words::find(name).and_then(|entry| match entry.word {
-            Word::Quit => Ok(None),
-            _ => self.command(entry, name, rest.trim()).map(Some),
-        });
-        match result {
-            Ok(None) => return Ok(Next::Quit),
-            Ok(Some(out)) => print(&out)?,
-            Err(error) => {
-                self.failed = true;
-                print(&format!("error: {}\n", visible(&error)))?;
-            }
+        match self.reply(line) {
+            (out, Next::Command) => print(&out)?,
+            (_, Next::Quit) => return Ok(Next::Quit),
         }
         Ok(Next::Command)
+    }
+
+    /// What a command gives, or says that is wrong with it; and what comes after it.
+    pub(super) fn reply(&mut self, line: &str) -> (String, Next) {
+        let line = line.trim();
+        let name = line.split_whitespace().next().unwrap_or("");
+        if words::find(name).is_ok_and(|entry| entry.word == Word::Quit) {
+            return (String::new(), Next::Quit);
+        }
+        let answer = self.answer(line).unwrap_or_else(|error| {
+            self.failed = true;
+            format!("error: {}\n", visible(&error))
+        });
+        (answer, Next::Command)
     }
 
     /// What a command gives.
@@ -208,12 +237,12 @@ impl<'s, 'p> Interpreter<'s, 'p> {
     fn steps(&mut self, rest: &str, step: impl Fn(&mut Session<'p>) -> Halt) -> Result<String, String> {
         let count = if rest.is_empty() { 1 } else { whole(rest)? };
         let mut halt = Halt::Arrived(Arrival::There);
-        for _ in 0..count.min(MOST) {
+        for n in 1..=count.min(MOST) {
             halt = step(&mut self.session);
             if halt != Halt::Arrived(Arrival::There) {
                 break;
             }
-            if interrupt::is_requested() {
+            if n % LOOK == 0 && n < count && self.session.timeline().is_paused() {
                 halt = Halt::Arrived(Arrival::Paused);
                 break;
             }
@@ -260,8 +289,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         let number = self.session.break_at(location)?;
         let breakpoint = self.session.breakpoint(number)?;
         (breakpoint.condition, breakpoint.once) = (condition, once);
-        let breakpoint = breakpoint.clone();
-        Ok(format!("breakpoint {}\n", text::breakpoint(&self.session, &breakpoint)))
+        Ok(self.breakpoint_text(number))
     }
 
     fn watch(&mut self, rest: &str) -> Result<String, String> {
@@ -269,8 +297,13 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         let condition = self.condition(condition)?;
         let number = self.session.watch(name)?;
         self.session.breakpoint(number)?.condition = condition;
-        let breakpoint = self.session.breakpoint(number)?.clone();
-        Ok(format!("breakpoint {}\n", text::breakpoint(&self.session, &breakpoint)))
+        Ok(self.breakpoint_text(number))
+    }
+
+    /// A breakpoint in a line.
+    pub(super) fn breakpoint_text(&self, number: u32) -> String {
+        let found = self.session.breakpoints().iter().find(|b| b.number == number);
+        found.map_or(String::new(), |b| format!("breakpoint {}\n", text::breakpoint(&self.session, b)))
     }
 
     /// A condition, if it can be evaluated.
@@ -302,10 +335,12 @@ impl<'s, 'p> Interpreter<'s, 'p> {
 
     fn info(&mut self, rest: &str) -> Result<String, String> {
         let session = &mut self.session;
-        let topics =
-            ["variables", "locals", "registers", "breakpoints", "output", "counts", "bookmarks", "checkpoints"];
-        let found: Vec<&str> = topics.into_iter().filter(|t| t.starts_with(rest) && !rest.is_empty()).collect();
-        let known = "`info` shows variables, registers, breakpoints, output, counts, bookmarks or checkpoints; the beginning of one of these suffices";
+        let (topic, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let found: Vec<&str> = TOPICS.into_iter().filter(|t| t.starts_with(topic) && !topic.is_empty()).collect();
+        let known = "`info` shows variables, registers, breakpoints, output, counts, energy, bookmarks or checkpoints; the beginning of one of these suffices";
+        if found != ["energy"] && !rest.is_empty() {
+            return Err(format!("`{rest}` is too much here"));
+        }
         match found[..] {
             ["variables" | "locals"] => text::variables(session),
             ["registers"] => Ok(text::registers(session)),
@@ -328,6 +363,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
                     .map(|l| format!("{l}\n"))
                     .collect())
             }
+            ["energy"] => text::energy(session, rest),
             ["bookmarks"] => {
                 let all: String = session.bookmarks().iter().map(|(n, at)| format!("{n}  step {at}\n")).collect();
                 Ok(if all.is_empty() { "no bookmarks\n".to_string() } else { all })
@@ -342,7 +378,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
 
     /// What is said after a movement.
     fn halted(&mut self, halt: &Halt) -> String {
-        let mut out = self.events();
+        let mut out = if self.brief { String::new() } else { self.events() };
         if matches!(halt, Halt::Arrived(Arrival::Trap(_))) {
             self.session.to_statement();
         }
@@ -374,8 +410,10 @@ impl<'s, 'p> Interpreter<'s, 'p> {
                 out += &format!("{}: {before} → {after}\n", name.unwrap_or_else(|| "changed".to_string()));
             }
         }
-        out += &text::position(&self.session, self.texts);
-        out += &self.shown_displays();
+        if !self.brief {
+            out += &text::position(&self.session, self.texts);
+            out += &self.shown_displays();
+        }
         out
     }
 

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::plural;
 use pendula::debug::{Breakpoint, BreakpointKind, Frame, Location, Session, Statement};
+use pendula::hw_model::price::{Activity, Conditions, Phase, billed_memory};
+use pendula::hw_model::report::PricedRun;
 use pendula::language;
 use pendula::pisa;
 use pendula::report::Reporter;
@@ -14,7 +16,9 @@ use pendula::{trap_report, visible::visible};
 
 use super::Texts;
 use super::words;
-use crate::cli::session::event_text;
+use crate::cli::commands::energy::DEFAULT;
+use crate::cli::report::energy_summary;
+use crate::cli::session::{event_text, technology};
 
 /// The number of lines that `list` shows before and after the middle one.
 const AROUND: u32 = 5;
@@ -75,7 +79,7 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '!' | '[' | ']' | ','))
 }
 
-fn with_derivatives(session: &Session<'_>, place: &Place, hex: bool) -> String {
+pub(super) fn with_derivatives(session: &Session<'_>, place: &Place, hex: bool) -> String {
     let mut out = session.text(place, hex);
     if let Some(gradient) = session.gradient(place) {
         let _ = write!(out, "   gradient {gradient}");
@@ -110,11 +114,6 @@ pub(crate) fn visible_variables(session: &Session<'_>) -> Result<Vec<(String, St
         Err(_) => (name, own),
     };
     Ok(session.locals()?.into_iter().filter_map(|local| Some((local.name, local.text?))).map(value).collect())
-}
-
-/// The names of the commands.
-pub(crate) fn command_names() -> Vec<String> {
-    words::ALL.iter().map(|entry| entry.names[0].to_string()).collect()
 }
 
 pub(super) fn registers(session: &Session<'_>) -> String {
@@ -294,8 +293,41 @@ pub(super) fn backtrace(session: &Session<'_>) -> String {
 
 /// Everything that the program has shown so far.
 pub(super) fn output(session: &Session<'_>) -> String {
-    let machine = session.machine();
-    let mut out = events(session, &session.timeline().shown(), 0);
+    let out = events(session, &session.timeline().shown(), 0) + &tapes(session);
+    if out.is_empty() { "no output\n".to_string() } else { out }
+}
+
+/// What the run up to here costs, with technologies named as in `cmos45,aqfp`.
+pub(super) fn energy(session: &mut Session<'_>, names: &str) -> Result<String, String> {
+    let named: Vec<&str> = names.split([',', ' ']).filter(|name| !name.is_empty()).collect();
+    let named = if named.is_empty() { DEFAULT.to_vec() } else { named };
+    let technologies = named.iter().map(|name| technology(name)).collect::<anyhow::Result<Vec<_>>>();
+    let technologies = technologies.map_err(|error| format!("{error:#}"))?;
+    let counts = session.counts().ok_or("interrupted")?;
+    let (touched, all) = session.touched().ok_or("interrupted")?;
+    let module = session.code().module();
+    let conditions = Conditions {
+        memory_words: billed_memory(touched),
+        frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
+        width: module.flags.profile.width(),
+        ..Conditions::default()
+    };
+    let instructions = counts.instructions();
+    let activities = [Activity::new(Phase::Forward, counts)];
+    let price = |technology| PricedRun::new(technology, conditions, module, &activities);
+    let priced = technologies.iter().map(price).collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    let more = if all { "" } else { ", and more that were not followed" };
+    Ok(format!(
+        "{} up to here, with a memory of {} words billed ({touched} touched{more}); what goes to and from the host, and what is left, is not billed\n{}",
+        plural(instructions, "instruction"),
+        conditions.memory_words,
+        energy_summary::summary(&priced)
+    ))
+}
+
+/// What is on the tapes.
+pub(super) fn tapes(session: &Session<'_>) -> String {
+    let (machine, mut out) = (session.machine(), String::new());
     let words: Vec<String> = machine.output().iter().map(|w| w.cast_signed().to_string()).collect();
     if !words.is_empty() {
         let _ = writeln!(out, "output tape: {}", words.join(", "));
@@ -304,7 +336,7 @@ pub(super) fn output(session: &Session<'_>) -> String {
         let (read, all) = (machine.words_read(), machine.input().len());
         let _ = writeln!(out, "input tape: {read} of {} read", plural(all as u64, "word"));
     }
-    if out.is_empty() { "no output\n".to_string() } else { out }
+    out
 }
 
 /// What the program has shown, from event number `from` on.

@@ -118,8 +118,8 @@ pub(super) const ALL: &[Entry] = &[
     entry(
         Word::Info,
         &["info", "i"],
-        "variables|registers|breakpoints|output|counts|bookmarks|checkpoints",
-        "show what there is",
+        "variables|registers|breakpoints|output|counts|energy [TECHNOLOGY]|bookmarks|checkpoints",
+        "show what there is; counts and energy are those of the run up to here",
     ),
     entry(Word::List, &["list", "l"], "[LOCATION]", "show the source around here"),
     entry(Word::Disassemble, &["disassemble", "disas"], "[LOCATION]", "show the instructions around here"),

@@ -1,0 +1,625 @@
+//! The full-screen view of `debug`.
+
+mod draw;
+mod keys;
+mod picture;
+mod state;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::stdout;
+use std::time::{Duration, Instant};
+
+use pendula::debug::{Halt, Location};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode, KeyEvent,
+    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind, poll, read,
+};
+use ratatui::crossterm::execute;
+use ratatui::layout::Rect;
+use tui_input::{Input, InputRequest};
+
+use super::complete::{complete, shared};
+use super::interpreter::{Interpreter, Next};
+use super::{PROMPT, text};
+use draw::Places;
+use keys::Action;
+use picture::{Corner, Picture, Wanted};
+use state::{Pane, State};
+
+/// How long the end of a run is looked for at the beginning, so that the time line has one.
+const LOOK: Duration = Duration::from_millis(400);
+
+/// After which time a run that goes on is shown as such, and how often.
+const PATIENCE: Duration = Duration::from_millis(150);
+const EVERY: Duration = Duration::from_millis(60);
+
+/// The screen, as the session's movements and the view share it.
+#[derive(Default)]
+pub(super) struct Display(RefCell<Option<Inner>>);
+
+struct Inner {
+    terminal: DefaultTerminal,
+    /// What the user has done, and nobody has looked at yet.
+    waiting: VecDeque<Event>,
+    state: State,
+    picture: Picture,
+    /// When the command that is running began, and when the screen was drawn last.
+    began: Instant,
+    drawn: Instant,
+    /// When it is to end.
+    deadline: Option<Instant>,
+    /// Whether the user has stopped it.
+    stopped: bool,
+}
+
+/// While it exists, the terminal shows the full-screen view.
+struct Shown<'d>(&'d Display);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        *self.0.0.borrow_mut() = None;
+        leave();
+    }
+}
+
+/// Brings the terminal back as it was.
+fn leave() {
+    // Nothing can be done where the terminal is gone.
+    let _ = execute!(stdout(), DisableMouseCapture, DisableBracketedPaste);
+    ratatui::restore();
+}
+
+impl Display {
+    /// Begins the full-screen view.
+    fn show(&self) -> std::io::Result<Shown<'_>> {
+        let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            leave();
+            hook(info);
+        }));
+        let shown = Shown(self);
+        execute!(stdout(), EnableMouseCapture, EnableBracketedPaste)?;
+        let (now, waiting) = (Instant::now(), VecDeque::new());
+        let (state, picture) = (State::default(), Picture::default());
+        let (began, drawn, deadline, stopped) = (now, now, None, false);
+        *self.0.borrow_mut() = Some(Inner { terminal, waiting, state, picture, began, drawn, deadline, stopped });
+        Ok(shown)
+    }
+
+    /// Whether a movement that is at this moment is to pause.
+    pub(super) fn pause(&self, moment: u64) -> bool {
+        let Ok(mut inner) = self.0.try_borrow_mut() else { return false };
+        let Some(inner) = inner.as_mut() else { return false };
+        // An error of the terminal is met again where events are awaited.
+        let _ = inner.gather();
+        let now = Instant::now();
+        if inner.deadline.is_none() && now - inner.began > PATIENCE && now - inner.drawn > EVERY {
+            let _ = inner.draw(Some(moment));
+        }
+        inner.stopped || inner.deadline.is_some_and(|deadline| now > deadline)
+    }
+
+    fn with<T>(&self, then: impl FnOnce(&mut Inner) -> T) -> anyhow::Result<T> {
+        let mut inner = self.0.borrow_mut();
+        inner.as_mut().map(then).ok_or_else(|| anyhow::anyhow!("the screen is not shown"))
+    }
+
+    /// Notes that a command begins.
+    fn begin(&self, deadline: Option<Instant>) -> anyhow::Result<()> {
+        self.with(|inner| (inner.began, inner.deadline, inner.stopped) = (Instant::now(), deadline, false))
+    }
+}
+
+impl Inner {
+    /// Takes in what the user has done. Escape and Ctrl-C stop what is running, and so does the mouse, which has moved on.
+    fn gather(&mut self) -> std::io::Result<()> {
+        while poll(Duration::ZERO)? {
+            let event = read()?;
+            match event {
+                Event::Key(key) if key.kind == KeyEventKind::Release => {}
+                Event::Key(key) if is_stop(key) => self.stopped = true,
+                Event::Mouse(mouse) if is_grip(mouse) => {
+                    self.stopped = true;
+                    self.waiting.push_back(event);
+                }
+                _ => self.waiting.push_back(event),
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, running: Option<u64>) -> std::io::Result<()> {
+        self.drawn = Instant::now();
+        self.terminal.draw(|frame| draw::draw(frame, &self.picture, &self.state, running)).map(|_| ())
+    }
+
+    /// Where things are on the screen; a screen that is too small has no panes.
+    fn places(&mut self) -> Places {
+        self.terminal.autoresize().ok();
+        Places::of(self.terminal.get_frame().area(), self.state.corner, self.state.registers).unwrap_or_default()
+    }
+}
+
+/// Whether a key stops a run that goes on.
+fn is_stop(key: KeyEvent) -> bool {
+    key.code == KeyCode::Esc || is_control_c(key)
+}
+
+fn is_control_c(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+}
+
+/// Whether the mouse may have moved the time line.
+fn is_grip(mouse: MouseEvent) -> bool {
+    matches!(mouse.kind, MouseEventKind::Down(MouseButton::Left) | MouseEventKind::Drag(MouseButton::Left))
+}
+
+/// Shows a session until the user leaves; the commands run first.
+pub(super) fn run(interpreter: &mut Interpreter<'_, '_>, display: &Display, commands: &[String]) -> anyhow::Result<()> {
+    let _shown = display.show()?;
+    interpreter.set_brief();
+    let mut view = View { interpreter, display };
+    view.find_end()?;
+    for command in commands {
+        if view.typed(command)? == Next::Quit {
+            return Ok(());
+        }
+    }
+    view.converse()
+}
+
+/// The view of a session.
+struct View<'v, 's, 'p> {
+    interpreter: &'v mut Interpreter<'s, 'p>,
+    display: &'v Display,
+}
+
+impl View<'_, '_, '_> {
+    /// Looks for the end of the run, if that does not take long.
+    fn find_end(&mut self) -> anyhow::Result<()> {
+        self.display.begin(Some(Instant::now() + LOOK))?;
+        self.interpreter.session.go_to_end();
+        self.display.begin(None)?;
+        let session = &self.interpreter.session;
+        let silent = session.timeline().shown().is_empty() && text::tapes(session).is_empty();
+        let registers = !session.has_registers();
+        self.display.with(|inner| {
+            inner.state.registers = registers;
+            inner.state.corner = if silent { Corner::Instructions } else { Corner::Output };
+        })?;
+        self.interpreter.session.go_to(0);
+        self.follow()
+    }
+
+    /// Shows the present moment, and does what the user wants, until that is to leave.
+    fn converse(&mut self) -> anyhow::Result<()> {
+        let mut leaving = false;
+        loop {
+            self.picture()?;
+            self.display.with(|inner| inner.draw(None))??;
+            let event = match self.display.with(|inner| inner.waiting.pop_front())? {
+                Some(event) => event,
+                None => read()?,
+            };
+            self.display.with(Inner::gather)??;
+            let again = self.display.with(|inner| inner.waiting.front().is_some_and(|next| same_drag(&event, next)))?;
+            if again {
+                // The mouse is elsewhere already.
+                continue;
+            }
+            let was_leaving = std::mem::take(&mut leaving);
+            match event {
+                Event::Key(key) if key.kind == KeyEventKind::Release => leaving = was_leaving,
+                Event::Key(key) if is_control_c(key) && self.display.with(|inner| inner.state.input.is_none())? => {
+                    if was_leaving {
+                        return Ok(());
+                    }
+                    leaving = true;
+                    self.say("Ctrl+C once more leaves, and so does q", false)?;
+                }
+                Event::Key(key) => {
+                    if self.key(key)? == Next::Quit {
+                        return Ok(());
+                    }
+                }
+                Event::Mouse(mouse) => {
+                    leaving = was_leaving;
+                    self.mouse(mouse)?;
+                }
+                Event::Paste(text) => self.display.with(|inner| paste(&mut inner.state, &text))?,
+                Event::Resize(..) | Event::FocusGained | Event::FocusLost => {}
+            }
+        }
+    }
+
+    /// Looks at the session.
+    fn picture(&mut self) -> anyhow::Result<()> {
+        let session = &self.interpreter.session;
+        let lines = session.statement().is_some() || session.code().has_lines();
+        let last = session.code().module().code.len() as u32;
+        let (wanted, before) = self.display.with(|inner| {
+            let places = inner.places();
+            let state = &inner.state;
+            let height = places.height(|pane| pane == Pane::Code);
+            let instructions = places.height(|pane| pane == Pane::Corner(Corner::Instructions));
+            let memory = places.height(|pane| pane == Pane::Corner(Corner::Memory));
+            let source = lines.then_some((state.file, state.top, height));
+            let cursor = if lines { state.cursor } else { state.cursor.min(last) };
+            let wanted = Wanted { source, cursor, code: height, instructions, memory: (state.memory, memory) };
+            (wanted, state.before.clone())
+        })?;
+        let picture = Picture::of(self.interpreter, &wanted, before.as_ref());
+        self.display.with(|inner| inner.picture = picture)
+    }
+
+    /// Brings the statement at which the run is onto the screen.
+    fn follow(&mut self) -> anyhow::Result<()> {
+        let session = &self.interpreter.session;
+        let at = session.statement().and_then(|statement| {
+            let name = session.code().module().files.get(statement.file as usize)?;
+            let texts = self.interpreter.texts();
+            let file = (0..texts.len() as u16).find(|n| texts.name(*n) == name)?;
+            Some((file, statement.line, texts.text(file).lines().count() as u32))
+        });
+        let pc = session.machine().pc().filter(|_| !session.code().has_lines());
+        self.display.with(|inner| {
+            let height = inner.places().height(|pane| pane == Pane::Code);
+            match (at, pc) {
+                (Some((file, line, last)), _) => {
+                    if file != inner.state.file {
+                        (inner.state.file, inner.state.top) = (file, 1);
+                    }
+                    inner.state.follow(line, last, height);
+                }
+                (None, Some(pc)) => inner.state.cursor = pc,
+                (None, None) => inner.state.top = inner.state.top.max(1),
+            }
+            inner.state.show_last_lines();
+        })
+    }
+
+    /// Says something in a line.
+    fn say(&mut self, text: &str, failed: bool) -> anyhow::Result<()> {
+        self.display.with(|inner| {
+            inner.state.reason = text.lines().next().unwrap_or("").to_string();
+            inner.state.failed = failed;
+        })
+    }
+
+    /// Runs a command that a user has written.
+    fn typed(&mut self, line: &str) -> anyhow::Result<Next> {
+        if line.trim().is_empty() {
+            return Ok(Next::Command);
+        }
+        let prompt = format!("{PROMPT}{}", line.trim());
+        self.display.with(|inner| inner.state.say(&prompt))?;
+        let next = self.command(line)?;
+        // A long answer is shown from its beginning.
+        self.display.with(|inner| {
+            let places = inner.places();
+            let rect = places.panes.iter().find(|(pane, _)| *pane == Pane::Commands).map(|(_, rect)| *rect);
+            let Some(rect) = rect else { return };
+            let state = &mut inner.state;
+            let from = state.log.iter().rposition(|line| *line == prompt).unwrap_or(0);
+            let lines: usize = state.log[from..].iter().map(|line| draw::folded(line, rect.width).len()).sum();
+            let hidden = lines.saturating_sub(rect.height.saturating_sub(2) as usize);
+            state.scroll(Pane::Commands, hidden as i32, hidden);
+        })?;
+        Ok(next)
+    }
+
+    /// Runs a command, and notes what it says.
+    fn command(&mut self, line: &str) -> anyhow::Result<Next> {
+        let before = self.interpreter.session.timeline().now();
+        self.display.begin(None)?;
+        let (reply, next) = self.interpreter.reply(line);
+        self.display.with(|inner| inner.state.say(&reply))?;
+        let now = self.interpreter.session.timeline().now();
+        self.say(if now == before && !reply.starts_with("error") { "" } else { &reply }, reply.starts_with("error"))?;
+        self.moved(before)?;
+        Ok(next)
+    }
+
+    /// After a movement from this moment.
+    fn moved(&mut self, before: u64) -> anyhow::Result<()> {
+        if self.interpreter.session.timeline().now() != before {
+            self.display.with(|inner| inner.state.before = Some(inner.picture.values()))?;
+            self.follow()?;
+        }
+        self.display.with(|inner| inner.state.show_last_lines())
+    }
+
+    /// Goes to a moment.
+    fn go_to(&mut self, moment: u64) -> anyhow::Result<()> {
+        let before = self.interpreter.session.timeline().now();
+        self.display.begin(None)?;
+        let halt = self.interpreter.session.go_to(moment);
+        let paused = halt == Halt::Arrived(pendula::debug::Arrival::Paused);
+        self.say(if paused { "interrupted" } else { "" }, false)?;
+        self.moved(before)
+    }
+
+    fn key(&mut self, key: KeyEvent) -> anyhow::Result<Next> {
+        if self.display.with(|inner| inner.state.input.is_some())? {
+            return self.write(key);
+        }
+        let action = keys::action(key);
+        let help = self.display.with(|inner| {
+            let closes = matches!(action, Some(Action::Help | Action::Quit)) || key.code == KeyCode::Esc;
+            let help = inner.state.help;
+            if help && closes {
+                (inner.state.help, inner.state.scrolled_help) = (false, 0);
+            }
+            help
+        })?;
+        if help {
+            let by = match action {
+                Some(Action::Scroll(n)) => isize::from(n),
+                Some(Action::Page(n)) => 10 * isize::from(n),
+                _ => 0,
+            };
+            self.display.with(|inner| {
+                let most = draw::help_lines();
+                inner.state.scrolled_help = inner.state.scrolled_help.saturating_add_signed(by).min(most);
+            })?;
+            return Ok(Next::Command);
+        }
+        let reverse = self.display.with(|inner| std::mem::take(&mut inner.state.reverse))?;
+        let action = if reverse { action.and_then(keys::backward) } else { action };
+        match action {
+            Some(action) => self.act(action),
+            None => Ok(Next::Command),
+        }
+    }
+
+    fn act(&mut self, action: Action) -> anyhow::Result<Next> {
+        match action {
+            Action::Command(name) => return self.command(name),
+            Action::Begin(text) => self.display.with(|inner| inner.state.input = Some(Input::new(text.to_string())))?,
+            Action::Back => self.display.with(|inner| inner.state.reverse = true)?,
+            Action::Time(by) => self.along(by)?,
+            Action::Instruction(by) => {
+                return self.command(if by < 0 { "rstepi" } else { "stepi" });
+            }
+            Action::Breakpoint => self.toggle()?,
+            Action::Scroll(by) => self.scroll(None, i32::from(by))?,
+            Action::Page(by) => {
+                let height = self.display.with(|inner| {
+                    let places = inner.places();
+                    let focus = inner.state.focus(&places);
+                    places.height(|pane| pane == focus)
+                })?;
+                self.scroll(None, i32::from(by) * i32::from(height.saturating_sub(1).max(1)))?;
+            }
+            Action::Focus(by) => self.display.with(|inner| {
+                let places = inner.places();
+                inner.state.move_focus(by, &places);
+            })?,
+            Action::Corner => self.display.with(|inner| inner.state.next_corner())?,
+            Action::Help => self.display.with(|inner| inner.state.help = true)?,
+            Action::Redraw => self.display.with(|inner| inner.terminal.clear())??,
+            Action::Quit => return Ok(Next::Quit),
+        }
+        Ok(Next::Command)
+    }
+
+    /// Moves along the time line by cells; each is at least one instruction.
+    fn along(&mut self, by: i8) -> anyhow::Result<()> {
+        let (time, last) = self.display.with(|inner| (inner.places().time, inner.picture.last()))?;
+        let now = self.interpreter.session.timeline().now();
+        let cell = (last / u64::from(time.width.max(2) - 1)).max(1);
+        let to = if by < 0 { now.saturating_sub(cell) } else { now.saturating_add(cell) };
+        let end = self.interpreter.session.timeline().end();
+        self.go_to(end.map_or(to, |end| to.min(end)))
+    }
+
+    /// Scrolls a pane; `None` is the one in focus.
+    fn scroll(&mut self, pane: Option<Pane>, by: i32) -> anyhow::Result<()> {
+        let texts = self.interpreter.texts();
+        let code = self.interpreter.session.code();
+        let (lines, count) = (code.has_lines(), code.module().code.len() as u32);
+        let words = self.interpreter.session.machine().memory().len() as u64;
+        self.display.with(|inner| {
+            let places = inner.places();
+            let pane = pane.unwrap_or_else(|| inner.state.focus(&places));
+            let rect = places.panes.iter().find(|(own, _)| *own == pane).map_or(Rect::default(), |(_, rect)| *rect);
+            let height = rect.height.saturating_sub(2);
+            let state = &mut inner.state;
+            match pane {
+                Pane::Code if lines => {
+                    let last = texts.text(state.file).lines().count() as u32;
+                    state.move_cursor(by, last, height);
+                }
+                Pane::Code => state.cursor = state.cursor.saturating_add_signed(by).min(count.saturating_sub(1)),
+                Pane::Corner(Corner::Memory) => {
+                    let most = words.saturating_sub(u64::from(height));
+                    state.memory = state.memory.saturating_add_signed(i64::from(by)).min(most);
+                }
+                Pane::Corner(Corner::Instructions) => {}
+                Pane::Commands | Pane::Corner(Corner::Output) => {
+                    let all = if pane == Pane::Commands { &state.log } else { &inner.picture.output };
+                    let lines: usize = all.iter().map(|line| draw::folded(line, rect.width).len()).sum();
+                    state.scroll(pane, -by, lines.saturating_sub(height as usize));
+                }
+                Pane::Variables | Pane::Calls | Pane::Corner(Corner::Registers) => {
+                    let lines = match pane {
+                        Pane::Variables => draw::rows(&inner.picture.variables, rect.width).len(),
+                        Pane::Calls => inner.picture.calls.len(),
+                        _ => draw::rows(&inner.picture.registers, rect.width).len(),
+                    };
+                    state.scroll(pane, by, lines.saturating_sub(height as usize));
+                }
+            }
+        })
+    }
+
+    /// Sets a breakpoint at the marked line, or deletes it.
+    fn toggle(&mut self) -> anyhow::Result<()> {
+        let (file, line) = self.display.with(|inner| (inner.state.file, inner.state.cursor))?;
+        let file = self.interpreter.texts().name(file).to_string();
+        let session = &mut self.interpreter.session;
+        let location = match session.code().has_lines() {
+            true => Location::Line(Some(file), line),
+            false => Location::Address(line),
+        };
+        let done = match picture::breakpoint_of(session, &location) {
+            Some(number) => session.delete(number).map(|()| format!("breakpoint {number} is deleted")),
+            None => session.break_at(location).map(|number| self.interpreter.breakpoint_text(number)),
+        };
+        match done {
+            Ok(text) => {
+                self.display.with(|inner| inner.state.say(&text))?;
+                self.say("", false)
+            }
+            Err(error) => self.say(&format!("error: {error}"), true),
+        }
+    }
+
+    /// A key while a command is being written.
+    fn write(&mut self, key: KeyEvent) -> anyhow::Result<Next> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        let request = match key.code {
+            KeyCode::Enter => {
+                let line = self.display.with(|inner| inner.state.take_command())?;
+                return self.typed(&line);
+            }
+            KeyCode::Esc => return self.display.with(|inner| inner.state.leave_command()).map(|()| Next::Command),
+            KeyCode::Char('c' | 'g') if control => {
+                return self.display.with(|inner| inner.state.leave_command()).map(|()| Next::Command);
+            }
+            KeyCode::Tab => return self.complete().map(|()| Next::Command),
+            KeyCode::Up => return self.display.with(|inner| inner.state.recall(-1)).map(|()| Next::Command),
+            KeyCode::Down => return self.display.with(|inner| inner.state.recall(1)).map(|()| Next::Command),
+            KeyCode::Char('p') if control => {
+                return self.display.with(|inner| inner.state.recall(-1)).map(|()| Next::Command);
+            }
+            KeyCode::Char('n') if control => {
+                return self.display.with(|inner| inner.state.recall(1)).map(|()| Next::Command);
+            }
+            KeyCode::Char('a') if control => InputRequest::GoToStart,
+            KeyCode::Char('e') if control => InputRequest::GoToEnd,
+            KeyCode::Char('u') if control => InputRequest::DeleteFromStart,
+            KeyCode::Char('k') if control => InputRequest::DeleteTillEnd,
+            KeyCode::Char('w') if control => InputRequest::DeletePrevWord,
+            KeyCode::Char('y') if control => InputRequest::Yank,
+            KeyCode::Char('b') if alt => InputRequest::GoToPrevWord,
+            KeyCode::Char('f') if alt => InputRequest::GoToNextWord,
+            KeyCode::Char(_) if control || alt => return Ok(Next::Command),
+            KeyCode::Char(c) => InputRequest::InsertChar(c),
+            KeyCode::Backspace if control || alt => InputRequest::DeletePrevWord,
+            KeyCode::Backspace => {
+                // What was begun by a key is left as it was entered.
+                let empty =
+                    self.display.with(|inner| inner.state.input.as_ref().is_some_and(|i| i.value().is_empty()))?;
+                if empty {
+                    return self.display.with(|inner| inner.state.leave_command()).map(|()| Next::Command);
+                }
+                InputRequest::DeletePrevChar
+            }
+            KeyCode::Delete => InputRequest::DeleteNextChar,
+            KeyCode::Left if control => InputRequest::GoToPrevWord,
+            KeyCode::Right if control => InputRequest::GoToNextWord,
+            KeyCode::Left => InputRequest::GoToPrevChar,
+            KeyCode::Right => InputRequest::GoToNextChar,
+            KeyCode::Home => InputRequest::GoToStart,
+            KeyCode::End => InputRequest::GoToEnd,
+            _ => return Ok(Next::Command),
+        };
+        self.display.with(|inner| inner.state.edit(request))?;
+        Ok(Next::Command)
+    }
+
+    /// Goes on with the word before the cursor, or shows how it may go on.
+    fn complete(&mut self) -> anyhow::Result<()> {
+        let Some((line, at)) =
+            self.display.with(|inner| inner.state.input.as_ref().map(|i| (i.value().to_string(), i.cursor())))?
+        else {
+            return Ok(());
+        };
+        let before: String = line.chars().take(at).collect();
+        let (begun, all) = complete(&self.interpreter.session, &before);
+        // A command comes first on a line.
+        let all: Vec<_> = match before.trim_start() == begun {
+            true => all.into_iter().filter(|(_, kind)| *kind == super::complete::Kind::Keyword).collect(),
+            false => all,
+        };
+        let more = shared(&all);
+        let added: String = more.chars().skip(begun.chars().count()).collect();
+        self.display.with(|inner| {
+            for c in added.chars() {
+                inner.state.edit(InputRequest::InsertChar(c));
+            }
+            match all.len() {
+                0 => {}
+                1 => inner.state.edit(InputRequest::InsertChar(' ')),
+                _ if added.is_empty() => {
+                    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+                    inner.state.say(&names.join("  "));
+                }
+                _ => {}
+            }
+        })
+    }
+
+    fn mouse(&mut self, mouse: MouseEvent) -> anyhow::Result<()> {
+        let (x, y) = (mouse.column, mouse.row);
+        let (places, last) = self.display.with(|inner| (inner.places(), inner.picture.last()))?;
+        let along = |x: u16| draw::moment_at(places.time, x, last);
+        match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                let on_time = places.time.height > 0 && (y == places.time.y || y == places.labels.y);
+                self.display.with(|inner| inner.state.dragging = on_time)?;
+                if on_time {
+                    return self.go_to(along(x));
+                }
+                self.click(&places, x, y)
+            }
+            MouseEventKind::Drag(MouseButton::Left) if self.display.with(|inner| inner.state.dragging)? => {
+                self.go_to(along(x))
+            }
+            MouseEventKind::Up(_) => self.display.with(|inner| inner.state.dragging = false),
+            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown => {
+                let by = if mouse.kind == MouseEventKind::ScrollUp { -3 } else { 3 };
+                match places.pane_at(x, y) {
+                    Some((pane, _)) => self.scroll(Some(pane), by),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A click on a pane; on the number of a line, it sets a breakpoint or deletes it.
+    fn click(&mut self, places: &Places, x: u16, y: u16) -> anyhow::Result<()> {
+        let Some((pane, rect)) = places.pane_at(x, y) else { return Ok(()) };
+        let on_number = self.display.with(|inner| {
+            inner.state.set_focus(pane, places);
+            let row = y.checked_sub(rect.y + 1).map(usize::from);
+            let line = row.and_then(|row| inner.picture.code.get(row)).filter(|_| pane == Pane::Code);
+            let Some(line) = line else { return false };
+            inner.state.cursor = line.number;
+            x <= rect.x + 6
+        })?;
+        if on_number { self.toggle() } else { Ok(()) }
+    }
+}
+
+/// Whether two events are movements of the mouse that holds the time line.
+fn same_drag(a: &Event, b: &Event) -> bool {
+    let is = |event: &Event| matches!(event, Event::Mouse(m) if m.kind == MouseEventKind::Drag(MouseButton::Left));
+    is(a) && is(b)
+}
+
+/// Adds pasted text to the command that is being written.
+fn paste(state: &mut State, text: &str) {
+    if state.input.is_none() {
+        state.input = Some(Input::default());
+    }
+    for c in text.lines().next().unwrap_or("").chars().filter(|c| !c.is_control()) {
+        state.edit(InputRequest::InsertChar(c));
+    }
+}
