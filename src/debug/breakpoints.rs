@@ -31,7 +31,7 @@ pub enum BreakpointKind {
     Code {
         /// As it was asked for.
         location: Location,
-        /// The addresses.
+        /// The addresses; those of a name are pairs, for the way forward and the way back.
         addresses: Vec<u32>,
         /// The line, if it is one.
         line: Option<u32>,
@@ -63,6 +63,10 @@ impl Breakpoint {
     /// Whether it stops before an instruction at which a statement begins or not.
     pub(super) fn is_at(&self, code: &Code<'_>, after: Option<u32>, at: u32, back: bool) -> bool {
         match &self.kind {
+            // A procedure is entered at its beginning, or at its end on the way back.
+            BreakpointKind::Code { addresses, location: Location::Name(_), .. } => {
+                addresses.chunks(2).any(|both| both.get(usize::from(back)) == Some(&at))
+            }
             BreakpointKind::Code { addresses, line, .. } => {
                 addresses.contains(&at) && (line.is_none() || code.begins(after, at, back))
             }
@@ -139,11 +143,13 @@ impl Session<'_> {
         }
     }
 
-    /// The instructions with which procedures and labels of this name begin, in both directions.
+    /// The instructions with which procedures and labels of this name begin: for each, those on the way forward and on the way back.
     fn entries(&self, name: &str) -> Vec<u32> {
-        let mut out: Vec<u32> = self.code.named(name).into_iter().flat_map(|at| self.code.entries(at)).collect();
-        out.dedup();
-        out
+        let all = self.code.named(name);
+        // What the compiler has put around a program may have the name of a function.
+        let own: Vec<u32> = all.iter().copied().filter(|at| !self.code.is_around(*at)).collect();
+        let all = if own.is_empty() { all } else { own };
+        all.into_iter().flat_map(|at| self.code.entries(at)).collect()
     }
 
     /// The file that a line without a file belongs to: that of the present statement, or else the program's.

@@ -285,6 +285,25 @@ fn steps_over_calls_stop_at_breakpoints_within_them() {
 }
 
 #[test]
+fn a_procedure_is_entered_at_its_beginning_or_backward_at_its_end() {
+    let out = debug(&["examples/fib.ja", "--round-trip"], &["break main", "continue", "continue", "continue"]);
+    has(
+        &out,
+        &[
+            "breakpoint 1\n",
+            "fib.ja:18 in main",
+            "breakpoint 1\n",
+            "fib.ja:18 in main",
+            ", backward",
+            "the end of the run",
+        ],
+    );
+    // Each of the calls of `fib` is entered once on the way there.
+    let out = debug(&["examples/fib.ja"], &["break fib", "continue", "ignore 1 100", "continue", "info breakpoints"]);
+    has(&out, &["the end of the run", "passed over 96 times more"]);
+}
+
+#[test]
 fn energy_is_that_of_the_run_up_to_here() {
     let file = "examples/fib.rasm";
     let out = debug(
