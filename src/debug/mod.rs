@@ -94,6 +94,8 @@ pub struct Session<'p> {
     bookmarks: BTreeMap<String, u64>,
     /// Where the session was before it went to where something was written last.
     returns: Vec<u64>,
+    /// At a moment, the moments of the calls that have not returned, as far as they are known.
+    calls: (u64, Vec<u64>),
 }
 
 impl<'p> Session<'p> {
@@ -112,8 +114,8 @@ impl<'p> Session<'p> {
         let program = source.and_then(|source| source.source.as_ref());
         let code = Code::new(line.machine().program().module(), program);
         let (store, locals) = (source.and_then(CompiledSource::variables), source.map(Locals::new));
-        let (breakpoints, bookmarks, returns) = (Vec::new(), BTreeMap::new(), Vec::new());
-        Session { line, code, store, locals, breakpoints, numbered: 0, bookmarks, returns }
+        let (breakpoints, bookmarks, returns, calls) = (Vec::new(), BTreeMap::new(), Vec::new(), (0, Vec::new()));
+        Session { line, code, store, locals, breakpoints, numbered: 0, bookmarks, returns, calls }
     }
 
     /// The run.
@@ -271,6 +273,50 @@ impl<'p> Session<'p> {
     pub fn step_out_back(&mut self) -> Result<Halt, String> {
         self.caller()?;
         Ok(self.back_to(1, Code::begins))
+    }
+
+    /// The moment at which frame number `n` called the one within it; frame 0 is that of the present moment.
+    ///
+    /// # Errors
+    /// There is no such frame, or it is asked to pause.
+    pub fn moment_of_frame(&mut self, n: usize) -> Result<u64, String> {
+        let now = self.line.now();
+        if n == 0 {
+            return Ok(now);
+        }
+        if self.calls.0 != now {
+            self.calls = (now, Vec::new());
+        }
+        let mut found = std::mem::take(&mut self.calls.1);
+        let breakpoints = std::mem::take(&mut self.breakpoints);
+        let mut result = Ok(());
+        if found.len() < n {
+            self.line.return_to(found.last().copied().unwrap_or(now));
+        }
+        while found.len() < n && result.is_ok() {
+            result = self.caller().and_then(|_| match self.back_to(1, Code::begins) {
+                Halt::Arrived(Arrival::There) => {
+                    found.push(self.line.now());
+                    Ok(())
+                }
+                Halt::Arrived(Arrival::Paused) => Err("interrupted".to_string()),
+                _ => Err("the stack does not say what called this".to_string()),
+            });
+        }
+        self.line.return_to(now);
+        self.breakpoints = breakpoints;
+        let moment = result.map(|()| found[n - 1]);
+        self.calls.1 = found;
+        moment
+    }
+
+    /// What there is to see at another moment at which the run has been. The session stays where it is.
+    pub fn at<T>(&mut self, moment: u64, see: impl FnOnce(&Session<'p>) -> T) -> T {
+        let now = self.line.now();
+        self.line.return_to(moment);
+        let seen = see(self);
+        self.line.return_to(now);
+        seen
     }
 
     /// Goes back to the last moment at which `accepts` and at which at least `less` fewer calls are active than now, or to a breakpoint after it.

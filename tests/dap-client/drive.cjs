@@ -178,10 +178,24 @@ async function calls() {
     await Promise.all([client.waitForEvent('stopped'), client.configurationDoneRequest()]);
     await move(client, 'continue');
     await client.setBreakpointsRequest({ source: { path: program }, breakpoints: [] });
-    const depth = (await client.stackTraceRequest({ threadId: 1 })).body.stackFrames.length;
-    assert(depth >= 2);
+    assert((await client.stackTraceRequest({ threadId: 1 })).body.stackFrames.length >= 2);
+    // Variables of outer calls are those at their calls.
+    await client.setBreakpointsRequest({ source: { path: program }, breakpoints: [{ line: 5, condition: 'n == 0' }] });
+    await move(client, 'continue');
+    await client.setBreakpointsRequest({ source: { path: program }, breakpoints: [] });
+    const { stackFrames } = (await client.stackTraceRequest({ threadId: 1 })).body;
+    const values = [];
+    for (const frame of stackFrames.slice(0, 4)) {
+      const { scopes } = (await client.scopesRequest({ frameId: frame.id })).body;
+      const { variables } = (await client.variablesRequest({ variablesReference: scopes[0].variablesReference })).body;
+      values.push(variables.find((v) => v.name === 'n').value);
+      assert.strictEqual((await client.evaluateRequest({ expression: 'n + 1', frameId: frame.id })).body.result, String(Number(values.at(-1)) + 1));
+    }
+    assert.deepStrictEqual(values, ['0', '0', '1', '2']);
+    const { scopes } = (await client.scopesRequest({ frameId: stackFrames[3].id })).body;
+    await assert.rejects(client.setVariableRequest({ variablesReference: scopes[0].variablesReference, name: 'n', value: '7' }));
     await move(client, 'stepOut');
-    assert((await client.stackTraceRequest({ threadId: 1 })).body.stackFrames.length < depth);
+    assert((await client.stackTraceRequest({ threadId: 1 })).body.stackFrames.length < stackFrames.length);
   });
 }
 

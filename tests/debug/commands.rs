@@ -346,3 +346,52 @@ fn energy_is_that_of_the_run_up_to_here() {
     }
     assert!(!own.contains_key("link") && whole.contains_key("link"), "{own:?} {whole:?}");
 }
+
+#[test]
+fn outer_procedures_are_seen_as_they_were_at_their_calls() {
+    let out = debug(
+        &["examples/fib.ja"],
+        &[
+            "break 5 if n == 0",
+            "continue",
+            "print n",
+            "up",
+            "print n",
+            "info variables",
+            "set n=3",
+            "up 2",
+            "print n",
+            "print x1",
+            "down",
+            "where",
+            "frame 0",
+            "print n",
+            "frame 99",
+            "up",
+            "step",
+            "print n",
+            "down",
+        ],
+    );
+    has(
+        &out,
+        &[
+            "(pendula) print n\nn = 0\n",
+            "1: fib\nexamples/fib.ja:9 in fib",
+            "(pendula) print n\nn = 0\n",
+            "n = 0",
+            "error: only what the innermost procedure sees can be changed",
+            "3: fib\nexamples/fib.ja:9 in fib",
+            "n = 2",
+            "2: fib",
+            "(pendula) where\nexamples/fib.ja:5 in fib",
+            "0: fib",
+            "n = 0",
+            "error: there is no procedure 99: `backtrace` shows 6",
+            "1: fib",
+            // A movement leads back to the innermost one.
+            "(pendula) step\n",
+            "(pendula) down\nerror: this is the innermost procedure",
+        ],
+    );
+}

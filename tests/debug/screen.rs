@@ -250,6 +250,16 @@ fn breakpoints_are_set_with_a_key_and_the_mouse() {
     terminal.end("q");
 }
 
+#[test]
+fn outer_procedures_can_be_looked_at() {
+    let mut terminal = Terminal::start((30, 100), &root(), &["examples/fib.ja"]);
+    terminal.shows(&["step 0 of 59"]);
+    terminal.after(":break 5 if n == 0\rc", &["step 31 of 59", "n = 0"]);
+    terminal.after(":up 3\r", &["3: fib", "n = 2", "Variables of fib"]);
+    terminal.after("n", &["step 32 of 59", "n = 0"]);
+    terminal.end("q");
+}
+
 /// Where a text is on the screen.
 fn place(screen: &Screen, text: &str) -> (u16, u16) {
     let rows = screen.rows(0, screen.size().1.get()).enumerate();

@@ -371,7 +371,7 @@ impl<'e, 'p, 's> Adapter<'e, 'p, 's> {
     /// Shows a value; in the console, a command of `pendula debug` is run.
     fn evaluate(&mut self, arguments: &Value) -> Answer {
         let text = arguments["expression"].as_str().unwrap_or("").trim().to_string();
-        let value = self.value_of(&text);
+        let value = self.value_of(&text, &arguments["frameId"]);
         if value.is_ok() || arguments["context"] != "repl" {
             return value.map(still);
         }

@@ -3,7 +3,7 @@
 use std::fs::canonicalize;
 use std::path::Path;
 
-use pendula::debug::{Arrival, Halt, Statement};
+use pendula::debug::{Arrival, Halt, Session, Statement};
 use pendula::isa::types::Ty;
 use pendula::language;
 use pendula::values::{Location as At, Place};
@@ -13,34 +13,72 @@ use super::adapter::{Adapter, address, reference};
 use crate::cli::commands::debug::complete::{Kind, complete};
 use crate::cli::commands::debug::text;
 
-/// What a reference that the editor has names.
+/// What a reference that the editor has names, and at which moment.
 #[derive(Clone, Debug)]
 pub(super) enum Seen {
     /// The variables.
-    Variables,
+    Variables(u64),
     /// The registers.
-    Registers,
+    Registers(u64),
     /// The words of an array.
-    Words(Place),
+    Words(Place, u64),
 }
 
 /// The greatest number of variables that are given at once.
 const PAGE: usize = 10_000;
 
+/// Why a variable of an outer call cannot be changed.
+const INNERMOST: &str = "only what the innermost procedure sees can be changed";
+
+/// What is shown of a variable, and where it is.
+struct Shown {
+    name: String,
+    value: String,
+    place: Option<Place>,
+}
+
+impl Shown {
+    fn of(session: &Session<'_>, name: String, value: String) -> Shown {
+        let place = session.place(&name).ok();
+        Shown { name, value, place }
+    }
+}
+
 impl Adapter<'_, '_, '_> {
+    /// Whether a reference is to what there is at the present moment.
+    ///
+    /// # Errors
+    /// It is to another one.
+    fn is_now(&self, reference: u64) -> Result<(), String> {
+        let seen = usize::try_from(reference).ok().and_then(|n| self.seen.get(n.checked_sub(1)?));
+        match seen {
+            Some(Seen::Variables(at) | Seen::Registers(at) | Seen::Words(_, at))
+                if *at == self.session().timeline().now() =>
+            {
+                Ok(())
+            }
+            Some(_) => Err(INNERMOST.to_string()),
+            None => Err("this cannot be changed".to_string()),
+        }
+    }
+
     /// Answers a request that only looks.
     pub(super) fn look(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
         match command {
             "stackTrace" => Ok(self.stack(arguments)),
-            "scopes" => Ok(self.scopes()),
+            "scopes" => self.scopes(arguments),
             "variables" => self.variables(arguments),
             "setVariable" => {
                 let reference = arguments["variablesReference"].as_u64().unwrap_or(0);
+                self.is_now(reference)?;
                 let name = arguments["name"].as_str().unwrap_or("");
                 let name = self.evaluate_name(reference, name).ok_or("this cannot be changed")?;
                 self.set(&name, arguments["value"].as_str().unwrap_or(""))
             }
             "setExpression" => {
+                if self.moment(&arguments["frameId"])? != self.session().timeline().now() {
+                    return Err(INNERMOST.to_string());
+                }
                 let name = arguments["expression"].as_str().unwrap_or("").to_string();
                 self.set(&name, arguments["value"].as_str().unwrap_or(""))
             }
@@ -113,23 +151,30 @@ impl Adapter<'_, '_, '_> {
         self.seen.len()
     }
 
-    fn scopes(&mut self) -> Value {
-        let variables = self.reference(Seen::Variables);
+    /// The moment of a frame: that of its call, if the procedure has called another one.
+    fn moment(&mut self, frame: &Value) -> Result<u64, String> {
+        let n = frame.as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1).saturating_sub(1);
+        self.interpreter.session.moment_of_frame(n)
+    }
+
+    fn scopes(&mut self, arguments: &Value) -> Result<Value, String> {
+        let moment = self.moment(&arguments["frameId"])?;
+        let variables = self.reference(Seen::Variables(moment));
         let mut scopes = vec![
             json!({ "name": "Variables", "presentationHint": "locals", "variablesReference": variables, "expensive": false }),
         ];
         if self.session().has_registers() {
-            let registers = self.reference(Seen::Registers);
+            let registers = self.reference(Seen::Registers(moment));
             scopes.push(json!({ "name": "Registers", "presentationHint": "registers", "variablesReference": registers, "expensive": false }));
         }
-        json!({ "scopes": scopes })
+        Ok(json!({ "scopes": scopes }))
     }
 
     /// The name by which an expression can name a variable of a reference.
     pub(super) fn evaluate_name(&self, reference: u64, name: &str) -> Option<String> {
         match self.seen.get(usize::try_from(reference).ok()?.checked_sub(1)?)? {
-            Seen::Variables | Seen::Registers => Some(name.to_string()),
-            Seen::Words(place) => place.words().into_iter().find(|word| word == name),
+            Seen::Variables(_) | Seen::Registers(_) => Some(name.to_string()),
+            Seen::Words(place, _) => place.words().into_iter().find(|word| word == name),
         }
     }
 
@@ -138,35 +183,40 @@ impl Adapter<'_, '_, '_> {
         let seen = number.and_then(|n| self.seen.get(n)).cloned().ok_or("the run has moved since")?;
         let start = arguments["start"].as_u64().unwrap_or(0) as usize;
         let count = arguments["count"].as_u64().filter(|n| *n > 0).map_or(PAGE, |n| (n as usize).min(PAGE));
-        let out = match seen {
-            Seen::Variables => {
-                let named = text::visible_variables(self.session())?;
-                named.into_iter().skip(start).take(count).map(|(name, value)| self.variable(&name, value)).collect()
+        let page = |all: Vec<Shown>| all.into_iter().skip(start).take(count).collect::<Vec<Shown>>();
+        let (moment, all) = match seen {
+            Seen::Variables(moment) => {
+                let all = self.interpreter.session.at(moment, |session| {
+                    let named = text::visible_variables(session)?;
+                    Ok::<_, String>(named.into_iter().map(|(name, value)| Shown::of(session, name, value)).collect())
+                })?;
+                (moment, page(all))
             }
-            Seen::Registers => {
-                let places = self.session().registers();
-                places.iter().map(|p| self.variable(&p.name, self.session().text(p, false))).collect()
+            Seen::Registers(moment) => {
+                let all = self.interpreter.session.at(moment, |session| {
+                    let places = session.registers();
+                    places.iter().map(|p| Shown::of(session, p.name.clone(), session.text(p, false))).collect()
+                });
+                (moment, page(all))
             }
-            Seen::Words(place) => {
+            Seen::Words(place, moment) => {
                 let words = place.words();
-                words
-                    .iter()
-                    .skip(start)
-                    .take(count)
-                    .map(|name| {
-                        let value = self.session().place(name).map_or_else(|e| e, |p| self.session().text(&p, false));
-                        json!({ "name": name, "value": value, "variablesReference": 0, "evaluateName": name })
-                    })
-                    .collect::<Vec<Value>>()
+                let some = words.iter().skip(start).take(count);
+                let all = self.interpreter.session.at(moment, |session| {
+                    let value = |name: &str| session.place(name).map_or_else(|e| e, |p| session.text(&p, false));
+                    some.map(|name| Shown { name: name.clone(), value: value(name), place: None }).collect()
+                });
+                (moment, all)
             }
         };
+        let out: Vec<Value> = all.into_iter().map(|shown| self.variable(shown, moment)).collect();
         Ok(json!({ "variables": out }))
     }
 
     /// A variable with its value; an array can be opened.
-    fn variable(&mut self, name: &str, value: String) -> Value {
+    fn variable(&mut self, Shown { name, value, place }: Shown, moment: u64) -> Value {
         let mut out = json!({ "name": name, "value": value, "variablesReference": 0, "evaluateName": name });
-        let Ok(place) = self.session().place(name) else { return out };
+        let Some(place) = place else { return out };
         out["type"] = json!(match place.ty {
             Ty::Int => "integer",
             Ty::Q => "fixed point",
@@ -176,7 +226,7 @@ impl Adapter<'_, '_, '_> {
         if let At::Memory { start, len, array } = place.at {
             out["memoryReference"] = json!(format!("{start:#x}"));
             if array && len > 0 && place.variable.is_none() {
-                out["variablesReference"] = json!(self.reference(Seen::Words(place)));
+                out["variablesReference"] = json!(self.reference(Seen::Words(place, moment)));
                 out["indexedVariables"] = json!(len);
             }
         }
@@ -184,10 +234,15 @@ impl Adapter<'_, '_, '_> {
     }
 
     /// The value of an expression.
-    pub(super) fn value_of(&mut self, expression: &str) -> Result<Value, String> {
-        let shown = text::value(self.session(), expression, false)?;
-        let value = shown.split_once(" = ").map_or("", |(_, value)| value).trim_end().to_string();
-        let mut out = self.variable(expression, value.clone());
+    pub(super) fn value_of(&mut self, expression: &str, frame: &Value) -> Result<Value, String> {
+        let moment = self.moment(frame)?;
+        let shown = self.interpreter.session.at(moment, |session| {
+            let shown = text::value(session, expression, false)?;
+            let value = shown.split_once(" = ").map_or("", |(_, value)| value).trim_end().to_string();
+            Ok::<_, String>(Shown::of(session, expression.to_string(), value))
+        })?;
+        let value = shown.value.clone();
+        let mut out = self.variable(shown, moment);
         out["result"] = json!(value);
         Ok(out)
     }

@@ -47,14 +47,17 @@ pub(crate) struct Interpreter<'s, 'p> {
     /// How much of what the program shows has been printed.
     printed: usize,
     failed: bool,
+    /// The procedure that is looked at, by its number in `backtrace`, and the moment at which it was chosen.
+    frame: (usize, u64),
     /// Whether places, output and displayed values are shown elsewhere, and a halt says only why it is one.
     brief: bool,
 }
 
 impl<'s, 'p> Interpreter<'s, 'p> {
     pub(crate) fn new(session: Session<'p>, texts: Texts<'s>, limit: Option<u64>) -> Interpreter<'s, 'p> {
-        let (last, displays, displayed, printed, failed, brief) = (String::new(), Vec::new(), 0, 0, false, false);
-        Interpreter { session, texts, limit, last, displays, displayed, printed, failed, brief }
+        let (last, displays, displayed, printed) = (String::new(), Vec::new(), 0, 0);
+        let (failed, frame, brief) = (false, (0, 0), false);
+        Interpreter { session, texts, limit, last, displays, displayed, printed, failed, frame, brief }
     }
 
     /// Lets halts say only why they are halts.
@@ -202,23 +205,24 @@ impl<'s, 'p> Interpreter<'s, 'p> {
                 let halt = session.return_from_written()?;
                 Ok(self.halted(&halt))
             }
-            Word::Print => text::value(session, some(rest, "say what: `print x`")?, name == "p/x"),
             Word::Display => self.display(rest),
             Word::Undisplay => {
                 let n = if rest.is_empty() { None } else { Some(number(rest)?) };
                 self.displays.retain(|(own, _)| n.is_some_and(|n| n != *own));
                 Ok(String::new())
             }
-            Word::Set => {
-                session.set(some(rest, "say what: `set x=5`")?)?;
-                Ok("set: from here on, the run is another one\n".to_string())
-            }
+            Word::Set => self.set(rest),
             Word::Info => self.info(rest),
-            Word::List => text::list(session, self.texts, rest),
-            Word::Disassemble => text::disassembly(session, rest),
-            Word::Examine => text::words(session, rest),
-            Word::Where => Ok(text::position(session, self.texts)),
-            Word::Backtrace => Ok(text::backtrace(session)),
+            Word::Print => self.print(rest, name == "p/x"),
+            Word::List => self.list(rest),
+            Word::Disassemble => self.see(|session| text::disassembly(session, rest))?,
+            Word::Examine => text::words(&self.session, rest),
+            Word::Where => Ok(text::position(&self.session, self.texts)),
+            Word::Backtrace => Ok(text::backtrace(&self.session)),
+            Word::Up => self.look_at(self.frame().saturating_add(count(rest)?)),
+            Word::Down => self.down(rest),
+            Word::Frame if rest.is_empty() => self.look_at(self.frame()),
+            Word::Frame => self.look_at(count(rest)?),
             Word::Bookmark => {
                 let name = some(rest, "say its name: `bookmark here`")?;
                 if name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-')) {
@@ -231,6 +235,58 @@ impl<'s, 'p> Interpreter<'s, 'p> {
             Word::Help => words::find(rest).map(words::help),
             Word::Quit => Ok(String::new()),
         }
+    }
+
+    fn print(&mut self, rest: &str, hex: bool) -> Result<String, String> {
+        let wanted = some(rest, "say what: `print x`")?;
+        self.see(|session| text::value(session, wanted, hex))?
+    }
+
+    fn list(&mut self, rest: &str) -> Result<String, String> {
+        let texts = self.texts;
+        self.see(|session| text::list(session, texts, rest))?
+    }
+
+    fn down(&mut self, rest: &str) -> Result<String, String> {
+        let to = self.frame().checked_sub(count(rest)?);
+        to.map_or_else(|| Err("this is the innermost procedure".to_string()), |n| self.look_at(n))
+    }
+
+    /// The number of the procedure that is looked at: the innermost one after each movement.
+    pub(super) fn frame(&self) -> usize {
+        let (frame, at) = self.frame;
+        if at == self.session.timeline().now() { frame } else { 0 }
+    }
+
+    /// Looks at the procedure of a frame.
+    fn look_at(&mut self, n: usize) -> Result<String, String> {
+        let frames = self.session.frames();
+        let frame =
+            frames.get(n).ok_or_else(|| format!("there is no procedure {n}: `backtrace` shows {}", frames.len()))?;
+        let moment = self.session.moment_of_frame(n)?;
+        self.frame = (n, self.session.timeline().now());
+        let texts = self.texts;
+        let place = self.session.at(moment, |session| text::position(session, texts));
+        Ok(format!("{n}: {}\n{place}", visible(&frame.name)))
+    }
+
+    /// What there is to see of the procedure that is looked at.
+    pub(super) fn see<T>(&mut self, see: impl FnOnce(&Session<'p>) -> T) -> Result<T, String> {
+        match self.frame() {
+            0 => Ok(see(&self.session)),
+            n => {
+                let moment = self.session.moment_of_frame(n)?;
+                Ok(self.session.at(moment, see))
+            }
+        }
+    }
+
+    fn set(&mut self, rest: &str) -> Result<String, String> {
+        if self.frame() > 0 {
+            return Err("only what the innermost procedure sees can be changed: `frame 0` goes back to it".to_string());
+        }
+        self.session.set(some(rest, "say what: `set x=5`")?)?;
+        Ok("set: from here on, the run is another one\n".to_string())
     }
 
     /// Runs a step so often, until it is cut short.
@@ -342,8 +398,8 @@ impl<'s, 'p> Interpreter<'s, 'p> {
             return Err(format!("`{rest}` is too much here"));
         }
         match found[..] {
-            ["variables" | "locals"] => text::variables(session),
-            ["registers"] => Ok(text::registers(session)),
+            ["variables" | "locals"] => self.see(text::variables)?,
+            ["registers"] => self.see(text::registers),
             ["breakpoints"] => {
                 let all: String = session.breakpoints().iter().map(|b| text::breakpoint(session, b) + "\n").collect();
                 Ok(if all.is_empty() { "no breakpoints\n".to_string() } else { all })
@@ -444,6 +500,11 @@ fn split_condition(text: &str) -> (&str, &str) {
 /// A whole number.
 fn whole(text: &str) -> Result<u64, String> {
     text.replace('_', "").parse().map_err(|_| format!("`{text}` is not a whole number"))
+}
+
+/// How many procedures: one, if it is not said.
+fn count(text: &str) -> Result<usize, String> {
+    if text.is_empty() { Ok(1) } else { Ok(usize::try_from(whole(text)?).unwrap_or(usize::MAX)) }
 }
 
 /// The number of a breakpoint.

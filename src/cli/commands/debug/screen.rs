@@ -1,161 +1,34 @@
 //! The full-screen view of `debug`.
 
+mod command_line;
+mod display;
 mod draw;
 mod keys;
 mod picture;
 mod state;
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::io::stdout;
 use std::time::{Duration, Instant};
 
-use pendula::debug::{Halt, Location};
-use ratatui::DefaultTerminal;
+use pendula::debug::{Arrival, Halt, Location};
 use ratatui::crossterm::event::{
-    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode, KeyEvent,
-    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind, poll, read,
+    Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind, read,
 };
-use ratatui::crossterm::execute;
 use ratatui::layout::Rect;
-use tui_input::{Input, InputRequest};
+use tui_input::Input;
 
-use super::complete::{complete, shared};
 use super::interpreter::{Interpreter, Next};
 use super::{PROMPT, text};
+use command_line::paste;
+use display::{Inner, is_control_c};
 use draw::Places;
 use keys::Action;
 use picture::{Corner, Picture, Wanted};
-use state::{Pane, State};
+use state::Pane;
+
+pub(super) use display::Display;
 
 /// How long the end of a run is looked for at the beginning, so that the time line has one.
 const LOOK: Duration = Duration::from_millis(400);
-
-/// After which time a run that goes on is shown as such, and how often.
-const PATIENCE: Duration = Duration::from_millis(150);
-const EVERY: Duration = Duration::from_millis(60);
-
-/// The screen, as the session's movements and the view share it.
-#[derive(Default)]
-pub(super) struct Display(RefCell<Option<Inner>>);
-
-struct Inner {
-    terminal: DefaultTerminal,
-    /// What the user has done, and nobody has looked at yet.
-    waiting: VecDeque<Event>,
-    state: State,
-    picture: Picture,
-    /// When the command that is running began, and when the screen was drawn last.
-    began: Instant,
-    drawn: Instant,
-    /// When it is to end.
-    deadline: Option<Instant>,
-    /// Whether the user has stopped it.
-    stopped: bool,
-}
-
-/// While it exists, the terminal shows the full-screen view.
-struct Shown<'d>(&'d Display);
-
-impl Drop for Shown<'_> {
-    fn drop(&mut self) {
-        *self.0.0.borrow_mut() = None;
-        leave();
-    }
-}
-
-/// Brings the terminal back as it was.
-fn leave() {
-    // Nothing can be done where the terminal is gone.
-    let _ = execute!(stdout(), DisableMouseCapture, DisableBracketedPaste);
-    ratatui::restore();
-}
-
-impl Display {
-    /// Begins the full-screen view.
-    fn show(&self) -> std::io::Result<Shown<'_>> {
-        let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            leave();
-            hook(info);
-        }));
-        let shown = Shown(self);
-        execute!(stdout(), EnableMouseCapture, EnableBracketedPaste)?;
-        let (now, waiting) = (Instant::now(), VecDeque::new());
-        let (state, picture) = (State::default(), Picture::default());
-        let (began, drawn, deadline, stopped) = (now, now, None, false);
-        *self.0.borrow_mut() = Some(Inner { terminal, waiting, state, picture, began, drawn, deadline, stopped });
-        Ok(shown)
-    }
-
-    /// Whether a movement that is at this moment is to pause.
-    pub(super) fn pause(&self, moment: u64) -> bool {
-        let Ok(mut inner) = self.0.try_borrow_mut() else { return false };
-        let Some(inner) = inner.as_mut() else { return false };
-        // An error of the terminal is met again where events are awaited.
-        let _ = inner.gather();
-        let now = Instant::now();
-        if inner.deadline.is_none() && now - inner.began > PATIENCE && now - inner.drawn > EVERY {
-            let _ = inner.draw(Some(moment));
-        }
-        inner.stopped || inner.deadline.is_some_and(|deadline| now > deadline)
-    }
-
-    fn with<T>(&self, then: impl FnOnce(&mut Inner) -> T) -> anyhow::Result<T> {
-        let mut inner = self.0.borrow_mut();
-        inner.as_mut().map(then).ok_or_else(|| anyhow::anyhow!("the screen is not shown"))
-    }
-
-    /// Notes that a command begins.
-    fn begin(&self, deadline: Option<Instant>) -> anyhow::Result<()> {
-        self.with(|inner| (inner.began, inner.deadline, inner.stopped) = (Instant::now(), deadline, false))
-    }
-}
-
-impl Inner {
-    /// Takes in what the user has done. Escape and Ctrl-C stop what is running, and so does the mouse, which has moved on.
-    fn gather(&mut self) -> std::io::Result<()> {
-        while poll(Duration::ZERO)? {
-            let event = read()?;
-            match event {
-                Event::Key(key) if key.kind == KeyEventKind::Release => {}
-                Event::Key(key) if is_stop(key) => self.stopped = true,
-                Event::Mouse(mouse) if is_grip(mouse) => {
-                    self.stopped = true;
-                    self.waiting.push_back(event);
-                }
-                _ => self.waiting.push_back(event),
-            }
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self, running: Option<u64>) -> std::io::Result<()> {
-        self.drawn = Instant::now();
-        self.terminal.draw(|frame| draw::draw(frame, &self.picture, &self.state, running)).map(|_| ())
-    }
-
-    /// Where things are on the screen; a screen that is too small has no panes.
-    fn places(&mut self) -> Places {
-        self.terminal.autoresize().ok();
-        Places::of(self.terminal.get_frame().area(), self.state.corner, self.state.registers).unwrap_or_default()
-    }
-}
-
-/// Whether a key stops a run that goes on.
-fn is_stop(key: KeyEvent) -> bool {
-    key.code == KeyCode::Esc || is_control_c(key)
-}
-
-fn is_control_c(key: KeyEvent) -> bool {
-    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
-}
-
-/// Whether the mouse may have moved the time line.
-fn is_grip(mouse: MouseEvent) -> bool {
-    matches!(mouse.kind, MouseEventKind::Down(MouseButton::Left) | MouseEventKind::Drag(MouseButton::Left))
-}
 
 /// Shows a session until the user leaves; the commands run first.
 pub(super) fn run(interpreter: &mut Interpreter<'_, '_>, display: &Display, commands: &[String]) -> anyhow::Result<()> {
@@ -337,7 +210,7 @@ impl View<'_, '_, '_> {
         let before = self.interpreter.session.timeline().now();
         self.display.begin(None)?;
         let halt = self.interpreter.session.go_to(moment);
-        let paused = halt == Halt::Arrived(pendula::debug::Arrival::Paused);
+        let paused = halt == Halt::Arrived(Arrival::Paused);
         self.say(if paused { "interrupted" } else { "" }, false)?;
         self.moved(before)
     }
@@ -478,93 +351,6 @@ impl View<'_, '_, '_> {
         }
     }
 
-    /// A key while a command is being written.
-    fn write(&mut self, key: KeyEvent) -> anyhow::Result<Next> {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let alt = key.modifiers.contains(KeyModifiers::ALT);
-        let request = match key.code {
-            KeyCode::Enter => {
-                let line = self.display.with(|inner| inner.state.take_command())?;
-                return self.typed(&line);
-            }
-            KeyCode::Esc => return self.display.with(|inner| inner.state.leave_command()).map(|()| Next::Command),
-            KeyCode::Char('c' | 'g') if control => {
-                return self.display.with(|inner| inner.state.leave_command()).map(|()| Next::Command);
-            }
-            KeyCode::Tab => return self.complete().map(|()| Next::Command),
-            KeyCode::Up => return self.display.with(|inner| inner.state.recall(-1)).map(|()| Next::Command),
-            KeyCode::Down => return self.display.with(|inner| inner.state.recall(1)).map(|()| Next::Command),
-            KeyCode::Char('p') if control => {
-                return self.display.with(|inner| inner.state.recall(-1)).map(|()| Next::Command);
-            }
-            KeyCode::Char('n') if control => {
-                return self.display.with(|inner| inner.state.recall(1)).map(|()| Next::Command);
-            }
-            KeyCode::Char('a') if control => InputRequest::GoToStart,
-            KeyCode::Char('e') if control => InputRequest::GoToEnd,
-            KeyCode::Char('u') if control => InputRequest::DeleteFromStart,
-            KeyCode::Char('k') if control => InputRequest::DeleteTillEnd,
-            KeyCode::Char('w') if control => InputRequest::DeletePrevWord,
-            KeyCode::Char('y') if control => InputRequest::Yank,
-            KeyCode::Char('b') if alt => InputRequest::GoToPrevWord,
-            KeyCode::Char('f') if alt => InputRequest::GoToNextWord,
-            KeyCode::Char(_) if control || alt => return Ok(Next::Command),
-            KeyCode::Char(c) => InputRequest::InsertChar(c),
-            KeyCode::Backspace if control || alt => InputRequest::DeletePrevWord,
-            KeyCode::Backspace => {
-                // What was begun by a key is left as it was entered.
-                let empty =
-                    self.display.with(|inner| inner.state.input.as_ref().is_some_and(|i| i.value().is_empty()))?;
-                if empty {
-                    return self.display.with(|inner| inner.state.leave_command()).map(|()| Next::Command);
-                }
-                InputRequest::DeletePrevChar
-            }
-            KeyCode::Delete => InputRequest::DeleteNextChar,
-            KeyCode::Left if control => InputRequest::GoToPrevWord,
-            KeyCode::Right if control => InputRequest::GoToNextWord,
-            KeyCode::Left => InputRequest::GoToPrevChar,
-            KeyCode::Right => InputRequest::GoToNextChar,
-            KeyCode::Home => InputRequest::GoToStart,
-            KeyCode::End => InputRequest::GoToEnd,
-            _ => return Ok(Next::Command),
-        };
-        self.display.with(|inner| inner.state.edit(request))?;
-        Ok(Next::Command)
-    }
-
-    /// Goes on with the word before the cursor, or shows how it may go on.
-    fn complete(&mut self) -> anyhow::Result<()> {
-        let Some((line, at)) =
-            self.display.with(|inner| inner.state.input.as_ref().map(|i| (i.value().to_string(), i.cursor())))?
-        else {
-            return Ok(());
-        };
-        let before: String = line.chars().take(at).collect();
-        let (begun, all) = complete(&self.interpreter.session, &before);
-        // A command comes first on a line.
-        let all: Vec<_> = match before.trim_start() == begun {
-            true => all.into_iter().filter(|(_, kind)| *kind == super::complete::Kind::Keyword).collect(),
-            false => all,
-        };
-        let more = shared(&all);
-        let added: String = more.chars().skip(begun.chars().count()).collect();
-        self.display.with(|inner| {
-            for c in added.chars() {
-                inner.state.edit(InputRequest::InsertChar(c));
-            }
-            match all.len() {
-                0 => {}
-                1 => inner.state.edit(InputRequest::InsertChar(' ')),
-                _ if added.is_empty() => {
-                    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
-                    inner.state.say(&names.join("  "));
-                }
-                _ => {}
-            }
-        })
-    }
-
     fn mouse(&mut self, mouse: MouseEvent) -> anyhow::Result<()> {
         let (x, y) = (mouse.column, mouse.row);
         let (places, last) = self.display.with(|inner| (inner.places(), inner.picture.last()))?;
@@ -612,14 +398,4 @@ impl View<'_, '_, '_> {
 fn same_drag(a: &Event, b: &Event) -> bool {
     let is = |event: &Event| matches!(event, Event::Mouse(m) if m.kind == MouseEventKind::Drag(MouseButton::Left));
     is(a) && is(b)
-}
-
-/// Adds pasted text to the command that is being written.
-fn paste(state: &mut State, text: &str) {
-    if state.input.is_none() {
-        state.input = Some(Input::default());
-    }
-    for c in text.lines().next().unwrap_or("").chars().filter(|c| !c.is_control()) {
-        state.edit(InputRequest::InsertChar(c));
-    }
 }

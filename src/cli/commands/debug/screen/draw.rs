@@ -125,11 +125,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, state: &State, runn
                 list(frame, *rect, &title, rows(&picture.variables, rect.width), state.scrolled(*pane), focused);
             }
             Pane::Calls => {
-                let lines = picture
-                    .calls
-                    .iter()
-                    .enumerate()
-                    .map(|(n, call)| Line::styled(call.clone(), if n == 0 { Style::new() } else { DIM }));
+                let lines =
+                    picture.calls.iter().enumerate().map(|(n, call)| {
+                        Line::styled(call.clone(), if n == picture.frame { Style::new() } else { DIM })
+                    });
                 list(frame, *rect, "Calls", lines.collect(), state.scrolled(*pane), focused);
             }
             Pane::Corner(corner) => self::corner(frame, *rect, *corner, picture, (state.scrolled(*pane), focused)),

@@ -84,6 +84,8 @@ pub(super) struct Picture {
     pub(super) code: Vec<CodeLine>,
     /// The name of the procedure whose variables are shown.
     pub(super) procedure: Option<String>,
+    /// Its number among the calls.
+    pub(super) frame: usize,
     pub(super) variables: Vec<Row>,
     pub(super) calls: Vec<String>,
     pub(super) output: Vec<String>,
@@ -111,7 +113,10 @@ pub(super) type Values = BTreeMap<String, String>;
 
 impl Picture {
     /// What there is to see; `before` are the values of the moment before the last movement.
-    pub(super) fn of(interpreter: &Interpreter<'_, '_>, wanted: &Wanted, before: Option<&Values>) -> Picture {
+    pub(super) fn of(interpreter: &mut Interpreter<'_, '_>, wanted: &Wanted, before: Option<&Values>) -> Picture {
+        let frame = interpreter.frame();
+        let variables = variables(interpreter);
+        let interpreter = &*interpreter;
         let session = &interpreter.session;
         let line = session.timeline();
         let row = |(name, value): (String, String)| {
@@ -139,8 +144,9 @@ impl Picture {
             backward: session.is_backward(),
             bookmarks,
             code,
-            procedure: frames.first().filter(|_| session.has_locals()).map(|frame| frame.name.clone()),
-            variables: variables(interpreter).into_iter().map(row).collect(),
+            procedure: frames.get(frame).filter(|_| session.has_locals()).map(|frame| frame.name.clone()),
+            frame,
+            variables: variables.into_iter().map(row).collect(),
             calls: frames.iter().map(|frame| call(session, frame)).collect(),
             output: output(session),
             instructions: session
@@ -236,20 +242,23 @@ pub(super) fn breakpoint_of(session: &Session<'_>, location: &Location) -> Optio
     found.map(|b| b.number)
 }
 
-/// What is displayed, then the variables.
-fn variables(interpreter: &Interpreter<'_, '_>) -> Vec<(String, String)> {
-    let session = &interpreter.session;
-    let displayed = |name: &str| {
-        let value = text::value(session, name, false);
-        let value = value.unwrap_or_else(|error| error);
+/// What is displayed, then the variables of the procedure that is looked at.
+fn variables(interpreter: &mut Interpreter<'_, '_>) -> Vec<(String, String)> {
+    let displayed = |session: &Session<'_>, name: &str| {
+        let value = text::value(session, name, false).unwrap_or_else(|error| error);
         let own = value.strip_prefix(name).and_then(|rest| rest.strip_prefix(" = "));
         (name.to_string(), visible_line(own.unwrap_or(&value).trim_end()).into_owned())
     };
-    let mut out: Vec<(String, String)> = interpreter.displays().map(displayed).collect();
-    out.extend(text::visible_variables(session).unwrap_or_default());
-    if session.has_registers() {
-        out.extend(pairs(session, &session.registers()));
-    }
+    let mut out: Vec<(String, String)> =
+        interpreter.displays().map(|name| displayed(&interpreter.session, name)).collect();
+    let own = |session: &Session<'_>| {
+        let mut out = text::visible_variables(session).unwrap_or_default();
+        if session.has_registers() {
+            out.extend(pairs(session, &session.registers()));
+        }
+        out
+    };
+    out.extend(interpreter.see(own).unwrap_or_default());
     out
 }
 
