@@ -121,6 +121,12 @@ impl<'p> Code<'p> {
         self.structure.region_of(at)
     }
 
+    /// Whether an instruction belongs to the inverse of a routine, and not to what is done within one anew.
+    pub fn undoes(&self, at: u32) -> bool {
+        let around = self.module.spans.iter().filter(|span| (span.start..span.end).contains(&at));
+        around.min_by_key(|span| span.end - span.start).is_some_and(|span| span.undo)
+    }
+
     /// The name of the procedure that an instruction belongs to, as the source has it.
     pub fn procedure(&self, at: u32) -> Option<String> {
         let region = self.region(at)?;

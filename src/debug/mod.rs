@@ -32,7 +32,7 @@ mod timeline;
 mod view;
 mod written;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use pendula_compiler::janus::store::Variable;
@@ -53,6 +53,7 @@ use locals::Locals;
 
 use crate::leftovers::{ADDRESSES, Touched, memory_of};
 use crate::load::CompiledSource;
+use crate::report::calls::Frames;
 
 /// Why a session stopped where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub enum Calls {
 pub struct Session<'p> {
     line: Timeline<'p>,
     code: Code<'p>,
+    /// What is known of the stack in the code, once calls have been asked for.
+    stack: OnceCell<Frames>,
     /// The variables of a program in Janus.
     store: Option<&'p [Variable]>,
     /// What is known of the variables of a compiled program.
@@ -115,7 +118,18 @@ impl<'p> Session<'p> {
         let code = Code::new(line.machine().program().module(), program);
         let (store, locals) = (source.and_then(CompiledSource::variables), source.map(Locals::new));
         let (breakpoints, bookmarks, returns, calls) = (Vec::new(), BTreeMap::new(), Vec::new(), (0, Vec::new()));
-        Session { line, code, store, locals, breakpoints, numbered: 0, bookmarks, returns, calls }
+        Session {
+            line,
+            code,
+            stack: OnceCell::new(),
+            store,
+            locals,
+            breakpoints,
+            numbered: 0,
+            bookmarks,
+            returns,
+            calls,
+        }
     }
 
     /// The run.

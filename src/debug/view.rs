@@ -126,6 +126,11 @@ impl Session<'_> {
         self.code.statement(self.machine().pc()?)
     }
 
+    /// Whether what is next undoes something: it runs backward, or it belongs to the inverse of a routine.
+    pub fn is_undoing(&self) -> bool {
+        self.machine().pc().is_some_and(|at| self.code.undoes(at) != self.is_backward())
+    }
+
     /// The procedures that are running, the innermost first, as far as the stack says it.
     pub fn frames(&self) -> Vec<Frame> {
         let Some(at) = self.machine().pc() else { return Vec::new() };
@@ -135,7 +140,7 @@ impl Session<'_> {
             at: f.at,
             statement: self.code.statement(f.at),
         };
-        let mut frames = Frames::new(self.code.module()).of(self.machine(), at);
+        let mut frames = self.stack().of(self.machine(), at);
         // What passes the arguments to the entry is none of the program's.
         let added = |f: &calls::Frame| f.region.main && self.code.module().is_compiled(f.at as usize);
         if frames.len() > 1 && frames.last().is_some_and(added) {
@@ -144,10 +149,15 @@ impl Session<'_> {
         frames.iter().map(frame).collect()
     }
 
+    /// What is known of the stack in the code.
+    fn stack(&self) -> &Frames {
+        self.stack.get_or_init(|| Frames::new(self.code.module()))
+    }
+
     /// The call of the procedure that is running.
     pub(super) fn caller(&self) -> Result<Caller, String> {
         let at = self.machine().pc().ok_or("the run has ended")?;
-        let frames = Frames::new(self.code.module()).of(self.machine(), at);
+        let frames = self.stack().of(self.machine(), at);
         match &frames[..] {
             [inner, outer, ..] => match inner.called {
                 Some(called) => Ok(Caller { called, back: outer.back, sp: inner.sp }),

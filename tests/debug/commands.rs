@@ -395,3 +395,28 @@ fn outer_procedures_are_seen_as_they_were_at_their_calls() {
         ],
     );
 }
+
+#[test]
+fn what_undoes_a_routine_is_marked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("routine.nil");
+    let text = "@i function f(y!, x)\n    @routine begin\n        a ← 0.0\n        a += x * x\n    end\n    y! += a\n    ~@routine\nend\n";
+    std::fs::write(&file, text).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    let out = debug(
+        &[file, "--args", "0.0,3.0", "--round-trip"],
+        &["step 2", "step", "step", "step", "end", "rstep", "rstep 3"],
+    );
+    has(
+        &out,
+        &[
+            "step 6\n    4 > a += x * x",
+            "    6 > y! += a",
+            ", undoing a routine\n    4 < a += x * x",
+            ", undoing a routine\n    3 < a ← 0.0",
+            "the end of the run",
+            ", backward\n    3 < a ← 0.0",
+            ", backward, redoing a routine\n    4 > a += x * x",
+        ],
+    );
+}

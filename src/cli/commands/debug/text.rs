@@ -31,14 +31,19 @@ pub(super) fn position(session: &Session<'_>, texts: Texts<'_>) -> String {
     let moment = session.timeline().now();
     let of = session.timeline().end().map_or(String::new(), |end| format!(" of {end}"));
     let Some(at) = session.machine().pc() else { return format!("step {moment}{of}\n") };
-    let back = if session.is_backward() { ", backward" } else { "" };
+    let back = match (session.is_backward(), session.is_undoing()) {
+        (false, false) => "",
+        (true, true) => ", backward",
+        (false, true) => ", undoing a routine",
+        (true, false) => ", backward, redoing a routine",
+    };
     let procedure = session.code().procedure(at).filter(|_| session.code().region(at).is_some_and(|r| !r.main));
     let within = procedure.map_or(String::new(), |name| format!(" in {name}"));
     match session.statement() {
         Some(statement) => {
             let file = session.code().module().files.get(statement.file as usize).map_or("", String::as_str);
             let line = source_line(session, texts, statement);
-            let arrow = if back.is_empty() { '>' } else { '<' };
+            let arrow = if session.is_undoing() { '<' } else { '>' };
             let source = line.map_or(String::new(), |line| format!("{:>5} {arrow} {line}\n", statement.line));
             format!("{}:{}{within}, step {moment}{of}{back}\n{source}", visible(file), statement.line)
         }
@@ -211,7 +216,7 @@ pub(super) fn list(session: &Session<'_>, texts: Texts<'_>, rest: &str) -> Resul
     let mut out = String::new();
     for number in from..from + 2 * AROUND + 1 {
         let Some(line) = line(texts, &file, number) else { break };
-        let mark = match (here == Some(number), session.is_backward()) {
+        let mark = match (here == Some(number), session.is_undoing()) {
             (false, _) => ' ',
             (true, false) => '>',
             (true, true) => '<',

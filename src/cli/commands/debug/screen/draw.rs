@@ -110,7 +110,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, state: &State, runn
     for (pane, rect) in &places.panes {
         let focused = state.focus(&places) == *pane;
         match pane {
-            Pane::Code => code(frame, *rect, &picture.file, &picture.code, (picture.backward, focused)),
+            Pane::Code => code(frame, *rect, &picture.file, &picture.code, (picture.undoing, focused)),
             Pane::Commands => {
                 let lines: Vec<Line<'_>> =
                     state.log.iter().flat_map(|line| folded(line, rect.width)).map(log_line).collect();

@@ -80,6 +80,8 @@ pub(super) struct Picture {
     /// Where a run there and back turns.
     pub(super) turns: Option<u64>,
     pub(super) backward: bool,
+    /// Whether the statement at which the run is, is undone.
+    pub(super) undoing: bool,
     pub(super) bookmarks: Vec<(u64, String)>,
     pub(super) code: Vec<CodeLine>,
     /// The name of the procedure whose variables are shown.
@@ -142,6 +144,7 @@ impl Picture {
             traps: line.ends_in_trap(),
             turns: line.turns(),
             backward: session.is_backward(),
+            undoing: session.is_undoing(),
             bookmarks,
             code,
             procedure: frames.get(frame).filter(|_| session.has_locals()).map(|frame| frame.name.clone()),
@@ -181,7 +184,12 @@ fn place(session: &Session<'_>) -> String {
     match session.statement() {
         Some(statement) => {
             let file = module.files.get(statement.file as usize).map_or("", String::as_str);
-            format!("{}:{}{within}", visible_line(file), statement.line)
+            let routine = match (session.is_backward(), session.is_undoing()) {
+                (false, true) => ", undoing a routine",
+                (true, false) => ", redoing a routine",
+                (false, false) | (true, true) => "",
+            };
+            format!("{}:{}{within}{routine}", visible_line(file), statement.line)
         }
         None => format!("address {at}{within}"),
     }
