@@ -59,6 +59,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
         while own("VmRSS").is_none_or(|now| now <= most) {
             std::thread::sleep(PERIOD);
         }
+        crate::cli::status::restore_terminal();
         answer::failure(&reporter, &anyhow::anyhow!(message()));
         crate::cli::status::exit(Status::Fault)
     })?;

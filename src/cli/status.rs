@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use pendula::native::stop_compilers;
 use pendula::visible::visible;
@@ -46,8 +47,25 @@ pub(crate) fn settle(status: Status) {
     SETTLED.store(status as i32, Ordering::Relaxed);
 }
 
+/// What brings back the terminal, while something else than lines is shown on it.
+static RESTORE: Mutex<Option<fn()>> = Mutex::new(None);
+
+/// Sets what is done to the terminal before the process ends anywhere, or an error is printed that ends it.
+pub(crate) fn set_restore(restore: Option<fn()>) {
+    *RESTORE.lock().unwrap_or_else(PoisonError::into_inner) = restore;
+}
+
+/// Brings back the terminal.
+pub(crate) fn restore_terminal() {
+    let restore = RESTORE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(restore) = restore {
+        restore();
+    }
+}
+
 /// Ends the process with this status, or with that of the command if it has ended.
 pub(crate) fn exit(status: Status) -> ! {
+    restore_terminal();
     stop_compilers();
     let settled = SETTLED.load(Ordering::Relaxed);
     std::process::exit(if settled < 0 { traced(status) as i32 } else { settled })

@@ -77,6 +77,8 @@ pub struct Timeline<'p> {
     furthest: u64,
     /// How far the run may go.
     limit: u64,
+    /// How many bytes the checkpoints may take.
+    most_bytes: usize,
     /// Whether to pause; it is told the moment.
     pause: Box<dyn Fn(u64) -> bool + 'p>,
 }
@@ -116,6 +118,7 @@ impl<'p> Timeline<'p> {
             turns: None,
             furthest: 0,
             limit: u64::MAX,
+            most_bytes: MOST_BYTES,
             pause,
         };
         line.save();
@@ -132,6 +135,12 @@ impl<'p> Timeline<'p> {
     #[must_use]
     pub fn at_most(self, instructions: u64) -> Timeline<'p> {
         Timeline { limit: instructions, ..self }
+    }
+
+    /// Lets the checkpoints take no more than so many bytes together, if that is less than what they take by default.
+    #[must_use]
+    pub fn within(self, bytes: usize) -> Timeline<'p> {
+        Timeline { most_bytes: self.most_bytes.min(bytes), ..self }
     }
 
     /// Whether the run has turned.
@@ -466,7 +475,7 @@ impl<'p> Timeline<'p> {
     fn thin(&mut self) {
         loop {
             let bytes: usize = self.checkpoints.iter().map(|(_, saved)| saved.bytes).sum();
-            if self.checkpoints.len() <= 2 || self.checkpoints.len() <= MOST && bytes <= MOST_BYTES {
+            if self.checkpoints.len() <= 2 || self.checkpoints.len() <= MOST && bytes <= self.most_bytes {
                 return;
             }
             let moments: Vec<u64> = self.checkpoints().collect();

@@ -25,6 +25,7 @@ use pendula::vm::{AdMode, Machine};
 use crate::cli::args::{Debug, Options, Run};
 use crate::cli::commands::{RunConditions, load as load_program};
 use crate::cli::interrupt::{self, InterruptGuard};
+use crate::cli::memory;
 use crate::cli::session;
 use crate::cli::status::Status;
 
@@ -114,6 +115,10 @@ pub(crate) fn with_session<T>(
     machine.allow_whole(false);
     machine.begin(if args.reverse { Direction::Backward } else { Direction::Forward });
     let mut line = Timeline::new(machine, pause).at_most(given.max_steps.unwrap_or(u64::MAX));
+    if let (Some(limit), Some(used)) = (memory::limit(), memory::own("VmRSS")) {
+        // The machine runs beside them, and what is shown is made anew.
+        line = line.within(usize::try_from(limit.saturating_sub(used) / 2).unwrap_or(usize::MAX));
+    }
     if let Some(name) = &args.loss {
         let loss = loss(&store::find(&loaded.module, loaded.variables(), name).context("--loss")?)?;
         line = line.there_and_back(move |machine| turn_with_gradients(machine, loss));

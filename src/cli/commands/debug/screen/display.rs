@@ -15,6 +15,7 @@ use ratatui::crossterm::execute;
 use super::draw::{self, Places};
 use super::picture::Picture;
 use super::state::State;
+use crate::cli::status::{restore_terminal, set_restore};
 
 /// After which time a run that goes on is shown as such, and how often.
 const PATIENCE: Duration = Duration::from_millis(150);
@@ -45,7 +46,7 @@ pub(super) struct Shown<'d>(&'d Display);
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
         *self.0.0.borrow_mut() = None;
-        leave();
+        restore_terminal();
     }
 }
 
@@ -60,9 +61,10 @@ impl Display {
     /// Begins the full-screen view.
     pub(super) fn show(&self) -> std::io::Result<Shown<'_>> {
         let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
+        set_restore(Some(leave));
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            leave();
+            restore_terminal();
             hook(info);
         }));
         let shown = Shown(self);
