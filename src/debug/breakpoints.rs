@@ -165,6 +165,11 @@ impl Session<'_> {
     /// As [`Session::addresses`].
     pub fn break_at(&mut self, location: Location) -> Result<u32, String> {
         let (addresses, line) = self.addresses(&location)?;
+        // At the head of a function, no statement begins: it is entered.
+        let header = line.and_then(|_| self.code.header(&addresses)).filter(|name| !self.code.named(name).is_empty());
+        if let Some(name) = header {
+            return self.break_at(Location::Name(name));
+        }
         Ok(self.add(BreakpointKind::Code { location, addresses, line }))
     }
 

@@ -98,6 +98,16 @@ impl<'p> Code<'p> {
         self.region(at).is_some_and(|region| region.main) && self.module.is_compiled(at as usize)
     }
 
+    /// The procedure that instructions belong to, if all of them are its head or pass arguments to it: no statement begins with them.
+    pub fn header(&self, addresses: &[u32]) -> Option<String> {
+        let compiled = |at: &u32| self.is_around(*at) || self.is_head(*at) && self.module.is_compiled(*at as usize);
+        if addresses.is_empty() || !addresses.iter().all(compiled) {
+            return None;
+        }
+        let own = addresses.iter().find(|at| !self.is_around(**at)).or(addresses.first());
+        self.procedure(*own?)
+    }
+
     /// Where a procedure is entered, in both directions: a compiled function with its first statement.
     pub fn entries(&self, start: u32) -> [u32; 2] {
         let Some(region) = self.region(start).filter(|r| r.start == start && !r.main) else { return [start; 2] };

@@ -280,7 +280,13 @@ impl<'p> Session<'p> {
         let Some(after) = self.code.after_call(frame.called, frame.back) else {
             return Err("the call is the last instruction".to_string());
         };
-        Ok(self.run_to(Some(Goal { at: after, sp: frame.sp, back: frame.back })))
+        let halt = self.run_to(Some(Goal { at: after, sp: frame.sp, back: frame.back }));
+        // Within a statement, variables are not known.
+        let within = halt == Halt::Arrived(Arrival::There)
+            && self.code.module().is_compiled(after as usize)
+            && !self.code.is_around(after)
+            && self.view().function().is_none();
+        Ok(if within { self.step(Calls::Over) } else { halt })
     }
 
     /// Goes back to where the procedure that is running was called.
@@ -324,6 +330,11 @@ impl<'p> Session<'p> {
         moment
     }
 
+    /// Comes back to a moment at which the run has been, after a look at others.
+    pub fn come_back(&mut self, moment: u64) {
+        self.line.return_to(moment);
+    }
+
     /// What there is to see at another moment at which the run has been. The session stays where it is.
     pub fn at<T>(&mut self, moment: u64, see: impl FnOnce(&Session<'p>) -> T) -> T {
         let now = self.line.now();
@@ -345,10 +356,12 @@ impl<'p> Session<'p> {
             &mut |machine, look| {
                 let (found, depth, _, was_back) = &mut *state.borrow_mut();
                 if let Some(after) = look.after.filter(|_| !look.first) {
+                    // What passes arguments to the program and calls it is no procedure around it.
+                    let around = |at: Option<u32>| at.is_some_and(|at| code.is_around(at));
                     if code.module().code.get(after as usize).is_some_and(is_call) {
-                        *depth += 1;
+                        *depth += i64::from(!around(Some(after)));
                     } else if code.returns(after, *was_back) {
-                        *depth -= 1;
+                        *depth -= i64::from(!around(machine.pc()));
                     }
                 }
                 *was_back = is_backward(machine);

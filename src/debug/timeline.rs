@@ -226,7 +226,9 @@ impl<'p> Timeline<'p> {
                 if self.now.is_multiple_of(LOOK) {
                     self.save();
                 }
-                self.turn_at_end();
+                if !self.turn_at_end() && self.machine.pc().is_none() {
+                    self.end = Some((self.now, None));
+                }
                 Ok(at)
             }
             StepOutcome::Finished => Err(self.ended(None)),
@@ -360,6 +362,9 @@ impl<'p> Timeline<'p> {
                 Stopped::Run(Outcome::Finished) => return self.ended(None),
                 Stopped::Run(Outcome::Trap(trap)) => return self.ended(Some(trap)),
             }
+        }
+        if self.now == moment && self.machine.pc().is_none() && !self.turn_at_end() {
+            self.end = Some((self.now, None));
         }
         if asked > moment && self.machine.pc().is_some() { Arrival::Limit } else { Arrival::There }
     }

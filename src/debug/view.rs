@@ -74,7 +74,17 @@ impl View<'_> {
 
     /// `[r1 + 2]`, `[x + 1].f`: the word at an address.
     fn word_place(&self, name: &str, (inner, end): (&str, &str)) -> Result<Place, String> {
-        let Value::Int(address) = self.evaluate(inner)? else { return Err(format!("`{inner}` is no address")) };
+        // What is in memory is named by its address, as in the assembly.
+        let address = expr::evaluate(inner, &|name| {
+            let place = self.place(name)?;
+            let word = || self.number_of(&place).ok_or_else(|| format!("`{name}` is no number"));
+            match place.at {
+                Location::Memory { start, .. } => Ok(Value::Int(start.cast_signed())),
+                Location::Cell(at) => Ok(Value::Int(i64::from(at))),
+                Location::Register(_) => word(),
+            }
+        })?;
+        let Value::Int(address) = address else { return Err(format!("`{inner}` is no address")) };
         let address = address.cast_unsigned();
         let mut chars = end.chars();
         let ty = match (chars.next(), chars.next().map(Ty::from_letter), chars.next()) {

@@ -25,6 +25,9 @@ impl Session<'_> {
             self.line.go_to(from);
         }
         match halt {
+            Halt::Changed { .. } if self.machine().pc().is_some_and(|pc| self.code.is_around(pc)) => {
+                self.written_before_passed(name, from, halt)
+            }
             Halt::Changed { .. } => {
                 self.returns.push(from);
                 Ok(halt)
@@ -34,6 +37,40 @@ impl Session<'_> {
                 Err(format!("`{name}` has not changed since the start"))
             }
             other => Ok(other),
+        }
+    }
+
+    /// A variable has been passed on where the program's function has returned: goes back to before the statement of it that changed the variable last.
+    fn written_before_passed(&mut self, name: &str, from: u64, passed: Halt) -> Result<Halt, String> {
+        let at = self.line.now();
+        let Halt::Changed { after, .. } = &passed else { return Ok(passed) };
+        let after = after.clone();
+        let back = self.step_back(Calls::Over);
+        let here = match self.place(name) {
+            Ok(place) if back == Halt::Arrived(Arrival::There) && self.view().function().is_some() => {
+                self.text(&place, false)
+            }
+            Ok(_) | Err(_) => {
+                self.line.go_to(at);
+                self.returns.push(from);
+                return Ok(passed);
+            }
+        };
+        if here != after {
+            self.returns.push(from);
+            return Ok(Halt::Changed { number: 0, before: here, after });
+        }
+        match self.last_written_here(name) {
+            Ok(halt) => {
+                // It has noted the last statement.
+                self.returns.pop();
+                self.returns.push(from);
+                Ok(halt)
+            }
+            Err(error) => {
+                self.line.go_to(from);
+                Err(error)
+            }
         }
     }
 

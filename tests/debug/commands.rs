@@ -108,7 +108,7 @@ fn output_is_taken_back() {
     let file = folder.path().join("shows.rasm");
     std::fs::write(&file, text).expect("written");
     let out = debug(&[file.to_str().expect("UTF-8")], &["end", "info output", "goto 2", "info output", "end"]);
-    has(&out, &["one\ntwo\nthe end", "one\ntwo", "(1 line of output taken back)", "one\n", "two\nthe end"]);
+    has(&out, &["one\ntwo\nthe end", "one\ntwo", "(output taken back)", "one\n", "two\nthe end"]);
 }
 
 #[test]
@@ -394,6 +394,9 @@ fn outer_procedures_are_seen_as_they_were_at_their_calls() {
             "(pendula) down\nerror: this is the innermost procedure",
         ],
     );
+    // Also one that comes back to the same moment.
+    let out = debug(&["examples/fib.ja"], &["goto 13", "up", "next", "rnext", "print n", "set n=9"]);
+    has(&out, &["1: main", "(pendula) rnext\nexamples/fib.ja:9 in fib, step 13", "n = 3", "set: "]);
 }
 
 #[test]
@@ -419,4 +422,56 @@ fn what_undoes_a_routine_is_marked() {
             ", backward, redoing a routine\n    4 > a += x * x",
         ],
     );
+}
+
+#[test]
+fn the_head_of_a_function_is_where_it_is_entered() {
+    let out = debug(&["examples/fib.ja"], &["break 3", "break 13", "continue", "continue", "advance 14"]);
+    has(
+        &out,
+        &[
+            "breakpoint 1: fib\n",
+            "breakpoint 2: main\n",
+            "breakpoint 2\n",
+            "fib.ja:18 in main",
+            "breakpoint 1\n",
+            "fib.ja:4 in fib",
+        ],
+    );
+}
+
+#[test]
+fn the_way_back_from_the_end_leads_into_the_program() {
+    let (file, args) = ("examples/fib.ja", &["examples/fib.ja", "--round-trip"][..]);
+    let out = debug(&[file], &["end", "rnext", "end", "last x1", "last x1", "return", "return"]);
+    has(
+        &out,
+        &[
+            "the end of the run",
+            "fib.ja:18 in main",
+            "the end of the run",
+            "x1: ",
+            "fib.ja:18 in main",
+            "the end of the run",
+        ],
+    );
+    // Past the turn, it stays on the way back.
+    let out = debug(args, &["end", "rnext"]);
+    has(&out, &["the end of the run", "fib.ja:18 in main", ", backward"]);
+    // The end is known where the run comes to it by steps, too.
+    let out = debug(&["examples/fib.rasm", "--set", "n=1"], &["step 20", "start", "goto end"]);
+    has(
+        &out,
+        &[
+            "the end of the run, after 11 instructions\nstep 11 of 11",
+            "step 0 of 11",
+            "(pendula) goto end\nthe end of the run, after 11 instructions",
+        ],
+    );
+}
+
+#[test]
+fn in_brackets_a_name_is_its_address() {
+    let out = debug(&["examples/fib.rasm"], &["print [n]", "print [n + 0]", "watch [n]"]);
+    has(&out, &["[n] = 18", "[n + 0] = 18", "breakpoint 1: [n] changes"]);
 }

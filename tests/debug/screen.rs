@@ -191,6 +191,12 @@ fn the_mistake_of_the_book_is_found() {
     terminal.after(":inf\tcou\t", &["(pendula) info counts"]);
     terminal.after("\r", &["cycles"]);
     terminal.after(":nonsense\r", &["error: there is no command"]);
+    // Keys act in their order, also those that stop a run.
+    terminal.after(":abc\x03:second", &["(pendula) second"]);
+    terminal.after("\x03", &["q quit"]);
+    // Of what is pasted, the first line is taken.
+    terminal.after("\x1b[200~print s\rquit\r\x1b[201~", &["(pendula) print s"]);
+    terminal.after("\r", &["q quit"]);
     let last = terminal.end("q");
     assert!(!last.alternate_screen() && !last.hide_cursor());
     assert_eq!(last.mouse_protocol_mode(), MouseProtocolMode::None);
@@ -207,12 +213,12 @@ fn the_time_line_can_be_dragged() {
     terminal.mouse(Mouse::Drag, (time, 1 + 24));
     terminal.shows(&["step 48 of 192", "▶ forward"]);
     terminal.mouse(Mouse::Drag, (time + 5, 1 + 73));
-    terminal.shows(&["step 144 of 192", "◀ backward"]);
+    terminal.shows(&["step 145 of 192", "◀ backward"]);
     terminal.mouse(Mouse::Release, (time, 1 + 73));
     // One that was not pressed on the bar drags nothing.
     terminal.mouse(Mouse::Drag, (time, 1));
-    terminal.after(RIGHT, &["step 145 of 192"]);
-    terminal.after(LEFT, &["step 144 of 192"]);
+    terminal.after(RIGHT, &["step 146 of 192"]);
+    terminal.after(LEFT, &["step 145 of 192"]);
     terminal.after(HOME, &["step 0 of 192"]);
     // A run that is set back takes a bookmark along.
     terminal.after("g+40\r:bookmark middle\r", &["step 40 of 192", "middle"]);

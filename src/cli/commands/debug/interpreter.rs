@@ -216,7 +216,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
             Word::Print => self.print(rest, name == "p/x"),
             Word::List => self.list(rest),
             Word::Disassemble => self.see(|session| text::disassembly(session, rest))?,
-            Word::Examine => text::words(&self.session, rest),
+            Word::Examine => self.see(|session| text::words(session, rest))?,
             Word::Where => Ok(text::position(&self.session, self.texts)),
             Word::Backtrace => Ok(text::backtrace(&self.session)),
             Word::Up => self.look_at(self.frame().saturating_add(count(rest)?)),
@@ -227,6 +227,9 @@ impl<'s, 'p> Interpreter<'s, 'p> {
                 let name = some(rest, "say its name: `bookmark here`")?;
                 if name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-')) {
                     return Err("the name of a bookmark begins with a letter".to_string());
+                }
+                if matches!(name, "start" | "end") {
+                    return Err(format!("`goto {name}` goes to the {name} of the run: choose another name"));
                 }
                 session.bookmark(name);
                 Ok(String::new())
@@ -256,6 +259,11 @@ impl<'s, 'p> Interpreter<'s, 'p> {
     pub(super) fn frame(&self) -> usize {
         let (frame, at) = self.frame;
         if at == self.session.timeline().now() { frame } else { 0 }
+    }
+
+    /// Looks at the innermost procedure again.
+    pub(super) fn leave_frame(&mut self) {
+        self.frame = (0, 0);
     }
 
     /// Looks at the procedure of a frame.
@@ -397,7 +405,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         if found != ["energy"] && !rest.is_empty() {
             return Err(format!("`{rest}` is too much here"));
         }
-        match found[..] {
+        match found[..found.len().min(1)] {
             ["variables" | "locals"] => self.see(text::variables)?,
             ["registers"] => self.see(text::registers),
             ["breakpoints"] => {
@@ -434,6 +442,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
 
     /// What is said after a movement.
     fn halted(&mut self, halt: &Halt) -> String {
+        self.leave_frame();
         let mut out = if self.brief { String::new() } else { self.events() };
         if matches!(halt, Halt::Arrived(Arrival::Trap(_))) {
             self.session.to_statement();
@@ -478,7 +487,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         let shown = self.session.timeline().shown();
         let before = std::mem::replace(&mut self.printed, shown.len());
         if shown.len() < before {
-            return format!("({} of output taken back)\n", plural((before - shown.len()) as u64, "line"));
+            return "(output taken back)\n".to_string();
         }
         text::events(&self.session, &shown, before)
     }

@@ -9,7 +9,7 @@ mod state;
 
 use std::time::{Duration, Instant};
 
-use pendula::debug::{Arrival, Halt, Location};
+use pendula::debug::{Arrival, Calls, Halt, Location};
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind, read,
 };
@@ -53,18 +53,26 @@ struct View<'v, 's, 'p> {
 impl View<'_, '_, '_> {
     /// Looks for the end of the run, if that does not take long.
     fn find_end(&mut self) -> anyhow::Result<()> {
-        self.display.begin(Some(Instant::now() + LOOK))?;
-        self.interpreter.session.go_to_end();
-        self.display.begin(None)?;
-        let session = &self.interpreter.session;
-        let silent = session.timeline().shown().is_empty() && text::tapes(session).is_empty();
-        let registers = !session.has_registers();
+        let shows = self.look_for_end()?;
+        self.display.end()?;
+        let registers = !self.interpreter.session.has_registers();
         self.display.with(|inner| {
             inner.state.registers = registers;
-            inner.state.corner = if silent { Corner::Instructions } else { Corner::Output };
+            inner.state.corner = if shows { Corner::Output } else { Corner::Instructions };
         })?;
         self.interpreter.session.go_to(0);
         self.follow()
+    }
+
+    /// Runs to the end, if that does not take long, and comes back. Says whether the program has shown something.
+    fn look_for_end(&mut self) -> anyhow::Result<bool> {
+        let now = self.interpreter.session.timeline().now();
+        self.display.begin(Some(Instant::now() + LOOK))?;
+        let session = &mut self.interpreter.session;
+        session.go_to_end();
+        let shows = !session.timeline().shown().is_empty() || !text::tapes(session).is_empty();
+        session.come_back(now);
+        Ok(shows)
     }
 
     /// Shows the present moment, and does what the user wants, until that is to leave.
@@ -93,6 +101,12 @@ impl View<'_, '_, '_> {
                     leaving = true;
                     self.say("Ctrl+C once more leaves, and so does q", false)?;
                 }
+                // What cannot be seen is not moved.
+                Event::Key(key) if self.display.with(|inner| inner.places().panes.is_empty())? => {
+                    if keys::action(key) == Some(Action::Quit) {
+                        return Ok(());
+                    }
+                }
                 Event::Key(key) => {
                     if self.key(key)? == Next::Quit {
                         return Ok(());
@@ -111,7 +125,7 @@ impl View<'_, '_, '_> {
     /// Looks at the session.
     fn picture(&mut self) -> anyhow::Result<()> {
         let session = &self.interpreter.session;
-        let lines = session.statement().is_some() || session.code().has_lines();
+        let lines = self.has_source();
         let last = session.code().module().code.len() as u32;
         let (wanted, before) = self.display.with(|inner| {
             let places = inner.places();
@@ -131,13 +145,15 @@ impl View<'_, '_, '_> {
     /// Brings the statement at which the run is onto the screen.
     fn follow(&mut self) -> anyhow::Result<()> {
         let session = &self.interpreter.session;
-        let at = session.statement().and_then(|statement| {
+        let frame = self.interpreter.frame();
+        let chosen = session.frames().get(frame).filter(|_| frame > 0).and_then(|frame| frame.statement);
+        let at = chosen.or_else(|| session.statement()).and_then(|statement| {
             let name = session.code().module().files.get(statement.file as usize)?;
             let texts = self.interpreter.texts();
             let file = (0..texts.len() as u16).find(|n| texts.name(*n) == name)?;
             Some((file, statement.line, texts.text(file).lines().count() as u32))
         });
-        let pc = session.machine().pc().filter(|_| !session.code().has_lines());
+        let pc = session.machine().pc().filter(|_| !self.has_source());
         self.display.with(|inner| {
             let height = inner.places().height(|pane| pane == Pane::Code);
             match (at, pc) {
@@ -152,6 +168,13 @@ impl View<'_, '_, '_> {
             }
             inner.state.show_last_lines();
         })
+    }
+
+    /// Whether the text of the program is there; an object has none.
+    fn has_source(&self) -> bool {
+        let (texts, files) = (self.interpreter.texts(), &self.interpreter.session.code().module().files);
+        let is = |n: u16| !texts.text(n).is_empty() && files.iter().any(|file| file == texts.name(n));
+        self.interpreter.session.code().has_lines() && (0..texts.len() as u16).any(is)
     }
 
     /// Says something in a line.
@@ -188,18 +211,31 @@ impl View<'_, '_, '_> {
     fn command(&mut self, line: &str) -> anyhow::Result<Next> {
         let before = self.interpreter.session.timeline().now();
         self.display.begin(None)?;
+        let ends = self.interpreter.session.timeline().end().is_some();
         let (reply, next) = self.interpreter.reply(line);
+        if ends && self.interpreter.session.timeline().end().is_none() {
+            // The run has been changed: it ends elsewhere.
+            self.look_for_end()?;
+        }
+        self.display.end()?;
         self.display.with(|inner| inner.state.say(&reply))?;
         let now = self.interpreter.session.timeline().now();
         self.say(if now == before && !reply.starts_with("error") { "" } else { &reply }, reply.starts_with("error"))?;
         self.moved(before)?;
+        if self.interpreter.frame() > 0 {
+            self.follow()?;
+        }
         Ok(next)
     }
 
     /// After a movement from this moment.
     fn moved(&mut self, before: u64) -> anyhow::Result<()> {
         if self.interpreter.session.timeline().now() != before {
-            self.display.with(|inner| inner.state.before = Some(inner.picture.values()))?;
+            self.display.with(|inner| {
+                // Values that are not known for a while are compared with those that were seen last.
+                let values = inner.picture.values();
+                inner.state.before.get_or_insert_default().extend(values);
+            })?;
             self.follow()?;
         }
         self.display.with(|inner| inner.state.show_last_lines())
@@ -210,9 +246,29 @@ impl View<'_, '_, '_> {
         let before = self.interpreter.session.timeline().now();
         self.display.begin(None)?;
         let halt = self.interpreter.session.go_to(moment);
+        self.interpreter.leave_frame();
+        self.snap(moment < before);
+        self.display.end()?;
         let paused = halt == Halt::Arrived(Arrival::Paused);
         self.say(if paused { "interrupted" } else { "" }, false)?;
         self.moved(before)
+    }
+
+    /// Goes to a statement of the function that is running, where its variables are known: the one before this moment, or the next one.
+    fn snap(&mut self, back: bool) {
+        let session = &mut self.interpreter.session;
+        if !session.has_locals() || session.locals().is_ok() {
+            return;
+        }
+        let from = session.timeline().now();
+        if back {
+            session.step_back(Calls::Into);
+        } else {
+            session.step(Calls::Into);
+        }
+        if session.locals().is_err() {
+            session.go_to(from);
+        }
     }
 
     fn key(&mut self, key: KeyEvent) -> anyhow::Result<Next> {
@@ -293,7 +349,7 @@ impl View<'_, '_, '_> {
     fn scroll(&mut self, pane: Option<Pane>, by: i32) -> anyhow::Result<()> {
         let texts = self.interpreter.texts();
         let code = self.interpreter.session.code();
-        let (lines, count) = (code.has_lines(), code.module().code.len() as u32);
+        let (lines, count) = (self.has_source(), code.module().code.len() as u32);
         let words = self.interpreter.session.machine().memory().len() as u64;
         self.display.with(|inner| {
             let places = inner.places();
@@ -333,8 +389,9 @@ impl View<'_, '_, '_> {
     fn toggle(&mut self) -> anyhow::Result<()> {
         let (file, line) = self.display.with(|inner| (inner.state.file, inner.state.cursor))?;
         let file = self.interpreter.texts().name(file).to_string();
+        let lines = self.has_source();
         let session = &mut self.interpreter.session;
-        let location = match session.code().has_lines() {
+        let location = match lines {
             true => Location::Line(Some(file), line),
             false => Location::Address(line),
         };

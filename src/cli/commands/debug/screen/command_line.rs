@@ -102,7 +102,7 @@ pub(super) fn paste(state: &mut State, text: &str) {
     if state.input.is_none() {
         state.input = Some(Input::default());
     }
-    for c in text.lines().next().unwrap_or("").chars().filter(|c| !c.is_control()) {
+    for c in text.split(['\r', '\n']).next().unwrap_or("").chars().filter(|c| !c.is_control()) {
         state.edit(InputRequest::InsertChar(c));
     }
 }

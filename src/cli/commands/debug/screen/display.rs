@@ -3,9 +3,12 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::stdout;
+#[cfg(unix)]
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
+use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode, KeyEvent,
     KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind, poll, read,
@@ -34,6 +37,8 @@ pub(super) struct Inner {
     /// When the command that is running began, and when the screen was drawn last.
     began: Instant,
     drawn: Instant,
+    /// Whether a command is running.
+    running: bool,
     /// When it is to end.
     deadline: Option<Instant>,
     /// Whether the user has stopped it.
@@ -53,9 +58,29 @@ impl Drop for Shown<'_> {
 /// Brings the terminal back as it was.
 fn leave() {
     // Nothing can be done where the terminal is gone.
-    let _ = execute!(stdout(), DisableMouseCapture, DisableBracketedPaste);
+    let _ = execute!(stdout(), DisableMouseCapture, DisableBracketedPaste, Show);
     ratatui::restore();
 }
+
+/// Brings the terminal back before a signal ends the process.
+#[cfg(unix)]
+fn restore_at_signals() {
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| {
+        let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP]) else { return };
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                restore_terminal();
+                // Nothing is left to do if it cannot be.
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+        });
+    });
+}
+
+#[cfg(not(unix))]
+fn restore_at_signals() {}
 
 impl Display {
     /// Begins the full-screen view.
@@ -67,12 +92,14 @@ impl Display {
             restore_terminal();
             hook(info);
         }));
+        restore_at_signals();
         let shown = Shown(self);
         execute!(stdout(), EnableMouseCapture, EnableBracketedPaste)?;
         let (now, waiting) = (Instant::now(), VecDeque::new());
         let (state, picture) = (State::default(), Picture::default());
-        let (began, drawn, deadline, stopped) = (now, now, None, false);
-        *self.0.borrow_mut() = Some(Inner { terminal, waiting, state, picture, began, drawn, deadline, stopped });
+        let (began, drawn, running, deadline, stopped) = (now, now, false, None, false);
+        *self.0.borrow_mut() =
+            Some(Inner { terminal, waiting, state, picture, began, drawn, running, deadline, stopped });
         Ok(shown)
     }
 
@@ -96,7 +123,15 @@ impl Display {
 
     /// Notes that a command begins.
     pub(super) fn begin(&self, deadline: Option<Instant>) -> anyhow::Result<()> {
-        self.with(|inner| (inner.began, inner.deadline, inner.stopped) = (Instant::now(), deadline, false))
+        self.with(|inner| {
+            (inner.running, inner.began) = (true, Instant::now());
+            (inner.deadline, inner.stopped) = (deadline, false);
+        })
+    }
+
+    /// Notes that it has ended.
+    pub(super) fn end(&self) -> anyhow::Result<()> {
+        self.with(|inner| inner.running = false)
     }
 }
 
@@ -107,8 +142,8 @@ impl Inner {
             let event = read()?;
             match event {
                 Event::Key(key) if key.kind == KeyEventKind::Release => {}
-                Event::Key(key) if is_stop(key) => self.stopped = true,
-                Event::Mouse(mouse) if is_grip(mouse) => {
+                Event::Key(key) if self.running && is_stop(key) => self.stopped = true,
+                Event::Mouse(mouse) if self.running && is_grip(mouse) => {
                     self.stopped = true;
                     self.waiting.push_back(event);
                 }

@@ -88,7 +88,7 @@ impl Places {
 pub(super) fn moment_at(time: Rect, x: u16, last: u64) -> u64 {
     let cells = u128::from(time.width.saturating_sub(1).max(1));
     let cell = u128::from(x.saturating_sub(time.x)).min(cells);
-    ((cell * u128::from(last) + cells / 2) / cells) as u64
+    (cell * u128::from(last)).div_ceil(cells) as u64
 }
 
 /// The column of a moment.
@@ -101,8 +101,7 @@ fn column(time: Rect, moment: u64, last: u64) -> u16 {
 pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, state: &State, running: Option<u64>) {
     let area = frame.area();
     let Some(places) = Places::of(area, state.corner, state.registers) else {
-        let text =
-            format!("the screen has {} × {} characters, and needs {} × {}", area.width, area.height, LEAST.0, LEAST.1);
+        let text = format!("too small: {} × {}, needs {} × {}", area.width, area.height, LEAST.0, LEAST.1);
         frame.render_widget(Paragraph::new(text), area);
         return;
     };
@@ -110,7 +109,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, state: &State, runn
     for (pane, rect) in &places.panes {
         let focused = state.focus(&places) == *pane;
         match pane {
-            Pane::Code => code(frame, *rect, &picture.file, &picture.code, (picture.undoing, focused)),
+            Pane::Code => code(
+                frame,
+                *rect,
+                &shortened(&picture.file, rect.width.saturating_sub(4) as usize),
+                &picture.code,
+                (picture.undoing, focused),
+            ),
             Pane::Commands => {
                 let lines: Vec<Line<'_>> =
                     state.log.iter().flat_map(|line| folded(line, rect.width)).map(log_line).collect();
@@ -122,7 +127,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, state: &State, runn
             }
             Pane::Variables => {
                 let title = picture.procedure.as_ref().map_or("Variables".to_string(), |p| format!("Variables of {p}"));
-                list(frame, *rect, &title, rows(&picture.variables, rect.width), state.scrolled(*pane), focused);
+                let mut lines = rows(&picture.variables, rect.width);
+                let why = picture.absent.map_or_else(Vec::new, |why| folded(why, rect.width));
+                lines.extend(why.into_iter().map(|line| Line::styled(line, DIM)));
+                list(frame, *rect, &title, lines, state.scrolled(*pane), focused);
             }
             Pane::Calls => {
                 let lines =
@@ -261,6 +269,15 @@ fn cut(line: Line<'_>, width: usize) -> Line<'_> {
     Line::from(spans).style(line.style)
 }
 
+/// A path whose beginning is left out if it is too long.
+fn shortened(path: &str, width: usize) -> String {
+    let all = path.chars().count();
+    if all <= width {
+        return path.to_string();
+    }
+    format!("…{}", path.chars().skip(all - width.saturating_sub(1)).collect::<String>())
+}
+
 fn width_of(c: char) -> usize {
     let mut bytes = [0; 4];
     Span::raw(&*c.encode_utf8(&mut bytes)).width()
@@ -385,26 +402,31 @@ fn keys_or_command(frame: &mut Frame<'_>, rect: Rect, state: &State, running: bo
 
 /// The number of lines of the help.
 pub(super) fn help_lines() -> usize {
-    keys::ALL.len() + 3
+    2 * keys::ALL.len()
 }
 
 /// The keys, over everything else.
 fn help(frame: &mut Frame<'_>, area: Rect, from: usize) {
     let width = keys::ALL.iter().map(|key| key.shown.chars().count()).max().unwrap_or(0);
+    let inner = area.width.min(108);
+    let room = inner.saturating_sub(width as u16 + 3);
     let one = |key: &keys::Key| {
-        Line::from(vec![
-            Span::styled(format!(" {:<width$}  ", key.shown), Style::new().add_modifier(Modifier::BOLD)),
-            Span::raw(key.help),
-        ])
+        let name = format!(" {:<width$}  ", key.shown);
+        let blank = " ".repeat(width + 3);
+        let parts = folded(key.help, room).into_iter().enumerate();
+        let line = |(n, part): (usize, String)| {
+            let head = if n == 0 { name.clone() } else { blank.clone() };
+            Line::from(vec![Span::styled(head, Style::new().add_modifier(Modifier::BOLD)), Span::raw(part)])
+        };
+        parts.map(line).collect::<Vec<_>>()
     };
-    let mut lines: Vec<Line<'_>> = keys::ALL.iter().map(one).collect();
-    lines.extend([
-        Line::raw(""),
-        Line::raw(
-            " Mouse: drag along the time line; click on the number of a line for a breakpoint; the wheel scrolls.",
-        ),
-        Line::raw(" Esc or Ctrl+C stops a run that goes on, and closes this. Arrows scroll here."),
-    ]);
+    let mut lines: Vec<Line<'_>> = keys::ALL.iter().flat_map(one).collect();
+    lines.push(Line::raw(""));
+    let more = [
+        " Mouse: drag along the time line; click on the number of a line for a breakpoint; the wheel scrolls.",
+        " Esc or Ctrl+C stops a run that goes on, and closes this. Arrows scroll here.",
+    ];
+    lines.extend(more.iter().flat_map(|text| folded(text, inner)).map(Line::raw));
     let size = (area.width.min(108), area.height.min(lines.len() as u16 + 2));
     let rect = Rect { x: (area.width - size.0) / 2, y: (area.height - size.1) / 2, width: size.0, height: size.1 };
     frame.render_widget(Clear, rect);

@@ -89,6 +89,8 @@ pub(super) struct Picture {
     /// Its number among the calls.
     pub(super) frame: usize,
     pub(super) variables: Vec<Row>,
+    /// Why there are none.
+    pub(super) absent: Option<&'static str>,
     pub(super) calls: Vec<String>,
     pub(super) output: Vec<String>,
     pub(super) instructions: Vec<CodeLine>,
@@ -150,6 +152,7 @@ impl Picture {
             procedure: frames.get(frame).filter(|_| session.has_locals()).map(|frame| frame.name.clone()),
             frame,
             variables: variables.into_iter().map(row).collect(),
+            absent: session.locals().err().filter(|_| frame == 0 && session.has_locals()),
             calls: frames.iter().map(|frame| call(session, frame)).collect(),
             output: output(session),
             instructions: session
@@ -189,6 +192,8 @@ fn place(session: &Session<'_>) -> String {
                 (true, false) => ", redoing a routine",
                 (false, false) | (true, true) => "",
             };
+            // The pane of the source has the whole path.
+            let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
             format!("{}:{}{within}{routine}", visible_line(file), statement.line)
         }
         None => format!("address {at}{within}"),
@@ -242,9 +247,16 @@ fn breakpoint_at(session: &Session<'_>, is: impl Fn(u32) -> bool) -> Option<bool
 
 /// The number of the breakpoint at a line, or at an address.
 pub(super) fn breakpoint_of(session: &Session<'_>, location: &Location) -> Option<u32> {
-    let (wanted, asked) = session.addresses(location).ok()?;
+    let files = &session.code().module().files;
+    let is = |at: u32| match location {
+        Location::Line(file, line) => session.code().statement(at).is_some_and(|s| {
+            s.line == *line && files.get(s.file as usize).is_some_and(|own| Some(own) == file.as_ref())
+        }),
+        Location::Address(own) => *own == at,
+        Location::Name(_) => false,
+    };
     let found = session.breakpoints().iter().find(|b| match &b.kind {
-        BreakpointKind::Code { addresses, line, .. } => *addresses == wanted && *line == asked,
+        BreakpointKind::Code { addresses, .. } => addresses.iter().any(|at| is(*at)),
         BreakpointKind::Watch(_) => false,
     });
     found.map(|b| b.number)
