@@ -302,7 +302,7 @@ impl Session<'_> {
             if arrival != Arrival::Stop {
                 break Halt::Arrived(arrival);
             }
-            if let Some(found) = found.into_iter().find(|f| self.stops_at(f.number(), Way::On)) {
+            if let Some(found) = found.into_iter().find(|f| self.stops_at(f.number())) {
                 break self.halt(found);
             }
             if reached {
@@ -318,6 +318,22 @@ impl Session<'_> {
     /// way forward.
     pub fn go_back(&mut self) -> Halt {
         self.set_stops(None);
+        let halt = loop {
+            let (arrival, found) = self.back_to_breakpoint();
+            let Some(found) = found else { break Halt::Arrived(arrival) };
+            if matches!(found, Found::Change { .. }) {
+                self.line.go_to(self.line.now().saturating_sub(1));
+            }
+            if !self.passes_over(found.number()) {
+                break self.halt_back(found);
+            }
+        };
+        self.line.set_stops(&[], &[]);
+        halt
+    }
+
+    /// Goes back to the last moment before this one at which a breakpoint is, or after which a watched place has changed.
+    fn back_to_breakpoint(&mut self) -> (Arrival, Option<Found>) {
         let watching = RefCell::new(Watching::new(&self.breakpoints));
         // The breakpoint at which the session is, is none to go back to.
         let from = self.line.now();
@@ -337,17 +353,8 @@ impl Session<'_> {
             }
             accepted
         });
-        let halt = match last.into_iter().next().filter(|_| arrival == Arrival::Stop) {
-            None => Halt::Arrived(arrival),
-            Some(found) => {
-                if matches!(found, Found::Change { .. }) {
-                    self.line.go_to(self.line.now().saturating_sub(1));
-                }
-                self.halt_back(found)
-            }
-        };
-        self.line.set_stops(&[], &[]);
-        halt
+        let found = last.into_iter().next().filter(|_| arrival == Arrival::Stop);
+        (arrival, found)
     }
 
     /// What the watched places hold, if there are some.
@@ -362,7 +369,7 @@ impl Session<'_> {
         let found = watching.changed(self.line.machine());
         let view = self.view();
         let found: Vec<Found> = found.into_iter().filter(|f| holds(&self.breakpoints, view, f.number())).collect();
-        let found = found.into_iter().find(|f| self.stops_at(f.number(), Way::On))?;
+        let found = found.into_iter().find(|f| self.stops_at(f.number()))?;
         let halt = self.halt(found);
         self.forget_used();
         Some(halt)
@@ -370,7 +377,9 @@ impl Session<'_> {
 
     /// Notes that a breakpoint was come to on the way back.
     pub(super) fn halt_back(&mut self, found: Found) -> Halt {
-        self.stops_at(found.number(), Way::Back);
+        if let Ok(b) = self.breakpoint(found.number()) {
+            b.hits += 1;
+        }
         let halt = self.halt(found);
         self.forget_used();
         halt
@@ -395,21 +404,20 @@ impl Session<'_> {
         }
     }
 
-    /// Whether a breakpoint that was come to stops, if it is not to be passed over on the way forward.
-    fn stops_at(&mut self, number: u32, way: Way) -> bool {
-        let Ok(b) = self.breakpoint(number) else { return false };
-        if b.ignore > 0 && way == Way::On {
-            b.ignore -= 1;
-            return false;
-        }
-        b.hits += 1;
-        true
+    /// Whether a breakpoint that was come to is passed over this time.
+    fn passes_over(&mut self, number: u32) -> bool {
+        let Ok(b) = self.breakpoint(number) else { return true };
+        let passes = b.ignore > 0;
+        b.ignore -= u64::from(passes);
+        passes
     }
-}
 
-/// The way in which a session goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    On,
-    Back,
+    /// Whether a breakpoint that was come to stops.
+    fn stops_at(&mut self, number: u32) -> bool {
+        let stops = !self.passes_over(number);
+        if let Ok(b) = self.breakpoint(number) {
+            b.hits += u64::from(stops);
+        }
+        stops
+    }
 }

@@ -75,7 +75,7 @@ impl<'s> Hits<'s> {
         Hits { code: false, ..Hits::new(names, breakpoints) }
     }
 
-    /// The breakpoint at a moment, with the moment to which it leads: that before a change.
+    /// The breakpoint at a moment, with the moment to which it leads: that before a change. Those that are passed over so many times do not count.
     pub(super) fn at(&mut self, machine: &Machine<'_>, look: Look) -> Option<(u64, Found)> {
         if self.watching.is_empty() && !(self.code && self.breakpoints.iter().any(|b| b.enabled)) {
             return None;
@@ -89,7 +89,8 @@ impl<'s> Hits<'s> {
         if self.code && !look.last {
             found.extend(hits(self.breakpoints, view, look.after));
         }
-        let found = found.into_iter().find(|f| holds(self.breakpoints, view, f.number()))?;
+        let passed = |f: &Found| self.breakpoints.iter().any(|b| b.number == f.number() && b.ignore > 0);
+        let found = found.into_iter().find(|f| !passed(f) && holds(self.breakpoints, view, f.number()))?;
         let before = u64::from(matches!(found, Found::Change { .. }));
         Some((look.now.saturating_sub(before), found))
     }

@@ -475,3 +475,33 @@ fn in_brackets_a_name_is_its_address() {
     let out = debug(&["examples/fib.rasm"], &["print [n]", "print [n + 0]", "watch [n]"]);
     has(&out, &["[n] = 18", "[n + 0] = 18", "breakpoint 1: [n] changes"]);
 }
+
+#[test]
+fn breakpoints_are_passed_over_on_both_ways() {
+    let all = [
+        "break top",
+        "ignore 1 2",
+        "continue",
+        "print r4",
+        "end",
+        "ignore 1 2",
+        "rcontinue",
+        "print r4",
+        "info breakpoints",
+        "rcontinue",
+        "print r4",
+    ];
+    let out = debug(&["examples/fib.rasm", "--set", "n=8"], &all);
+    has(
+        &out,
+        &[
+            "breakpoint 1\n",
+            "r4 = 2",
+            "breakpoint 1\n",
+            "r4 = 5",
+            "1: top, stopped 2 times",
+            "breakpoint 1\n",
+            "r4 = 4",
+        ],
+    );
+}
