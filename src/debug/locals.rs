@@ -155,6 +155,11 @@ impl<'p> Locals<'p> {
         Locals { source, kept: kept.collect() }
     }
 
+    /// What compiling the program gave.
+    pub(super) fn source(&self) -> &'p CompiledSource {
+        self.source
+    }
+
     /// The function that a machine is in, where it is between two operations of it.
     fn running<'s>(&'s self, machine: &'s Machine<'s>) -> Result<Running<'s>, Absent> {
         let pc = machine.pc().ok_or(Absent::Outside)?;

@@ -34,11 +34,13 @@ mod written;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use pendula_compiler::janus::store::Variable;
-use pendula_isa::counts::Counts;
+use pendula_isa::counts::{Counts, Direction};
+use pendula_isa::diagnostic::Sources;
 use pendula_isa::types::Reg;
-use pendula_vm::Machine;
+use pendula_vm::{Machine, Outcome, Trap};
 
 pub use breakpoints::{Breakpoint, BreakpointKind, Location};
 pub use code::{Code, Statement};
@@ -54,6 +56,8 @@ use locals::Locals;
 use crate::leftovers::{ADDRESSES, Touched, memory_of};
 use crate::load::CompiledSource;
 use crate::report::calls::Frames;
+use crate::report::diagnosis::{self, Rerun};
+use crate::report::stop_report::StopReport;
 
 /// Why a session stopped where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +101,8 @@ pub struct Session<'p> {
     bookmarks: BTreeMap<String, u64>,
     /// Where the session was before it went to where something was written last.
     returns: Vec<u64>,
+    /// The data of a compiled program where its run begins.
+    begun: Vec<u64>,
     /// At a moment, the moments of the calls that have not returned, as far as they are known.
     calls: (u64, Vec<u64>),
 }
@@ -118,8 +124,13 @@ impl<'p> Session<'p> {
         let code = Code::new(line.machine().program().module(), program);
         let (store, locals) = (source.and_then(CompiledSource::variables), source.map(Locals::new));
         let (breakpoints, bookmarks, returns, calls) = (Vec::new(), BTreeMap::new(), Vec::new(), (0, Vec::new()));
+        let begun = match &locals {
+            Some(_) => line.machine().memory().iter().take(code.module().data.len()).copied().collect(),
+            None => Vec::new(),
+        };
         Session {
             line,
+            begun,
             code,
             stack: OnceCell::new(),
             store,
@@ -422,6 +433,23 @@ impl<'p> Session<'p> {
         let all = self.line.now() == now;
         self.line.return_to(now);
         (!paused).then(|| (touched.memory(), all))
+    }
+
+    /// Why a program in Nil or Janus cannot go on, in terms of its source, as a run without a debugger says it. For this, it runs again, for no longer than `time`. `None`
+    /// in other languages, where the run has been changed or has gradients, or if that gives no answer.
+    pub fn stop_report(&self, trap: &Trap, sources: &Sources, time: Duration) -> Option<StopReport> {
+        let compiled = self.locals.as_ref()?.source();
+        let machine = self.machine();
+        if self.line.is_changed() || machine.ad_mode().level() > 0 || machine.ad_mode().has_tangents() {
+            return None;
+        }
+        let directions = match (machine.begun(), self.line.has_turned()) {
+            (Direction::Backward, true) => &[Direction::Forward, Direction::Backward][..],
+            (Direction::Backward, false) => &[Direction::Backward],
+            (Direction::Forward, _) => &[Direction::Forward],
+        };
+        let again = Rerun { data: self.begun.clone(), directions, seeds: &[], until: Instant::now() + time };
+        diagnosis::in_source(&Outcome::Trap(Box::new(trap.clone())), machine, compiled, sources, again)
     }
 
     /// Goes back to the beginning of the statement that cannot run, if the run is at a trap within one: variables are known there.

@@ -188,6 +188,11 @@ impl<'p> Timeline<'p> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether the run has been changed before the present moment.
+    pub fn is_changed(&self) -> bool {
+        self.checkpoints.iter().any(|(at, saved)| saved.changed && *at <= self.now)
+    }
+
     /// The moments of the checkpoints.
     pub fn checkpoints(&self) -> impl Iterator<Item = u64> + '_ {
         self.checkpoints.iter().map(|(at, _)| *at)

@@ -158,7 +158,7 @@ async function trap() {
     const [reason] = await move(client, 'continue');
     assert.strictEqual(reason, 'exception');
     const why = (await client.send('exceptionInfo', { threadId: 1 })).body;
-    assert.match(why.description, /deallocation failed/);
+    assert.match(why.description, /it is deallocated with/);
     assert.strictEqual((await locals(client)).s.value, '1.0');
     await move(client, 'stepBack');
     await move(client, 'stepBack');

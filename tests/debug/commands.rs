@@ -505,3 +505,19 @@ fn breakpoints_are_passed_over_on_both_ways() {
         ],
     );
 }
+
+#[test]
+fn a_stop_is_explained_as_a_run_explains_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("fi.ja");
+    let text = "procedure main()\n    int n = 1\n    int m\n    if n = 1 then\n        n += 1\n    fi m = 2\n";
+    std::fs::write(&file, text).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    let explained = ["error[P0109]: `fi m = 2` should be true here", "fi.ja:6", "m = 0"];
+    has(&debug(&[file], &["end"]), &explained);
+    let (_, out, err) = run(&["run", file], "");
+    has(&(out + &err), &explained);
+    // A run that was changed is another one.
+    let out = debug(&[file], &["break 5", "continue", "set m=3", "end"]);
+    has(&out, &["set: ", "error[P0109]", "m = 3"]);
+}

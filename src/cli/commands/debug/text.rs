@@ -1,6 +1,7 @@
 //! What `debug` prints.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use pendula::asm::diagnostic::plural;
 use pendula::debug::{Breakpoint, BreakpointKind, Frame, Location, Session, Statement};
@@ -22,6 +23,9 @@ use crate::cli::session::{event_text, technology};
 
 /// The number of lines that `list` shows before and after the middle one.
 const AROUND: u32 = 5;
+
+/// How long a program may run again to say why it cannot go on.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The greatest number of words that `x` shows.
 const WORDS: u64 = 1024;
@@ -177,7 +181,7 @@ pub(crate) fn trap(session: &Session<'_>, texts: Texts<'_>, trap: &Trap) -> Stri
         variables: if n == 0 { known(session) } else { Vec::new() },
     };
     let calls: Vec<ActiveCall> = frames.iter().enumerate().take(1).map(call).collect();
-    let stop = module.is_compiled(trap.at as usize).then(|| StopReport {
+    let known = || StopReport {
         code: None,
         message: String::new(),
         place: None,
@@ -189,7 +193,9 @@ pub(crate) fn trap(session: &Session<'_>, texts: Texts<'_>, trap: &Trap) -> Stri
         help: "",
         reached: None,
         data: Vec::new(),
-    });
+    };
+    let compiled = module.is_compiled(trap.at as usize);
+    let stop = compiled.then(|| session.stop_report(trap, texts, AGAIN).unwrap_or_else(known));
     trap_report::report(trap, module, texts, &reporter, (machine.env().ieee, stop.as_ref(), &[]));
     reporter.collected()
 }
