@@ -2,6 +2,7 @@
 
 pub(crate) mod complete;
 mod interpreter;
+mod look;
 mod screen;
 pub(crate) mod text;
 mod words;

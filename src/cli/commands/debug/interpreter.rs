@@ -37,7 +37,7 @@ pub(super) enum Next {
 /// A session and the commands that were given.
 pub(crate) struct Interpreter<'s, 'p> {
     pub(crate) session: Session<'p>,
-    texts: Texts<'s>,
+    pub(super) texts: Texts<'s>,
     limit: Option<u64>,
     /// The last command, which an empty line repeats on a terminal.
     last: String,
@@ -48,7 +48,7 @@ pub(crate) struct Interpreter<'s, 'p> {
     printed: usize,
     failed: bool,
     /// The procedure that is looked at, by its number in `backtrace`, and the moment at which it was chosen.
-    frame: (usize, u64),
+    pub(super) frame: (usize, u64),
     /// Whether places, output and displayed values are shown elsewhere, and a halt says only why it is one.
     brief: bool,
 }
@@ -237,55 +237,6 @@ impl<'s, 'p> Interpreter<'s, 'p> {
             Word::Help if rest.is_empty() => Ok(text::help()),
             Word::Help => words::find(rest).map(words::help),
             Word::Quit => Ok(String::new()),
-        }
-    }
-
-    fn print(&mut self, rest: &str, hex: bool) -> Result<String, String> {
-        let wanted = some(rest, "say what: `print x`")?;
-        self.see(|session| text::value(session, wanted, hex))?
-    }
-
-    fn list(&mut self, rest: &str) -> Result<String, String> {
-        let texts = self.texts;
-        self.see(|session| text::list(session, texts, rest))?
-    }
-
-    fn down(&mut self, rest: &str) -> Result<String, String> {
-        let to = self.frame().checked_sub(count(rest)?);
-        to.map_or_else(|| Err("this is the innermost procedure".to_string()), |n| self.look_at(n))
-    }
-
-    /// The number of the procedure that is looked at: the innermost one after each movement.
-    pub(super) fn frame(&self) -> usize {
-        let (frame, at) = self.frame;
-        if at == self.session.timeline().now() { frame } else { 0 }
-    }
-
-    /// Looks at the innermost procedure again.
-    pub(super) fn leave_frame(&mut self) {
-        self.frame = (0, 0);
-    }
-
-    /// Looks at the procedure of a frame.
-    fn look_at(&mut self, n: usize) -> Result<String, String> {
-        let frames = self.session.frames();
-        let frame =
-            frames.get(n).ok_or_else(|| format!("there is no procedure {n}: `backtrace` shows {}", frames.len()))?;
-        let moment = self.session.moment_of_frame(n)?;
-        self.frame = (n, self.session.timeline().now());
-        let texts = self.texts;
-        let place = self.session.at(moment, |session| text::position(session, texts));
-        Ok(format!("{n}: {}\n{place}", visible(&frame.name)))
-    }
-
-    /// What there is to see of the procedure that is looked at.
-    pub(super) fn see<T>(&mut self, see: impl FnOnce(&Session<'p>) -> T) -> Result<T, String> {
-        match self.frame() {
-            0 => Ok(see(&self.session)),
-            n => {
-                let moment = self.session.moment_of_frame(n)?;
-                Ok(self.session.at(moment, see))
-            }
         }
     }
 
@@ -494,7 +445,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
 }
 
 /// A text that is not empty.
-fn some<'t>(text: &'t str, otherwise: &str) -> Result<&'t str, String> {
+pub(super) fn some<'t>(text: &'t str, otherwise: &str) -> Result<&'t str, String> {
     if text.is_empty() { Err(otherwise.to_string()) } else { Ok(text) }
 }
 
@@ -512,7 +463,7 @@ fn whole(text: &str) -> Result<u64, String> {
 }
 
 /// How many procedures: one, if it is not said.
-fn count(text: &str) -> Result<usize, String> {
+pub(super) fn count(text: &str) -> Result<usize, String> {
     if text.is_empty() { Ok(1) } else { Ok(usize::try_from(whole(text)?).unwrap_or(usize::MAX)) }
 }
 

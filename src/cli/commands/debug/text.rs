@@ -35,12 +35,8 @@ pub(super) fn position(session: &Session<'_>, texts: Texts<'_>) -> String {
     let moment = session.timeline().now();
     let of = session.timeline().end().map_or(String::new(), |end| format!(" of {end}"));
     let Some(at) = session.machine().pc() else { return format!("step {moment}{of}\n") };
-    let back = match (session.is_backward(), session.is_undoing()) {
-        (false, false) => "",
-        (true, true) => ", backward",
-        (false, true) => ", undoing a routine",
-        (true, false) => ", backward, redoing a routine",
-    };
+    let back = if session.is_backward() { ", backward" } else { "" };
+    let back = format!("{back}{}", routine(session));
     let procedure = session.code().procedure(at).filter(|_| session.code().region(at).is_some_and(|r| !r.main));
     let within = procedure.map_or(String::new(), |name| format!(" in {name}"));
     match session.statement() {
@@ -52,6 +48,15 @@ pub(super) fn position(session: &Session<'_>, texts: Texts<'_>) -> String {
             format!("{}:{}{within}, step {moment}{of}{back}\n{source}", visible(file), statement.line)
         }
         None => format!("address {at}{within}, step {moment}{of}{back}\n      {}\n", session.instruction(at)),
+    }
+}
+
+/// What happens to the routine at which the run is, if that is not its own direction.
+pub(super) fn routine(session: &Session<'_>) -> &'static str {
+    match (session.is_backward(), session.is_undoing()) {
+        (false, true) => ", undoing a routine",
+        (true, false) => ", redoing a routine",
+        (false, false) | (true, true) => "",
     }
 }
 

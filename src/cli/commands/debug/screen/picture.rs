@@ -187,11 +187,7 @@ fn place(session: &Session<'_>) -> String {
     match session.statement() {
         Some(statement) => {
             let file = module.files.get(statement.file as usize).map_or("", String::as_str);
-            let routine = match (session.is_backward(), session.is_undoing()) {
-                (false, true) => ", undoing a routine",
-                (true, false) => ", redoing a routine",
-                (false, false) | (true, true) => "",
-            };
+            let routine = text::routine(session);
             // The pane of the source has the whole path.
             let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
             format!("{}:{}{within}{routine}", visible_line(file), statement.line)
