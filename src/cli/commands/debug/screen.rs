@@ -60,7 +60,6 @@ impl View<'_, '_, '_> {
             inner.state.registers = registers;
             inner.state.corner = if shows { Corner::Output } else { Corner::Instructions };
         })?;
-        self.interpreter.session.go_to(0);
         self.follow()
     }
 
