@@ -12,7 +12,7 @@ use pendula_isa::counts::Mode;
 use pendula_isa::extension::{Extension, Form};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::table::{ARITY, Adjoint, Function, FunctionVisitor, Row, TableFn, f_fn, q_fn};
+use pendula_isa::table::{ARITY, Adjoint, Function, FunctionInfo, FunctionVisitor, Row, TableFn, f_fn, q_fn};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use crate::partials::is_unit;
@@ -126,7 +126,7 @@ impl CircuitUsage {
         match inst.kind {
             Kind::Accumulate { acc, func, .. } => {
                 if !acc.self_inverse() && func.info().partials > 0 {
-                    func.visit(Update { inst, ad_mode, work: self });
+                    add_update(self, inst, func, ad_mode);
                     self.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
                 }
             }
@@ -230,20 +230,59 @@ struct Tally<'a> {
     dual: bool,
 }
 
+/// What is counted of a function of the table. What takes it is compiled once, not once for each function.
+struct Partials {
+    info: &'static FunctionInfo,
+    is_unit: fn(usize) -> bool,
+    count: fn(&mut Tally<'_>, usize) -> Result<(), Infallible>,
+}
+
+impl Partials {
+    fn of<F: Function>() -> Partials {
+        Partials {
+            info: const { &F::INFO },
+            is_unit: is_unit::<F>,
+            count: |tally, n| F::partial(tally, n, [(); ARITY], ()),
+        }
+    }
+
+    fn new(func: TableFn) -> Partials {
+        struct Of;
+        impl FunctionVisitor for Of {
+            type Out = Partials;
+            fn visit<F: Function>(self) -> Partials {
+                Partials::of::<F>()
+            }
+        }
+        func.visit(Of)
+    }
+}
+
 impl Tally<'_> {
     /// The transfer of a gradient between a function's value and an argument, in either direction: the product with a
     /// partial derivative, unless that is 1 or −1, and a conversion if the types differ.
-    fn share<F: Function>(&mut self, n: usize) {
-        let calculus = F::INFO.calculus();
-        for ty in [F::INFO.ty, F::INFO.args[n].ty] {
+    fn share(&mut self, f: &Partials, n: usize) {
+        let calculus = f.info.calculus();
+        for ty in [f.info.ty, f.info.args[n].ty] {
             if ty.gradient().is_some_and(|g| g != calculus) {
                 let func = if calculus == Ty::F { TableFn::F(f_fn::Name::CvtQ) } else { TableFn::Q(q_fn::Name::CvtF) };
                 self.work.add(CircuitKind::Function { func, xor: false }, 1);
             }
         }
-        if !is_unit::<F>(n) {
-            let Ok(()) = F::partial(self, n, [(); ARITY], ());
+        if !(f.is_unit)(n) {
+            let Ok(()) = (f.count)(self, n);
             self.work.add(CircuitKind::product(calculus), 1);
+        }
+    }
+
+    fn function(&mut self, f: &Partials) {
+        self.work.add(CircuitKind::Function { func: f.info.func, xor: false }, 1);
+        if self.dual {
+            let mut values = Tally { work: self.work, dual: false };
+            for n in 0..f.info.partials {
+                values.share(f, n);
+                values.work.add(CircuitKind::sum(f.info.ty), 1);
+            }
         }
     }
 }
@@ -253,14 +292,7 @@ impl Calculus for Tally<'_> {
     type Stop = Infallible;
 
     fn apply<F: Function>(&mut self, _: [(); ARITY]) -> Result<(), Infallible> {
-        self.work.add(CircuitKind::Function { func: F::INFO.func, xor: false }, 1);
-        if self.dual {
-            let mut add_values = Tally { work: self.work, dual: false };
-            for n in 0..F::INFO.partials {
-                add_values.share::<F>(n);
-                add_values.work.add(CircuitKind::sum(F::INFO.ty), 1);
-            }
-        }
+        self.function(&Partials::of::<F>());
         Ok(())
     }
 
@@ -277,43 +309,33 @@ impl Calculus for Tally<'_> {
     }
 }
 
-/// The update of the gradient words and tangents of an accumulate.
-struct Update<'a> {
-    inst: &'a Inst,
-    ad_mode: AdMode,
-    work: &'a mut CircuitUsage,
-}
-
-impl FunctionVisitor for Update<'_> {
-    type Out = ();
-
-    fn visit<F: Function>(self) {
-        let has_gradient: Vec<bool> =
-            self.inst.operands().skip(1).map(|(slot, operand)| has_gradient(slot, operand)).collect();
-        let arguments = (0..F::INFO.partials).filter(|n| has_gradient.get(*n).copied().unwrap_or(false));
-        for n in arguments {
-            let gradient = F::INFO.args[n].ty.gradient().unwrap_or(Ty::Q);
-            match self.ad_mode {
-                AdMode::Plain => {}
-                AdMode::Gradient => {
-                    Tally { work: self.work, dual: false }.share::<F>(n);
-                    self.work.add(CircuitKind::sum(gradient), 1);
+/// Adds the update of the gradient words and tangents of an accumulate.
+fn add_update(work: &mut CircuitUsage, inst: &Inst, func: TableFn, ad_mode: AdMode) {
+    let f = Partials::new(func);
+    let has_gradient: Vec<bool> = inst.operands().skip(1).map(|(slot, operand)| has_gradient(slot, operand)).collect();
+    let arguments = (0..f.info.partials).filter(|n| has_gradient.get(*n).copied().unwrap_or(false));
+    for n in arguments {
+        let gradient = f.info.args[n].ty.gradient().unwrap_or(Ty::Q);
+        match ad_mode {
+            AdMode::Plain => {}
+            AdMode::Gradient => {
+                Tally { work, dual: false }.share(&f, n);
+                work.add(CircuitKind::sum(gradient), 1);
+            }
+            AdMode::Tangent => {
+                Tally { work, dual: false }.share(&f, n);
+                work.add(CircuitKind::sum(f.info.ty), 1);
+            }
+            AdMode::SecondGradient | AdMode::GradientTangent => {
+                // The gradient and its companion come from one evaluation over dual numbers; also the tangent of
+                // the value.
+                Tally { work, dual: true }.share(&f, n);
+                if !(f.is_unit)(n) {
+                    work.add(CircuitKind::product(gradient), 2);
+                    work.add(CircuitKind::sum(gradient), 1);
                 }
-                AdMode::Tangent => {
-                    Tally { work: self.work, dual: false }.share::<F>(n);
-                    self.work.add(CircuitKind::sum(F::INFO.ty), 1);
-                }
-                AdMode::SecondGradient | AdMode::GradientTangent => {
-                    // The gradient and its companion come from one evaluation over dual numbers; also the tangent of
-                    // the value.
-                    Tally { work: self.work, dual: true }.share::<F>(n);
-                    if !is_unit::<F>(n) {
-                        self.work.add(CircuitKind::product(gradient), 2);
-                        self.work.add(CircuitKind::sum(gradient), 1);
-                    }
-                    self.work.add(CircuitKind::sum(gradient), 2);
-                    self.work.add(CircuitKind::sum(F::INFO.ty), 1);
-                }
+                work.add(CircuitKind::sum(gradient), 2);
+                work.add(CircuitKind::sum(f.info.ty), 1);
             }
         }
     }

@@ -19,11 +19,16 @@
 
 mod rotation;
 
-use crate::calculus::{Calculus, Dual, argument_type, pull, push_one, some, value_type};
+use std::marker::PhantomData;
+
+use crate::arith::Arith;
+use crate::calculus::{Dual, FunctionOver, apply_to_dual, pull, push_one, some};
 use crate::domain::Domain;
 use crate::fault::Fault;
 use crate::kernels::{fixed, int};
-use crate::table::{self, ARITY, Adjoint, Function, Instruction, TableFn, Variant, accumulate};
+use crate::table::{
+    self, ARITY, Adjoint, Function, FunctionInfo, FunctionVisitor, Instruction, TableFn, Variant, accumulate,
+};
 use crate::types::{Acc, Ty};
 
 /// The value's own lane.
@@ -79,7 +84,7 @@ pub enum AdMode {
     Gradient,
     /// Gradient words of values and of their gradient words: level 2.
     SecondGradient,
-    /// Tangents, at level 0: the program over dual numbers.
+    /// FunctionOver, at level 0: the program over dual numbers.
     Tangent,
     /// Gradient words and the tangents of both: the program over dual numbers at level 1.
     GradientTangent,
@@ -182,57 +187,103 @@ pub trait Carrier: Domain {
     }
 }
 
+/// A function of the table over a domain, and its partial derivatives over dual numbers, as a value.
+pub struct SecondOrderFunction<D: Domain> {
+    function: FunctionOver<D>,
+    dual_partial: DualPartial<D>,
+}
+
+type DualPartial<D> = fn(
+    &mut D,
+    usize,
+    [[<D as Arith>::V; 2]; ARITY],
+    [<D as Arith>::V; 2],
+) -> Result<[<D as Arith>::V; 2], <D as Arith>::Stop>;
+
+impl<D: Domain> SecondOrderFunction<D> {
+    /// The function `F`.
+    pub fn of<F: Function>() -> SecondOrderFunction<D> {
+        SecondOrderFunction {
+            function: FunctionOver::of::<F>(),
+            dual_partial: |d, n, x, y| F::partial(&mut Dual(d), n, x, y),
+        }
+    }
+
+    /// A function by its name.
+    pub fn new(function: TableFn) -> SecondOrderFunction<D> {
+        struct Of<D>(PhantomData<D>);
+        impl<D: Domain> FunctionVisitor for Of<D> {
+            type Out = SecondOrderFunction<D>;
+            fn visit<F: Function>(self) -> SecondOrderFunction<D> {
+                SecondOrderFunction::of::<F>()
+            }
+        }
+        function.visit(Of(PhantomData))
+    }
+}
+
 /// Runs an accumulate instruction with its effects on the lanes.
-#[inline(always)]
-pub fn run_accumulate<D: Carrier, F: Function>(
+pub fn run_accumulate<D: Carrier>(
     d: &mut D,
+    f: &SecondOrderFunction<D>,
     ad_mode: AdMode,
     acc: Acc,
     inverse: bool,
 ) -> Result<(), D::Stop> {
-    run_and_carry::<D, F>(d, ad_mode != AdMode::Plain, acc, inverse, |d, x, f| match ad_mode {
-        _ if ad_mode.has_tangents() && d.has_orders() => d.carry_function(F::INFO.func, inverse, x, f),
+    let of = f.function;
+    run_and_carry(d, of.info, of.value, ad_mode != AdMode::Plain, acc, inverse, |d, x, y| match ad_mode {
+        _ if ad_mode.has_tangents() && d.has_orders() => d.carry_function(of.info.func, inverse, x, y),
         AdMode::Plain => Ok(()),
-        AdMode::Gradient => gradient::<D, F>(d, inverse, x, f),
+        AdMode::Gradient => gradient(d, of.info, of.partial, inverse, x, y),
         AdMode::Tangent => {
-            let t = tangent::<D, F>(d, SECOND, inverse, x, f)?;
+            let t = tangent(d, of, SECOND, inverse, x, y)?;
             d.set_lane(SECOND, 0, t);
             Ok(())
         }
-        AdMode::GradientTangent | AdMode::SecondGradient => {
-            let mixed = ad_mode == AdMode::SecondGradient;
-            let (along, second) = if mixed { (MIXED, SECOND) } else { (SECOND, MIXED) };
-            second_order::<D, F>(d, along, second, mixed, inverse, x, f)
-        }
+        AdMode::GradientTangent => second_order(d, f, [SECOND, MIXED], false, inverse, x, y),
+        AdMode::SecondGradient => second_order(d, f, [MIXED, SECOND], true, inverse, x, y),
     })
 }
 
-/// The same without tangents and second derivatives: plain, or with gradients. Where no other AD mode occurs, this spares the compiler
-/// their code, which is most of all.
-#[inline(always)]
-pub fn run_accumulate_first_order<D: Carrier, F: Function>(
+/// The same without tangents and second derivatives: plain, or with gradients.
+pub fn run_accumulate_first_order<D: Carrier>(
     d: &mut D,
+    f: FunctionOver<D>,
     gradients: bool,
     acc: Acc,
     inverse: bool,
 ) -> Result<(), D::Stop> {
-    run_and_carry::<D, F>(d, gradients, acc, inverse, |d, x, f| gradient::<D, F>(d, inverse, x, f))
+    run_and_carry(d, f.info, f.value, gradients, acc, inverse, |d, x, y| gradient(d, f.info, f.partial, inverse, x, y))
+}
+
+/// The same with gradients, compiled for the function `F` alone, which takes long to compile and a short time to run.
+#[inline(always)]
+pub fn run_accumulate_with_gradients<D: Carrier, F: Function>(
+    d: &mut D,
+    acc: Acc,
+    inverse: bool,
+) -> Result<(), D::Stop> {
+    run_and_carry(d, const { &F::INFO }, F::value, true, acc, inverse, |d, x, y| {
+        gradient(d, const { &F::INFO }, F::partial, inverse, x, y)
+    })
 }
 
 /// Runs an accumulate on the values and, if there are lanes that it affects, `carry` on them, with the arguments and the function's value.
 #[inline(always)]
-fn run_and_carry<D: Carrier, F: Function>(
+fn run_and_carry<D: Carrier>(
     d: &mut D,
+    info: &'static FunctionInfo,
+    value: impl FnOnce(&mut D, [D::V; ARITY]) -> Result<D::V, D::Stop>,
     lanes: bool,
     acc: Acc,
     inverse: bool,
     carry: impl FnOnce(&mut D, [D::V; ARITY], D::V) -> Result<(), D::Stop>,
 ) -> Result<(), D::Stop> {
     let y = d.operand(0)?;
-    let x = table::arguments::<D, F>(d)?;
-    let f = F::value(d, x)?;
-    let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
-    if F::INFO.partials > 0 && !acc.self_inverse() && lanes {
+    let x = table::arguments(d, info)?;
+    let f = value(d, x)?;
+    let z = accumulate(d, acc, inverse, info.ty, y, f)?;
+    if info.partials > 0 && !acc.self_inverse() && lanes {
         d.derive(true);
         carry(d, x, f)?;
         d.derive(false);
@@ -242,20 +293,27 @@ fn run_and_carry<D: Carrier, F: Function>(
 
 /// `g(x_i) ±= g(y)·∂f/∂x_i`: added if f is effectively subtracted from y.
 #[inline(always)]
-fn gradient<D: Carrier, F: Function>(d: &mut D, inverse: bool, x: [D::V; ARITY], f: D::V) -> Result<(), D::Stop> {
+fn gradient<D: Carrier>(
+    d: &mut D,
+    info: &'static FunctionInfo,
+    partial: impl Fn(&mut D, usize, [D::V; ARITY], D::V) -> Result<D::V, D::Stop>,
+    inverse: bool,
+    x: [D::V; ARITY],
+    f: D::V,
+) -> Result<(), D::Stop> {
     let gy = d.lane(GRADIENT, 0);
-    let any = some(d, value_type::<F>(), gy);
+    let any = some(d, info.value_gradient(), gy);
     d.when(any, |d| {
         let mut new = [gy; ARITY];
-        for n in 0..F::INFO.partials {
+        for n in 0..info.partials {
             if d.carries(n + 1) {
-                let p = F::partial(d, n, x, f)?;
-                let share = pull::<D, F>(d, n, p, gy)?;
+                let p = partial(d, n, x, f)?;
+                let share = pull(d, info, n, p, gy)?;
                 let old = current(d, GRADIENT, n, &new);
-                new[n] = accumulate(d, Acc::Add, !inverse, argument_type::<F>(n), old, share)?;
+                new[n] = accumulate(d, Acc::Add, !inverse, info.argument_gradient(n), old, share)?;
             }
         }
-        write::<D, F>(d, GRADIENT, &new);
+        write(d, info, GRADIENT, &new);
         Ok(())
     })
 }
@@ -272,8 +330,8 @@ fn current<D: Carrier>(d: &mut D, lane: usize, n: usize, new: &[D::V; ARITY]) ->
 }
 
 #[inline(always)]
-fn write<D: Carrier, F: Function>(d: &mut D, lane: usize, new: &[D::V; ARITY]) {
-    for (n, &word) in new.iter().enumerate().take(F::INFO.partials) {
+fn write<D: Carrier>(d: &mut D, info: &'static FunctionInfo, lane: usize, new: &[D::V; ARITY]) {
+    for (n, &word) in new.iter().enumerate().take(info.partials) {
         if d.carries(n + 1) {
             d.set_lane(lane, n + 1, word);
         }
@@ -281,10 +339,10 @@ fn write<D: Carrier, F: Function>(d: &mut D, lane: usize, new: &[D::V; ARITY]) {
 }
 
 /// The words in a lane of the arguments; zero for constants.
-fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] {
+fn directions<D: Carrier>(d: &mut D, info: &'static FunctionInfo, lane: usize) -> [D::V; ARITY] {
     let zero = d.word(0);
     let mut v = [zero; ARITY];
-    for (n, v) in v.iter_mut().enumerate().take(F::INFO.partials) {
+    for (n, v) in v.iter_mut().enumerate().take(info.partials) {
         if d.carries(n + 1) {
             *v = d.lane(lane, n + 1);
         }
@@ -293,57 +351,59 @@ fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] 
 }
 
 /// The new tangent of y: `t(y) ±= Σ ∂f/∂x_i·t(x_i)`.
-fn tangent<D: Carrier, F: Function>(
+fn tangent<D: Carrier>(
     d: &mut D,
+    f: FunctionOver<D>,
     lane: usize,
     inverse: bool,
     x: [D::V; ARITY],
-    f: D::V,
+    y: D::V,
 ) -> Result<D::V, D::Stop> {
-    let v = directions::<D, F>(d, lane);
+    let v = directions(d, f.info, lane);
     let mut t = d.word(0);
-    for (n, v) in v.into_iter().enumerate().take(F::INFO.partials) {
-        t = push_one::<D, F>(d, n, t, v, x, f)?;
+    for (n, v) in v.into_iter().enumerate().take(f.info.partials) {
+        t = push_one(d, f, n, t, v, x, y)?;
     }
     let old = d.lane(lane, 0);
-    accumulate(d, Acc::Add, inverse, value_type::<F>(), old, t)
+    accumulate(d, Acc::Add, inverse, f.info.value_gradient(), old, t)
 }
 
 /// Gradients with a direction in the lane `along`. The gradient's lane changes as at level 1, and `along` as a tangent. The lane `second`
 /// changes by `second(y)·∂f/∂x_i ± g(y)·(the derivative of ∂f/∂x_i in the direction)`.
-fn second_order<D: Carrier, F: Function>(
+fn second_order<D: Carrier>(
     d: &mut D,
-    along: usize,
-    second: usize,
+    f: &SecondOrderFunction<D>,
+    [along, second]: [usize; 2],
     minus: bool,
     inverse: bool,
     x: [D::V; ARITY],
-    f: D::V,
+    y: D::V,
 ) -> Result<(), D::Stop> {
-    let t = tangent::<D, F>(d, along, inverse, x, f)?;
+    let info = f.function.info;
+    let t = tangent(d, f.function, along, inverse, x, y)?;
     let (gy, sy) = (d.lane(GRADIENT, 0), d.lane(second, 0));
     let any = d.or(gy, sy);
-    let any = some(d, value_type::<F>(), any);
+    let any = some(d, info.value_gradient(), any);
     d.when(any, |d| {
-        let v = directions::<D, F>(d, along);
+        let v = directions(d, info, along);
         let dual = [[x[0], v[0]], [x[1], v[1]], [x[2], v[2]]];
-        let y = Dual(d).apply::<F>(dual)?;
+        let y = apply_to_dual(d, f.function, dual)?;
         let (mut first, mut other) = ([gy; ARITY], [sy; ARITY]);
-        for n in 0..F::INFO.partials {
+        for n in 0..info.partials {
             if d.carries(n + 1) {
-                let ty = argument_type::<F>(n);
-                let [p, dp] = F::partial(&mut Dual(d), n, dual, y)?;
-                let share = pull::<D, F>(d, n, p, gy)?;
+                let ty = info.argument_gradient(n);
+                let [p, dp] = (f.dual_partial)(d, n, dual, y)?;
+                let share = pull(d, info, n, p, gy)?;
                 let old = current(d, GRADIENT, n, &first);
                 first[n] = accumulate(d, Acc::Add, !inverse, ty, old, share)?;
-                let (a, b) = (pull::<D, F>(d, n, p, sy)?, pull::<D, F>(d, n, dp, gy)?);
+                let (a, b) = (pull(d, info, n, p, sy)?, pull(d, info, n, dp, gy)?);
                 let share = accumulate(d, Acc::Add, minus, ty, a, b)?;
                 let old = current(d, second, n, &other);
                 other[n] = accumulate(d, Acc::Add, !inverse, ty, old, share)?;
             }
         }
-        write::<D, F>(d, GRADIENT, &first);
-        write::<D, F>(d, second, &other);
+        write(d, info, GRADIENT, &first);
+        write(d, info, second, &other);
         Ok(())
     })?;
     d.set_lane(along, 0, t);

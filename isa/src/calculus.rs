@@ -3,9 +3,12 @@
 //! Any [`Domain`] computes with plain words; [`Dual`] computes with dual numbers over any domain, with tangents from the partial
 //! derivatives of the table. The effects of instructions on gradient words are in [`adjoint`](crate::adjoint).
 
+use std::marker::PhantomData;
+
+use crate::arith::Arith;
 use crate::domain::Domain;
 use crate::num::{Env, convert, log};
-use crate::table::{ARITY, Function, accumulate, f_fn, q_fn};
+use crate::table::{ARITY, Function, FunctionInfo, FunctionVisitor, TableFn, accumulate, f_fn, q_fn};
 use crate::types::{Acc, Cond, Ty};
 
 /// A constant of the table's partial derivatives, in units of 2^-64.
@@ -148,14 +151,7 @@ impl<D: Domain> Calculus for Dual<'_, D> {
     type Stop = D::Stop;
 
     fn apply<F: Function>(&mut self, x: [[D::V; 2]; ARITY]) -> Result<[D::V; 2], D::Stop> {
-        let [[a, _], [b, _], [c, _]] = x;
-        let values = [a, b, c];
-        let y = F::value(self.0, values)?;
-        let mut t = self.0.word(0);
-        for (n, [_, tangent]) in x.into_iter().enumerate().take(F::INFO.partials) {
-            t = push_one::<D, F>(self.0, n, t, tangent, values, y)?;
-        }
-        Ok([y, t])
+        apply_to_dual(self.0, FunctionOver::<D>::of::<F>(), x)
     }
 
     fn constant(&mut self, ty: Ty, c: Constant) -> [D::V; 2] {
@@ -179,6 +175,66 @@ impl<D: Domain> Calculus for Dual<'_, D> {
     }
 }
 
+/// A function of the table over a domain, as a value: what takes it is compiled once for each domain, not once for each function.
+pub struct FunctionOver<D: Domain> {
+    /// The row.
+    pub info: &'static FunctionInfo,
+    /// [`Function::value`].
+    pub value: Value<D>,
+    /// [`Function::partial`].
+    pub partial: Partial<D>,
+}
+
+/// The value of a function over a domain.
+pub type Value<D> = fn(&mut D, [<D as Arith>::V; ARITY]) -> Result<<D as Arith>::V, <D as Arith>::Stop>;
+
+/// The partial derivative of a function over a domain with respect to an argument.
+pub type Partial<D> =
+    fn(&mut D, usize, [<D as Arith>::V; ARITY], <D as Arith>::V) -> Result<<D as Arith>::V, <D as Arith>::Stop>;
+
+impl<D: Domain> Clone for FunctionOver<D> {
+    fn clone(&self) -> FunctionOver<D> {
+        *self
+    }
+}
+
+impl<D: Domain> Copy for FunctionOver<D> {}
+
+impl<D: Domain> FunctionOver<D> {
+    /// The function `F`.
+    pub fn of<F: Function>() -> FunctionOver<D> {
+        FunctionOver { info: const { &F::INFO }, value: F::value::<D>, partial: F::partial::<D> }
+    }
+
+    /// A function by its name.
+    pub fn new(function: TableFn) -> FunctionOver<D> {
+        struct Of<D>(PhantomData<D>);
+        impl<D: Domain> FunctionVisitor for Of<D> {
+            type Out = FunctionOver<D>;
+            fn visit<F: Function>(self) -> FunctionOver<D> {
+                FunctionOver::of::<F>()
+            }
+        }
+        function.visit(Of(PhantomData))
+    }
+}
+
+/// The value of a function of dual numbers, and its tangent.
+pub(crate) fn apply_to_dual<D: Domain>(
+    d: &mut D,
+    f: FunctionOver<D>,
+    x: [[D::V; 2]; ARITY],
+) -> Result<[D::V; 2], D::Stop> {
+    let [[a, _], [b, _], [c, _]] = x;
+    let values = [a, b, c];
+    let y = (f.value)(d, values)?;
+    let mut t = d.word(0);
+    for (n, [_, tangent]) in x.into_iter().enumerate().take(f.info.partials) {
+        t = push_one(d, f, n, t, tangent, values, y)?;
+    }
+    Ok([y, t])
+}
+
 /// Converts a number between additive types.
 #[inline(always)]
 fn convert<D: Domain>(d: &mut D, from: Ty, to: Ty, x: D::V) -> Result<D::V, D::Stop> {
@@ -199,19 +255,23 @@ pub(crate) fn product<D: Domain>(d: &mut D, ty: Ty, a: D::V, b: D::V) -> Result<
     }
 }
 
-/// The type of the gradient word of argument `n` of a function; fixed point for an integer, which has none.
-pub(crate) const fn argument_type<F: Function>(n: usize) -> Ty {
-    match F::INFO.args[n].ty.gradient() {
+/// The type of the gradient word of a number of a type; fixed point for an integer, which has none.
+const fn gradient_type(ty: Ty) -> Ty {
+    match ty.gradient() {
         Some(ty) => ty,
         None => Ty::Q,
     }
 }
 
-/// The type of the gradient word of a function's value.
-pub(crate) const fn value_type<F: Function>() -> Ty {
-    match F::INFO.ty.gradient() {
-        Some(ty) => ty,
-        None => Ty::Q,
+impl FunctionInfo {
+    /// The type of the gradient word of argument `n`.
+    pub(crate) const fn argument_gradient(&self, n: usize) -> Ty {
+        gradient_type(self.args[n].ty)
+    }
+
+    /// The type of the gradient word of the value.
+    pub(crate) const fn value_gradient(&self) -> Ty {
+        gradient_type(self.ty)
     }
 }
 
@@ -229,30 +289,37 @@ pub(crate) fn some<D: Domain>(d: &mut D, ty: Ty, x: D::V) -> D::V {
 
 /// Adds the contribution of argument `n` to a function's tangent `sum`: the argument's tangent times the partial derivative. If the
 /// tangent is zero, the partial derivative is not computed and cannot trap.
-#[inline(always)]
-pub(crate) fn push_one<D: Domain, F: Function>(
+pub(crate) fn push_one<D: Domain>(
     d: &mut D,
+    f: FunctionOver<D>,
     n: usize,
     sum: D::V,
     tangent: D::V,
     x: [D::V; ARITY],
     y: D::V,
 ) -> Result<D::V, D::Stop> {
-    let any = some(d, argument_type::<F>(n), tangent);
+    let (argument, value) = (f.info.argument_gradient(n), f.info.value_gradient());
+    let any = some(d, argument, tangent);
     d.guarded(any, sum, |d| {
-        let calculus = F::INFO.calculus();
-        let p = F::partial(d, n, x, y)?;
-        let t = convert(d, argument_type::<F>(n), calculus, tangent)?;
+        let calculus = f.info.calculus();
+        let p = (f.partial)(d, n, x, y)?;
+        let t = convert(d, argument, calculus, tangent)?;
         let term = product(d, calculus, p, t)?;
-        let term = convert(d, calculus, value_type::<F>(), term)?;
-        accumulate(d, Acc::Add, false, value_type::<F>(), sum, term)
+        let term = convert(d, calculus, value, term)?;
+        accumulate(d, Acc::Add, false, value, sum, term)
     })
 }
 
 /// The contribution of the gradient word `g` of a function's value to the gradient word of argument `n`: the partial derivative times `g`.
 #[inline(always)]
-pub(crate) fn pull<D: Domain, F: Function>(d: &mut D, n: usize, partial: D::V, g: D::V) -> Result<D::V, D::Stop> {
-    share(d, F::INFO.calculus(), (value_type::<F>(), g), (argument_type::<F>(n), partial))
+pub(crate) fn pull<D: Domain>(
+    d: &mut D,
+    f: &'static FunctionInfo,
+    n: usize,
+    partial: D::V,
+    g: D::V,
+) -> Result<D::V, D::Stop> {
+    share(d, f.calculus(), (f.value_gradient(), g), (f.argument_gradient(n), partial))
 }
 
 /// The product of a partial derivative, which is of the type `calculus`, and a gradient word, as a gradient word of the argument. The

@@ -1230,7 +1230,7 @@ pub const fn accumulator_class(acc: Acc, ty: Ty) -> GateClass {
 #[inline(always)]
 pub fn run_accumulate<D: Domain, F: Function>(d: &mut D, acc: Acc, inverse: bool) -> Result<(), D::Stop> {
     let y = d.operand(0)?;
-    let x = arguments::<D, F>(d)?;
+    let x = arguments(d, const { &F::INFO })?;
     let f = F::value(d, x)?;
     let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
     d.set(0, z)
@@ -1238,9 +1238,9 @@ pub fn run_accumulate<D: Domain, F: Function>(d: &mut D, acc: Acc, inverse: bool
 
 /// The arguments of the function of an accumulate instruction: operands 1 and on.
 #[inline(always)]
-pub fn arguments<D: Domain, F: Function>(d: &mut D) -> Result<[D::V; ARITY], D::Stop> {
+pub fn arguments<D: Domain>(d: &mut D, info: &'static FunctionInfo) -> Result<[D::V; ARITY], D::Stop> {
     let a = d.operand(1)?;
-    let b = if F::INFO.args.len() > 1 { d.operand(2)? } else { a };
-    let c = if F::INFO.args.len() > 2 { d.operand(3)? } else { a };
+    let b = if info.args.len() > 1 { d.operand(2)? } else { a };
+    let c = if info.args.len() > 2 { d.operand(3)? } else { a };
     Ok([a, b, c])
 }

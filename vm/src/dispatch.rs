@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use pendula_isa::adjoint::{self, AdMode};
+use pendula_isa::adjoint::{self, AdMode, SecondOrderFunction};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Layout, Shape, Slot, layout};
 use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, InstructionVisitor};
@@ -205,7 +205,7 @@ fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, 
     let Some(op) = ops.first() else { return Ok(()) };
     let mut ctx = Ctx::<O>::new(core, op);
     let done = if const { GRADIENTS } {
-        adjoint::run_accumulate_first_order::<_, F>(&mut ctx, true, acc, INVERSE)
+        adjoint::run_accumulate_with_gradients::<_, F>(&mut ctx, acc, INVERSE)
     } else {
         table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE)
     };
@@ -218,7 +218,7 @@ fn run_long<F: Function, const ACC: u8>(core: &mut Core, ops: &[Op]) -> Result<(
     let Some(op) = ops.first() else { return Ok(()) };
     let (ad_mode, inverse) = (core.ad_mode, op.shape & Op::INVERSE != 0);
     let mut ctx = Ctx::<AnyShape>::new(core, op);
-    let done = adjoint::run_accumulate::<_, F>(&mut ctx, ad_mode, acc, inverse);
+    let done = adjoint::run_accumulate(&mut ctx, &SecondOrderFunction::of::<F>(), ad_mode, acc, inverse);
     proceed(core, done, ops)
 }
 

@@ -12,11 +12,11 @@ mod record;
 mod simplify;
 pub mod symbolic;
 
-use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
+use pendula_isa::adjoint::{self, AdMode, LANES, SecondOrderFunction, VALUE};
 use pendula_isa::arith::Arith;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
 use pendula_isa::operand::{Layout, OPERANDS, Slot};
-use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Variant};
+use pendula_isa::table::{Instruction, InstructionVisitor, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
 use rustc_hash::FxHashMap;
@@ -191,13 +191,19 @@ impl<'a> Lifter<'a> {
         match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 let inverse = if back { !inverse && !acc.self_inverse() } else { inverse };
-                func.visit(LiftAccumulate { lifter: self, acc, inverse })
+                self.accumulate(func, acc, inverse)
             }
             Kind::Row { row, inverse, .. } => row
                 .visit(LiftRow { lifter: self, back: inverse != back, variant: inst.variant() })
                 .unwrap_or(Err(Unsupported)),
             Kind::Extension { .. } => self.extension(inst, back),
         }
+    }
+
+    /// Lifts an accumulate.
+    fn accumulate(&mut self, func: TableFn, acc: Acc, inverse: bool) -> Result<(), Unsupported> {
+        let ad_mode = self.setting.ad_mode;
+        adjoint::run_accumulate(self, &SecondOrderFunction::new(func), ad_mode, acc, inverse)
     }
 
     /// Leaves an instruction to the interpreter.
@@ -372,21 +378,6 @@ pub fn registers(inst: &Inst) -> (u32, u32) {
         written |= 1 << Reg::SP.number();
     }
     (read & !1, written & !1)
-}
-
-struct LiftAccumulate<'r, 'a> {
-    lifter: &'r mut Lifter<'a>,
-    acc: Acc,
-    inverse: bool,
-}
-
-impl FunctionVisitor for LiftAccumulate<'_, '_> {
-    type Out = Result<(), Unsupported>;
-
-    fn visit<F: Function>(self) -> Self::Out {
-        let ad_mode = self.lifter.setting.ad_mode;
-        adjoint::run_accumulate::<_, F>(self.lifter, ad_mode, self.acc, self.inverse)
-    }
 }
 
 struct LiftRow<'r, 'a> {

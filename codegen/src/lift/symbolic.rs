@@ -8,7 +8,7 @@ use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisi
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Extension};
 
-use super::{Condition, LiftAccumulate, LiftConfig, LiftRow, Lifter, Unsupported};
+use super::{Condition, LiftConfig, LiftRow, Lifter, Unsupported};
 use crate::ops::{Body, Kernel, Test, ValueId};
 
 /// The most operands that an instruction has.
@@ -48,7 +48,7 @@ pub fn accumulate(
     operands: &[Operand],
 ) -> Option<Body> {
     let mut lifter = lifter(env, setting, kernels, operands);
-    let done = func.visit(LiftAccumulate { lifter: &mut lifter, acc, inverse: inverse && !acc.self_inverse() });
+    let done = lifter.accumulate(func, acc, inverse && !acc.self_inverse());
     lifter.finish_statement(done)
 }
 

@@ -1,7 +1,8 @@
 //! Updates and permutations, which run by the instruction table's definitions.
 
 use pendula_isa::adjoint::{AdMode, run_accumulate_first_order, run_row};
-use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
+use pendula_isa::calculus::FunctionOver;
+use pendula_isa::table::{Instruction, InstructionVisitor, Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Fault, Ty};
 
 use super::error::EvalError;
@@ -34,16 +35,10 @@ impl Machine<'_> {
         if at[1..=args.len()].contains(&at[0]) {
             return Err(EvalError::Alias { loc });
         }
-        struct Run<'a>(OperandDomain<'a>, bool, Acc, bool);
-        impl FunctionVisitor for Run<'_> {
-            type Out = Result<(), Fault>;
-            fn visit<F: Function>(mut self) -> Self::Out {
-                run_accumulate_first_order::<_, F>(&mut self.0, self.1, self.2, self.3)
-            }
-        }
         let (gradients, inverse) = (self.state.has_gradients, inverse && !acc.self_inverse());
         let saved = self.saved(at);
-        let done = func.visit(Run(OperandDomain::new(&mut self.state, at), gradients, acc, inverse));
+        let mut operands = OperandDomain::new(&mut self.state, at);
+        let done = run_accumulate_first_order(&mut operands, FunctionOver::new(func), gradients, acc, inverse);
         self.note_overflow(loc, saved)?;
         done.map_err(fault(loc))
     }
