@@ -3,8 +3,8 @@
 use pendula_isa::adjoint::{Carrier, LANES, VALUE};
 use pendula_isa::arith::Arith;
 use pendula_isa::domain::Domain;
+use pendula_isa::kernels::Kernel;
 use pendula_isa::kernels::log::Order;
-use pendula_isa::kernels::{Kernel, KernelInfo};
 use pendula_isa::num::float;
 use pendula_isa::operand::Slot;
 use pendula_isa::table::{Instruction, Variant};
@@ -13,6 +13,7 @@ use pendula_isa::{Env, Fault};
 
 use super::symbolic::CELL;
 use super::{Lifted, Lifter, Unsupported};
+use crate::kernel::EntryOf;
 use crate::ops::{BinaryOp, Float, Op, ValueId};
 
 /// Implements methods by integer operations of two words.
@@ -189,18 +190,7 @@ impl Arith for Lifter<'_> {
     }
 
     fn call<K: Kernel>(&mut self, x: [ValueId; 4]) -> Result<[ValueId; 2], Unsupported> {
-        let KernelInfo { arity, results, wraps, .. } = K::INFO;
-        let constants = x.map(|v| self.constant(v));
-        if results == 1
-            && !wraps
-            && self.setting.narrow.is_none()
-            && constants[..arity].iter().all(Option::is_some)
-            && let Ok(([word, _], _)) = K::words(self.env, constants.map(Option::unwrap_or_default))
-        {
-            return Ok([self.word(word); 2]);
-        }
-        let first = self.call_kernel::<K>(x);
-        Ok([first, if results == 2 { self.push(Op::Second(first)) } else { first }])
+        Ok(self.call_kernel(const { &K::INFO }, K::words, || K::visit_form(EntryOf), x))
     }
 }
 

@@ -2,12 +2,16 @@
 
 use pendula_isa::adjoint::LANES;
 use pendula_isa::arith::Arith;
-use pendula_isa::kernels::{Kernel, KernelInfo};
+use pendula_isa::kernels::KernelInfo;
 use pendula_isa::types::Cond;
+use pendula_isa::{Env, Fault};
 
 use super::{KnownWord, Lifter, Mark};
-use crate::kernel::{Entry, EntryOf};
+use crate::kernel::Entry;
 use crate::ops::{self, BinaryOp, Op, ValueId};
+
+/// [`Kernel::words`](pendula_isa::kernels::Kernel::words).
+type KernelOnWords = fn(Env, [u64; 4]) -> Result<([u64; 2], bool), Fault>;
 
 impl Lifter<'_> {
     pub(super) fn mark(&self) -> Mark {
@@ -169,17 +173,33 @@ impl Lifter<'_> {
         self.stored_lanes[lane] = true;
     }
 
-    /// The first result of a call of a kernel.
-    pub(super) fn call_kernel<K: Kernel>(&mut self, x: [ValueId; 4]) -> ValueId {
-        let Entry { address, result } = K::visit_form(EntryOf);
-        let KernelInfo { name, arity, wraps, faults, circuits, in_place, .. } = K::INFO;
+    /// The results of a call of a kernel, which is computed if its arguments are constant. Compiled once for all kernels.
+    pub(super) fn call_kernel(
+        &mut self,
+        info: &'static KernelInfo,
+        words: KernelOnWords,
+        entry: fn() -> Entry,
+        x: [ValueId; 4],
+    ) -> [ValueId; 2] {
+        let &KernelInfo { name, arity, results, wraps, faults, circuits, in_place, .. } = info;
+        let constants = x.map(|v| self.constant(v));
+        if results == 1
+            && !wraps
+            && self.setting.narrow.is_none()
+            && constants[..arity].iter().all(Option::is_some)
+            && let Ok(([word, _], _)) = words(self.env, constants.map(Option::unwrap_or_default))
+        {
+            return [self.word(word); 2];
+        }
         let n = self.kernels.iter().position(|k| k.name == name).unwrap_or_else(|| {
+            let Entry { address, result } = entry();
             self.kernels.push(ops::Kernel { name, address, result, arity, wraps, faults, circuits, in_place });
             self.kernels.len() - 1
         });
         let mut args = [x[0]; 4];
         args[..arity].copy_from_slice(&x[..arity]);
-        self.pure(Op::Kernel(n as u32, args))
+        let first = self.pure(Op::Kernel(n as u32, args));
+        [first, if results == 2 { self.push(Op::Second(first)) } else { first }]
     }
 
     pub(super) fn begin(&mut self, c: ValueId) -> (Mark, Vec<KnownWord>, [bool; LANES]) {

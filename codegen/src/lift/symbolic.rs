@@ -2,9 +2,10 @@
 //! consist of them. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands by their numbers.
 
 use pendula_isa::adjoint::VALUE;
+use pendula_isa::calculus::FunctionOver;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::{OPERANDS, Slot};
-use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant};
+use pendula_isa::table::{Instruction, InstructionVisitor, Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Extension};
 
@@ -58,16 +59,10 @@ pub fn function(
     kernels: &mut Vec<Kernel>,
     func: TableFn,
 ) -> Option<(Body, ValueId)> {
-    struct Value<'r, 'a>(&'r mut Lifter<'a>);
-    impl FunctionVisitor for Value<'_, '_> {
-        type Out = Result<ValueId, Unsupported>;
-        fn visit<F: Function>(self) -> Self::Out {
-            let x = [0, 1, 2].map(|n: usize| self.0.operand_in(VALUE, n.min(F::INFO.args.len() - 1)));
-            F::value(self.0, x)
-        }
-    }
     let mut lifter = lifter(env, setting, kernels, &[1, 2, 3].map(Operand::Word));
-    let value = func.visit(Value(&mut lifter)).ok()?;
+    let function = FunctionOver::new(func);
+    let x = [0, 1, 2].map(|n: usize| lifter.operand_in(VALUE, n.min(func.info().args.len() - 1)));
+    let value = (function.value)(&mut lifter, x).ok()?;
     Some((lifter.finish_statement(Ok(()))?, value))
 }
 
