@@ -22,7 +22,7 @@ fn round(program: &Program) {
 
 #[test]
 fn random_programs_read_back() {
-    for seed in 0..1000 {
+    for seed in 0..share(6400) {
         round(&generate(seed, Profile::ALL).program);
     }
 }
@@ -227,7 +227,7 @@ fn nothing_makes_it_panic() {
     let mut random = Random(3);
     let mut samples: Vec<String> = (0..20).map(|seed| print(&generate(seed, Profile::ALL).program)).collect();
     samples.push(print(&odd(&mut random)));
-    for _ in 0..4000 {
+    for _ in 0..share(16_000) {
         let text = &samples[random.below(samples.len())];
         let mut chars: Vec<char> = text.chars().collect();
         for _ in 0..1 + random.below(3) {

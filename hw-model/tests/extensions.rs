@@ -10,6 +10,7 @@ use pendula_isa::extension::{
 };
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::Shape as Operands;
+use pendula_isa::sample::in_turn;
 use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Reg};
 
@@ -60,10 +61,10 @@ fn a_function_of_one_step_is_that_of_the_table() {
         (int(int_fn::Name::Shr), 2),
         (int(int_fn::Name::Min), 2),
     ];
-    for (func, arity) in all {
+    for (n, (func, arity)) in all.into_iter().enumerate() {
         let defined = function("same", arity, &[(func, &[a(0), a(1)][..arity])]);
         let own = CircuitKind::Function { func, xor: true };
-        for shape in SHAPES {
+        for &shape in in_turn(&SHAPES, n) {
             // What cancels is left out.
             let controlled = |unit| gates(unit, shape).toffoli + gates(unit, shape).cswap;
             let (one, other) = (controlled(defined), controlled(own));

@@ -5,6 +5,7 @@ use crate::lower::common::random::{Rng, Shape, random_program};
 use crate::lower::common::*;
 use pendula_compiler::ir::{Block, FunctionId, Operand, Place, Program, Stmt, Var};
 use pendula_compiler::lower::{Argument, ArgumentKind, Erase, LowerError, Options, lower};
+use pendula_isa::sample;
 
 /// The program's data after a run of the interpreter.
 fn interpreted(program: &Program, arguments: &[Argument]) -> Result<Vec<u64>, String> {
@@ -56,8 +57,8 @@ fn compare(seed: u64, shape: Shape, erase: bool) -> bool {
 }
 
 fn all(seeds: std::ops::Range<u64>, shape: Shape, erase: bool) {
-    let count = seeds.end - seeds.start;
-    let done = seeds.filter(|seed| compare(*seed, shape, erase)).count() as u64;
+    let tried: Vec<u64> = seeds.step_by(if sample::all() { 1 } else { 3 }).collect();
+    let (count, done) = (tried.len(), tried.into_iter().filter(|seed| compare(*seed, shape, erase)).count());
     assert!(done * 10 > count * 8, "only {done} of {count} programs were short enough");
 }
 
@@ -146,7 +147,7 @@ fn damage(rng: &mut Rng, block: &mut Block) {
 #[test]
 fn broken_programs_do_not_panic() {
     let (mut refused, mut taken) = (0, 0);
-    for seed in 0..600u64 {
+    for seed in (0..600u64).step_by(if sample::all() { 1 } else { 3 }) {
         let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let shape = Shape { functions: 3, locals: 6, params: 3, statements: 6, depth: 3 };
         let (mut program, arguments) = random_program(&mut rng, shape);
@@ -162,5 +163,5 @@ fn broken_programs_do_not_panic() {
             }
         }
     }
-    assert!(refused > 100 && taken > 100, "{refused} {taken}");
+    assert!(refused > 50 && taken > 50, "{refused} {taken}");
 }

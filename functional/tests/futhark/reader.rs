@@ -2,6 +2,7 @@
 
 use pendula_functional::fut::{blocks, value};
 use pendula_isa::budget::Budget;
+use pendula_isa::sample;
 use proptest::prelude::*;
 
 use super::read;
@@ -109,7 +110,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(if sample::all() { 300 } else { 100 }))]
 
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {

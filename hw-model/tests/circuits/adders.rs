@@ -233,7 +233,7 @@ fn functions_of_every_type_have_the_same_values() {
 
 #[test]
 fn instructions_with_another_adder_are_the_instructions() {
-    for adder in AHEAD {
+    for (k, adder) in AHEAD.into_iter().enumerate() {
         for (n, name) in [
             "add",
             "sub",
@@ -250,6 +250,7 @@ fn instructions_with_another_adder_are_the_instructions() {
         ]
         .into_iter()
         .enumerate()
+        .filter(|(n, _)| sample::all() || n % AHEAD.len() == k)
         {
             let Some(kind) = mnemonic::lookup(name) else { panic!("{name}") };
             for &direction in sample::in_turn(&[Direction::Forward, Direction::Backward, Direction::Both], n) {

@@ -81,7 +81,7 @@ fn near(random: &mut Random, t: Fixed) -> u64 {
 
 #[test]
 fn every_word_of_eight_bits() {
-    for frac in [1, 4, 6] {
+    for &frac in in_turn(&[1, 4, 6], 1) {
         unary(Fixed { width: 8, frac }, &all(8, 1));
     }
 }
@@ -106,7 +106,7 @@ fn pairs(frac: u32, step: usize) {
         let step = match kernel {
             TableFn::Q(q_fn::Name::Pow | q_fn::Name::Powi) => step,
             _ if sample::all() => 1,
-            _ => 5,
+            _ => 11,
         };
         let cases: Vec<[u64; 3]> = all(8, 2).into_iter().step_by(step).collect();
         check(kernel, &formats(t), &cases, |[a, b, _]| {

@@ -2,7 +2,7 @@
 
 use pendula_hw_model::circuit::kernels::Formats;
 use pendula_isa::num::{Env, Word, float};
-use pendula_isa::sample::in_turn;
+use pendula_isa::sample::{in_turn, share};
 use pendula_isa::table::{TableFn, f_fn};
 
 use crate::kernels::float::{decode, encode};
@@ -33,9 +33,11 @@ fn within_an_ulp_of_the_machine_s() {
     cases.extend((0..64).map(|i| bits(1.0 + (f64::from(i) - 32.0) * f64::EPSILON)));
     cases.extend((1..128).map(|i| bits(f64::from(i * i * 37) * std::f64::consts::FRAC_PI_2)));
     cases.extend((0..64).map(|i| bits(2f64.powi(-27) * (1.0 + (f64::from(i) - 32.0) / 64.0))));
-    cases.extend(some(41, 1000, |r| (r.word() & (1 << 63 | ((1 << 52) - 1))) | (1023 - 40 + r.word() % 60) << 52));
-    cases.extend(some(42, 500, |r| (r.word().cast_signed() as f64 / 2f64.powi(53)).to_bits()));
-    cases.extend(some(43, 200, Random::word));
+    cases.extend(some(41, share(4000), |r| {
+        (r.word() & (1 << 63 | ((1 << 52) - 1))) | (1023 - 40 + r.word() % 60) << 52
+    }));
+    cases.extend(some(42, share(2000), |r| (r.word().cast_signed() as f64 / 2f64.powi(53)).to_bits()));
+    cases.extend(some(43, share(800), Random::word));
     for (kernel, function, _) in FUNCTIONS {
         let found = run(&circuit(kernel, &Formats::of_width(64)), &cases);
         let mut different = 0;

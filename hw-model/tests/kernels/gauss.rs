@@ -136,7 +136,7 @@ fn conversions_of_fewer_bits() {
         let formats = Formats::of_width(width as usize);
         let (t, q, f) = (formats.logarithmic, formats.fixed, formats.float);
         let (log_unit, unit) = (2f64.powi(t.frac as i32), 2f64.powi(q.frac as i32));
-        let cases = if width == 8 { all(8, 1) } else { some(28, 1500, |r| r.word() & mask(16)) };
+        let cases = if width == 8 { all(8, 1) } else { some(28, share(6000), |r| r.word() & mask(16)) };
         let to_log = |x: f64| {
             if x == 0.0 {
                 return Some(t.word(Number::ZERO));
