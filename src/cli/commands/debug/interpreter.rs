@@ -331,21 +331,15 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         Ok(Some(text.to_string()))
     }
 
+    /// As the procedure that is looked at sees it; where the run stops next, as the innermost does.
     fn display(&mut self, rest: &str) -> Result<String, String> {
         if !rest.is_empty() {
-            text::value(&self.session, rest, false)?;
+            self.see(|session| text::value(session, rest, false))??;
             self.displayed += 1;
             self.displays.push((self.displayed, rest.to_string()));
         }
-        Ok(self.shown_displays())
-    }
-
-    fn shown_displays(&self) -> String {
-        let one = |(n, name): &(u32, String)| match text::value(&self.session, name, false) {
-            Ok(text) => format!("{n}: {text}"),
-            Err(error) => format!("{n}: {name}: {error}\n"),
-        };
-        self.displays.iter().map(one).collect()
+        let displays = self.displays.clone();
+        self.see(|session| shown(session, &displays))
     }
 
     fn info(&mut self, rest: &str) -> Result<String, String> {
@@ -428,7 +422,7 @@ impl<'s, 'p> Interpreter<'s, 'p> {
         }
         if !self.brief {
             out += &text::position(&self.session, self.texts);
-            out += &self.shown_displays();
+            out += &shown(&self.session, &self.displays);
         }
         out
     }
@@ -457,8 +451,20 @@ fn split_condition(text: &str) -> (&str, &str) {
     }
 }
 
+/// The values of expressions that are shown whenever the run stops.
+fn shown(session: &Session<'_>, displays: &[(u32, String)]) -> String {
+    let one = |(n, name): &(u32, String)| match text::value(session, name, false) {
+        Ok(text) => format!("{n}: {text}"),
+        Err(error) => format!("{n}: {name}: {error}\n"),
+    };
+    displays.iter().map(one).collect()
+}
+
 /// A whole number.
 fn whole(text: &str) -> Result<u64, String> {
+    if text.is_empty() {
+        return Err("a whole number is missing".to_string());
+    }
     text.replace('_', "").parse().map_err(|_| format!("`{text}` is not a whole number"))
 }
 
@@ -469,6 +475,7 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
 
 /// The number of a breakpoint.
 fn number(text: &str) -> Result<u32, String> {
+    let text = some(text.trim(), "say which breakpoint: `info breakpoints` shows their numbers")?;
     text.trim()
         .parse()
         .map_err(|_| format!("`{text}` is not the number of a breakpoint: `info breakpoints` shows them"))
