@@ -400,6 +400,24 @@ fn outer_procedures_are_seen_as_they_were_at_their_calls() {
 }
 
 #[test]
+fn displays_are_what_the_chosen_procedure_sees() {
+    let out =
+        debug(&["examples/fib.ja"], &["goto 40", "up 2", "print n", "display n", "frame 0", "print n", "display"]);
+    let values: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("n = ")).collect();
+    let shown: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("1: n = ")).collect();
+    assert!(values.len() == 2 && values[0] != values[1], "{out}");
+    // The second procedure outwards, then the innermost one.
+    assert_eq!(shown, values, "{out}");
+}
+
+#[test]
+fn what_is_missing_after_a_command_is_told() {
+    let out = debug(&["examples/fib.rasm"], &["break top", "enable", "goto +", "ignore 1"]);
+    let missing = "error: say which breakpoint: `info breakpoints` shows their numbers";
+    has(&out, &[missing, "error: a whole number is missing", "error: say how often: `ignore 1 10`"]);
+}
+
+#[test]
 fn what_undoes_a_routine_is_marked() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("routine.nil");
