@@ -15,20 +15,15 @@
 //!
 //! Level 2 needs no separate rule for accumulates. At level 1, `y −= f(x)` is the program `y −= f(x); g(x) += g(y)·f′(x)`. Its adjoint
 //! adds G(y)·f′(x) − g(y)·f″(x)·G(g(x)) to G(x) and subtracts G(g(x))·f′(x) from G(g(y)): the lane G(g(·)) changes as a tangent does,
-//! and f″ is the tangent of f′ along it, computed by [`Dual`].
+//! and f″ is the tangent of f′ along it, computed by [`Dual`](crate::calculus::Dual).
 
 mod rotation;
 
-use std::marker::PhantomData;
-
-use crate::arith::Arith;
-use crate::calculus::{Dual, FunctionOver, apply_to_dual, pull, push_one, some};
+use crate::calculus::{FunctionOver, SecondOrderFunction, apply_to_dual, pull, push_one, some};
 use crate::domain::Domain;
 use crate::fault::Fault;
 use crate::kernels::{fixed, int};
-use crate::table::{
-    self, ARITY, Adjoint, Function, FunctionInfo, FunctionVisitor, Instruction, TableFn, Variant, accumulate,
-};
+use crate::table::{self, ARITY, Adjoint, Function, FunctionInfo, Instruction, TableFn, Variant, accumulate};
 use crate::types::{Acc, Ty};
 
 /// The value's own lane.
@@ -184,41 +179,6 @@ pub trait Carrier: Domain {
     /// Runs a row that does not only move words, with its effect on these; with `back`, its inverse.
     fn carry_row<I: Instruction>(&mut self, _back: bool, _: Variant) -> Result<(), Self::Stop> {
         Err(self.missing(Fault::GradientLevel))
-    }
-}
-
-/// A function of the table over a domain, and its partial derivatives over dual numbers, as a value.
-pub struct SecondOrderFunction<D: Domain> {
-    function: FunctionOver<D>,
-    dual_partial: DualPartial<D>,
-}
-
-type DualPartial<D> = fn(
-    &mut D,
-    usize,
-    [[<D as Arith>::V; 2]; ARITY],
-    [<D as Arith>::V; 2],
-) -> Result<[<D as Arith>::V; 2], <D as Arith>::Stop>;
-
-impl<D: Domain> SecondOrderFunction<D> {
-    /// The function `F`.
-    pub fn of<F: Function>() -> SecondOrderFunction<D> {
-        SecondOrderFunction {
-            function: FunctionOver::of::<F>(),
-            dual_partial: |d, n, x, y| F::partial(&mut Dual(d), n, x, y),
-        }
-    }
-
-    /// A function by its name.
-    pub fn new(function: TableFn) -> SecondOrderFunction<D> {
-        struct Of<D>(PhantomData<D>);
-        impl<D: Domain> FunctionVisitor for Of<D> {
-            type Out = SecondOrderFunction<D>;
-            fn visit<F: Function>(self) -> SecondOrderFunction<D> {
-                SecondOrderFunction::of::<F>()
-            }
-        }
-        function.visit(Of(PhantomData))
     }
 }
 

@@ -219,6 +219,41 @@ impl<D: Domain> FunctionOver<D> {
     }
 }
 
+/// A function of the table over a domain, and its partial derivatives over dual numbers, as a value.
+pub struct SecondOrderFunction<D: Domain> {
+    pub(crate) function: FunctionOver<D>,
+    pub(crate) dual_partial: DualPartial<D>,
+}
+
+type DualPartial<D> = fn(
+    &mut D,
+    usize,
+    [[<D as Arith>::V; 2]; ARITY],
+    [<D as Arith>::V; 2],
+) -> Result<[<D as Arith>::V; 2], <D as Arith>::Stop>;
+
+impl<D: Domain> SecondOrderFunction<D> {
+    /// The function `F`.
+    pub fn of<F: Function>() -> SecondOrderFunction<D> {
+        SecondOrderFunction {
+            function: FunctionOver::of::<F>(),
+            dual_partial: |d, n, x, y| F::partial(&mut Dual(d), n, x, y),
+        }
+    }
+
+    /// A function by its name.
+    pub fn new(function: TableFn) -> SecondOrderFunction<D> {
+        struct Of<D>(PhantomData<D>);
+        impl<D: Domain> FunctionVisitor for Of<D> {
+            type Out = SecondOrderFunction<D>;
+            fn visit<F: Function>(self) -> SecondOrderFunction<D> {
+                SecondOrderFunction::of::<F>()
+            }
+        }
+        function.visit(Of(PhantomData))
+    }
+}
+
 /// The value of a function of dual numbers, and its tangent.
 pub(crate) fn apply_to_dual<D: Domain>(
     d: &mut D,

@@ -5,7 +5,8 @@
 
 use std::marker::PhantomData;
 
-use pendula_isa::adjoint::{self, AdMode, SecondOrderFunction};
+use pendula_isa::adjoint::{self, AdMode};
+use pendula_isa::calculus::SecondOrderFunction;
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Layout, Shape, Slot, layout};
 use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, InstructionVisitor};

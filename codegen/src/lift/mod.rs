@@ -12,8 +12,9 @@ mod record;
 mod simplify;
 pub mod symbolic;
 
-use pendula_isa::adjoint::{self, AdMode, LANES, SecondOrderFunction, VALUE};
+use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
 use pendula_isa::arith::Arith;
+use pendula_isa::calculus::SecondOrderFunction;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
 use pendula_isa::operand::{Layout, OPERANDS, Slot};
 use pendula_isa::table::{Instruction, InstructionVisitor, TableFn, Variant};
