@@ -15,6 +15,7 @@ mod random;
 mod simd;
 mod takeover;
 mod whole;
+mod zeros;
 
 pub(crate) use random::nil_program;
 

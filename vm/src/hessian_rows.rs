@@ -7,7 +7,7 @@ use pendula_isa::counts::Direction;
 use pendula_isa::words::clear;
 
 use crate::machine::Machine;
-use crate::whole::{RunKind, are_finite, copy, make_room, restore, span, tell_failure};
+use crate::whole::{NEGATIVE_ZERO, RunKind, are_finite, copy, make_room, restore, span, tell_failure};
 
 /// The largest memory, in words, with which there are such runs: their lanes take 17 times as much.
 const LARGEST: usize = 1 << 23;
@@ -91,7 +91,7 @@ impl Machine<'_> {
         let (top, len) = (self.program.module().data.len(), self.core.mem.len());
         let carries = |at: &usize| whole.carries().iter().any(|r| r.contains(at));
         let given = std::iter::once(&loss.0).chain(rows).chain(columns);
-        let fits = rows.len() <= TANGENTS && len <= LARGEST;
+        let fits = rows.len() <= TANGENTS && len <= LARGEST && loss.1 != NEGATIVE_ZERO;
         if !self.allows_whole() || !fits || !given.into_iter().all(carries) || !whole.has(kind) {
             return None;
         }

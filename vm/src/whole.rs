@@ -78,7 +78,7 @@ pub trait WholeProgram: Send + Sync {
     fn attempts(&self, kind: RunKind) -> usize;
 
     /// Runs the program in one of these ways, of which 0 is the first. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
-    /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3;
+    /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3, of which no gradient word is -0;
     /// those that the kind of run does not use are not touched. For [`RunKind::HessianRows`], lanes 2 and 3 have [`TANGENTS`](pendula_isa::adjoint::TANGENTS) words for
     /// each word of the memory. A forward and back run stores the changed data as it is after the
     /// forward run in `midpoint`, whose words from `top` on are for logs. The last word is zero, or tells how many words there must be before it.
@@ -165,7 +165,9 @@ impl Machine<'_> {
         if !self.whole || !whole.has(kind) {
             return false;
         }
-        if !seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at))) {
+        let is_usable =
+            |(at, word): &(usize, u64)| *word != NEGATIVE_ZERO && whole.carries().iter().any(|r| r.contains(at));
+        if !seeds.iter().all(is_usable) {
             return false;
         }
         let before = (self.position, self.core.forward, self.halted);
@@ -174,13 +176,15 @@ impl Machine<'_> {
             (self.position, self.core.forward, self.halted) = before;
             return false;
         }
+        let words = self.core.mem.len();
         for (n, lane) in self.core.lanes.iter_mut().enumerate() {
-            if n + 1 != GRADIENT || lane.mem.len() != self.core.mem.len() {
+            let needs = if n + 1 == GRADIENT { words } else { 0 };
+            if lane.mem.len() != needs {
                 *lane = Lane::EMPTY;
-                lane.allocate(if n + 1 == GRADIENT { self.core.mem.len() } else { 0 });
-            } else if let Some(gradients) = &self.saved.gradients {
+                lane.allocate(needs);
+            } else if let (true, Some(gradients)) = (needs > 0, &self.saved.gradients) {
                 gradients.iter().for_each(|r| lane.mem[r.clone()].fill(0));
-            } else {
+            } else if needs > 0 {
                 clear(&mut lane.mem[..top]);
             }
         }
@@ -258,6 +262,9 @@ impl Machine<'_> {
         for lane in ad_mode.lanes() {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
+        if ad_mode.lanes().contains(&GRADIENT) && saved.lanes[GRADIENT - 1].contains(&NEGATIVE_ZERO) {
+            return false;
+        }
         let mut attempt = 0;
         loop {
             let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
@@ -315,6 +322,9 @@ impl Machine<'_> {
         self.saved.only_data
     }
 }
+
+/// What no gradient word is that code for whole runs is given: they begin as zero, and sums that begin so are never -0.
+pub(crate) const NEGATIVE_ZERO: u64 = (-0.0f64).to_bits();
 
 /// The bits of the arguments that have words in some of these ranges.
 fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {

@@ -8,7 +8,7 @@ use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
 use crate::loops::{
     Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Scope, Step, Stmt, Sum, TURNS, Turns, Value, Word,
-    is_short,
+    has_any_order, is_short, writes_memory,
 };
 
 /// Steps that are small enough for [`TURNS`] of them.
@@ -105,6 +105,8 @@ impl FunctionPrinter<'_> {
     fn turns(&mut self, count: &Count, from: &Expr, to: &Expr, head: &str) {
         let (name, watched) = (self.name(VALUE, count.var), count.mark.map(|mark| mark.0));
         self.watches |= watched.is_some();
+        // Vectors of words that follow each other need not be turned round.
+        let ascends = matches!(count.step, Step::Const(-1)) && has_any_order(self.f, count);
         let from = &from.text;
         let last = &to.text;
         match (watched, count.step) {
@@ -120,7 +122,11 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("WATCH({mark}, {from}, {begin}, {last}, {step});"));
                 self.text
                     .line(&format!("{until} = (word)({way}) > {} ? {begin} + {span} : {last};", span.unsigned_abs()));
-                let head = format!("for ({declared}{name} = {begin}; {name} {sign} {until}; {name} += {step}) {{");
+                let head = if ascends {
+                    format!("for ({declared}{name} = {until}; {name} <= {begin}; {name}++) {{")
+                } else {
+                    format!("for ({declared}{name} = {begin}; {name} {sign} {until}; {name} += {step}) {{")
+                };
                 self.independent_turns(count, &count.body, &head, None);
                 self.text.close("}");
             }
@@ -135,6 +141,14 @@ impl FunctionPrinter<'_> {
                     head,
                     Some(format!("WATCH({mark}, {from}, {name}, {last}, {step});")),
                 );
+            }
+            (None, _) if ascends => {
+                if !matches!(count.first, Bound::Const(k) if k != i64::MAX.cast_unsigned()) {
+                    self.text.line(&format!("if (UNLIKELY({from} == INT64_MAX)) return 1;"));
+                }
+                let declared = self.declared(count);
+                let head = format!("for ({declared}{name} = {last}; {name} <= {from}; {name}++) {{");
+                self.independent_turns(count, &count.body, &head, None);
             }
             (None, _) => self.independent_turns(count, &count.body, head, None),
         }
@@ -192,6 +206,11 @@ impl FunctionPrinter<'_> {
     fn independent_turns(&mut self, count: &Count, body: &[Stmt], head: &str, first: Option<String>) {
         if count.independent {
             self.text.line("IVDEP");
+        }
+        // Where the length is a constant for the C compiler alone, turns written out one after the other would be made no vectors.
+        let has_length = matches!((count.first, count.last), (Bound::Const(_), Bound::Const(_)));
+        if !has_length && count.body.iter().all(is_short) && writes_memory(&count.body) {
+            self.text.line("ROLLED");
         }
         self.text.open(head);
         first.iter().for_each(|line| self.text.line(line));

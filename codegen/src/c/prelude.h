@@ -39,11 +39,13 @@ typedef int64_t integers __attribute__((vector_size(64), aligned(8)));
 #define X_V(at) (((vector *)mixed_mem)[at])
 #define ALL(x) ((x) - (vector){0})
 
-/* Turns of the loop that follows do not depend on each other. */
+/* Turns of the loop that follows do not depend on each other; and they are not to be written out one after the other. */
 #if defined(__clang__)
 #define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#define ROLLED
 #else
 #define IVDEP _Pragma("GCC ivdep")
+#define ROLLED _Pragma("GCC unroll 1")
 #endif
 
 /* Notes a number that is not finite, in the sign of `odd`: where its exponent is all ones, one more carries into the sign. */
@@ -114,31 +116,48 @@ static ALWAYS void add_turn(four *sums, four x, int look, four_words limits, fou
         *noted |= limits - ((four_words)*sums & INT64_MAX);
 }
 
-/* Adds what the turns of a strip add to each of four sums, in the order of turns: from the last on if they go `back`. */
-static ALWAYS void add_turns(four *sums, const double *a, const double *b, const double *c,
-    const double *d, int back, int look, four_words limits, four_words *noted)
+/* What four turns add to each of four sums: a vector for each turn, from a vector for each sum. */
+static ALWAYS void four_turns(four *turns, const double *a, const double *b, const double *c, const double *d)
+{
+#ifdef VECTORS
+    four p, q, r, s;
+    memcpy(&p, a, sizeof p);
+    memcpy(&q, b, sizeof q);
+    memcpy(&r, c, sizeof r);
+    memcpy(&s, d, sizeof s);
+    const four ab = __builtin_shufflevector(p, q, 0, 4, 2, 6), ab_2 = __builtin_shufflevector(p, q, 1, 5, 3, 7);
+    const four cd = __builtin_shufflevector(r, s, 0, 4, 2, 6), cd_2 = __builtin_shufflevector(r, s, 1, 5, 3, 7);
+    turns[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    turns[1] = __builtin_shufflevector(ab_2, cd_2, 0, 1, 4, 5);
+    turns[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    turns[3] = __builtin_shufflevector(ab_2, cd_2, 2, 3, 6, 7);
+#else
+    for (int m = 0; m < 4; m++)
+        turns[m] = (four){a[m], b[m], c[m], d[m]};
+#endif
+}
+
+/* Nothing to add: a number and -0 make the number. */
+static const double nothing[64] = {
+#define EIGHT_TIMES(x) x, x, x, x, x, x, x, x
+    EIGHT_TIMES(EIGHT_TIMES(-0.0))
+};
+
+/* The most that a turn adds to a sum. */
+#define ROUNDS 4
+/* Adds what eight turns of a strip add to each of four sums, in the order of turns, from the last on if they go `back`: in each turn, once from each
+   of some groups of four, which begin `at` the first turn. */
+static ALWAYS void add_turns(four *sums, const double *const (*parts)[4], int rounds, int at, int back, int look,
+    four_words limits, four_words *noted)
 {
     for (int n = 0; n < 8; n += 4) {
-        const int at = back ? 4 - n : n;
-        four turns[4];
-#ifdef VECTORS
-        four p, q, r, s;
-        memcpy(&p, a + at, sizeof p);
-        memcpy(&q, b + at, sizeof q);
-        memcpy(&r, c + at, sizeof r);
-        memcpy(&s, d + at, sizeof s);
-        const four ab = __builtin_shufflevector(p, q, 0, 4, 2, 6), ab_2 = __builtin_shufflevector(p, q, 1, 5, 3, 7);
-        const four cd = __builtin_shufflevector(r, s, 0, 4, 2, 6), cd_2 = __builtin_shufflevector(r, s, 1, 5, 3, 7);
-        turns[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-        turns[1] = __builtin_shufflevector(ab_2, cd_2, 0, 1, 4, 5);
-        turns[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-        turns[3] = __builtin_shufflevector(ab_2, cd_2, 2, 3, 6, 7);
-#else
+        const int from = at + (back ? 4 - n : n);
+        four turns[ROUNDS][4];
+        for (int r = 0; r < rounds; r++)
+            four_turns(turns[r], parts[r][0] + from, parts[r][1] + from, parts[r][2] + from, parts[r][3] + from);
         for (int m = 0; m < 4; m++)
-            turns[m] = (four){a[at + m], b[at + m], c[at + m], d[at + m]};
-#endif
-        for (int m = 0; m < 4; m++)
-            add_turn(sums, turns[back ? 3 - m : m], look, limits, noted);
+            for (int r = 0; r < rounds; r++)
+                add_turn(sums, turns[r][back ? 3 - m : m], look, limits, noted);
     }
 }
 

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use super::expr::{Expr, Prec};
 use super::function::{FunctionPrinter, MEMORY};
-use crate::loops::{Added, BLOCK, Count, Look, Scattered, Step, Strips};
+use crate::loops::{Added, BLOCK, Count, Local, Look, Scattered, Step, Strips, Word};
 use pendula_isa::adjoint::VALUE;
 
 /// How many turns a strip has at most in which turns add to words of other turns: the words that one statement writes are to have reached the cache
@@ -54,8 +54,8 @@ impl FunctionPrinter<'_> {
         self.text.open(&format!("if ({enough}) {{"));
         let sums: Vec<String> = fours.iter().map(|_| format!("sums_{}", self.number())).collect();
         for (four, sums) in fours.iter().zip(&sums) {
-            let words = four.map(|added| self.word(added.to).text).join(", ");
-            self.text.line(&format!("four {sums} = {{{words}}};"));
+            let words: Vec<String> = four.sums.iter().map(|sum| self.word(sum.to).text).collect();
+            self.text.line(&format!("four {sums} = {{{}}};", words.join(", ")));
         }
         if !fours.is_empty() {
             self.text.line(&format!("four_words {noted} = {{0}};"));
@@ -88,8 +88,8 @@ impl FunctionPrinter<'_> {
         self.text.line(&format!("{at} {}= {};", if back { "-" } else { "+" }, strip.turns));
         self.text.close("}");
         for (four, sums) in fours.iter().zip(&sums) {
-            for (n, added) in four.iter().enumerate() {
-                let to = self.word(added.to).text;
+            for (n, sum) in four.sums.iter().enumerate() {
+                let to = self.word(sum.to).text;
                 self.text.line(&format!("{to} = {sums}[{n}];"));
             }
         }
@@ -126,34 +126,52 @@ impl FunctionPrinter<'_> {
     }
 
     /// Adds to four sums what the turns of a strip add.
-    fn add_four(&mut self, four: &[Added; 4], sums: &str, noted: &str, strip: &Strip) {
-        let look = match four[0].look {
+    fn add_four(&mut self, four: &Four, sums: &str, noted: &str, strip: &Strip) {
+        let look = match four.sums[0].look {
             Look::No => "NO_LOOK",
             Look::Finite => "LOOK_FINITE",
             Look::Within(_) => "LOOK_WITHIN",
         };
-        let limits = four.map(|added| match added.look {
-            Look::Within(limit) => self.integer(limit).text,
-            Look::No | Look::Finite => "0".to_string(),
-        });
+        let mut limits = Vec::new();
+        for sum in &four.sums {
+            limits.push(match sum.look {
+                Look::Within(limit) => self.integer(limit).text,
+                Look::No | Look::Finite => "0".to_string(),
+            });
+        }
+        // The sum of nothing is within any limit.
+        limits.resize(4, "0".to_string());
         let limits = limits.join(", ");
-        let is_long = strip.turns != BLOCK.to_string();
-        let parts = four.map(|added| {
-            let parts = self.name(VALUE, added.parts[1]);
-            match (is_long, strip.back) {
-                (false, _) => parts,
-                (true, false) => format!("{parts} + nth"),
-                (true, true) => format!("{parts} + ({} - {BLOCK} - nth)", strip.turns),
+        let rounds = four.sums.iter().map(|sum| sum.parts.len()).max().unwrap_or(1);
+        let nothing = || "nothing".to_string();
+        let round = |round: usize| {
+            let mut parts: Vec<String> = Vec::new();
+            for sum in &four.sums {
+                parts.push(sum.parts.get(round).map_or_else(nothing, |part| self.name(VALUE, *part)));
             }
-        });
+            parts.resize_with(4, nothing);
+            format!("{{{}}}", parts.join(", "))
+        };
+        let parts: Vec<String> = (0..rounds).map(round).collect();
+        let is_long = strip.turns != BLOCK.to_string();
+        let at = match (is_long, strip.back) {
+            (false, _) => "0".to_string(),
+            (true, false) => "nth".to_string(),
+            (true, true) => format!("{} - {BLOCK} - nth", strip.turns),
+        };
+        self.text.open("{");
+        self.text.line(&format!("const double *const all[{rounds}][4] = {{{}}};", parts.join(", ")));
         if is_long {
             self.text.open(&format!("for (int nth = 0; nth < {}; nth += {BLOCK}) {{", strip.turns));
         }
-        let (parts, back) = (parts.join(", "), i64::from(strip.back));
-        self.text.line(&format!("add_turns(&{sums}, {parts}, {back}, {look}, (four_words){{{limits}}}, &{noted});"));
+        let back = i64::from(strip.back);
+        self.text.line(&format!(
+            "add_turns(&{sums}, all, {rounds}, {at}, {back}, {look}, (four_words){{{limits}}}, &{noted});"
+        ));
         if is_long {
             self.text.close("}");
         }
+        self.text.close("}");
     }
 
     /// Adds to words of memory what the turns of a strip add, one statement after the other.
@@ -189,19 +207,51 @@ impl FunctionPrinter<'_> {
     }
 }
 
-/// Four sums at a time of which the same is looked at, perhaps with other limits, and to each of which a turn adds once; and all other ones.
-fn side_by_side(all: &[Added]) -> (Vec<[Added; 4]>, Vec<Added>) {
-    let (mut fours, mut others): (Vec<[Added; 4]>, Vec<Added>) = Default::default();
+/// Sums to which vectors are added, at most four.
+struct Four {
+    sums: Vec<SumOfTurns>,
+}
+
+/// A sum, and what a turn adds to it: one part after the other.
+struct SumOfTurns {
+    to: Word,
+    parts: Vec<Local>,
+    look: Look,
+}
+
+/// The least number of sums for which vectors are worth it, and the most that a turn may add to each.
+const FEWEST: usize = 3;
+const ROUNDS: usize = 4;
+
+/// Four sums at a time of which the same is looked at, perhaps with other limits; and what is added to all other ones.
+fn side_by_side(all: &[Added]) -> (Vec<Four>, Vec<Added>) {
+    let mut sums: Vec<SumOfTurns> = Vec::new();
     for added in all {
-        others.push(*added);
-        let once = |added: &Added| all.iter().filter(|other| other.to == added.to).count() == 1;
-        let same = |other: &Added| once(other) && discriminant(&other.look) == discriminant(&added.look);
-        if once(added)
-            && let Ok(four) = others.iter().filter(|other| same(other)).copied().collect::<Vec<_>>().try_into()
-        {
-            others.retain(|other| !same(other));
-            fours.push(four);
+        match sums.iter_mut().find(|sum| sum.to == added.to) {
+            Some(sum) => {
+                sum.parts.push(added.parts[1]);
+                // Once a sum is not finite, it stays so.
+                sum.look = match (sum.look, added.look) {
+                    (Look::No, Look::Finite) => Look::Finite,
+                    (look, _) => look,
+                };
+            }
+            None => sums.push(SumOfTurns { to: added.to, parts: vec![added.parts[1]], look: added.look }),
         }
     }
+    let is_limited = |to: Word| all.iter().filter(|a| a.to == to).any(|a| matches!(a.look, Look::Within(_)));
+    sums.retain(|sum| sum.parts.len() == 1 || sum.parts.len() <= ROUNDS && !is_limited(sum.to));
+    let mut fours: Vec<Four> = Vec::new();
+    for sum in sums {
+        let fits =
+            |four: &&mut Four| four.sums.len() < 4 && discriminant(&four.sums[0].look) == discriminant(&sum.look);
+        match fours.iter_mut().find(fits) {
+            Some(four) => four.sums.push(sum),
+            None => fours.push(Four { sums: vec![sum] }),
+        }
+    }
+    fours.retain(|four| four.sums.len() >= FEWEST);
+    let is_in_vectors = |to: Word| fours.iter().any(|four| four.sums.iter().any(|sum| sum.to == to));
+    let others = all.iter().filter(|added| !is_in_vectors(added.to)).copied().collect();
     (fours, others)
 }

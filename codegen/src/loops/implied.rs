@@ -132,38 +132,51 @@ impl Lists<'_> {
     fn forward(&self, list: &mut Vec<Stmt>) {
         let mut flowed: HashSet<Local> = HashSet::new();
         list.retain(|s| {
-            match s {
-                Stmt::Block(block) => {
-                    let shown = self.shown_by_sets(block, &Words::new());
-                    let mut shown_by_flow = shown;
-                    let all = 0..block.ops.len();
-                    checks::remove_implied_checks(&mut block.ops.clone(), all, &mut shown_by_flow);
-                    let read = self.read_and_shown(block, &shown_by_flow);
-                    flowed.extend(read.into_iter().filter(|(_, lane)| *lane > VALUE).map(|(local, _)| local));
-                    for op in &block.ops {
-                        if let Op::Set(lane, reg, _) = *op
-                            && let Some((local, lane)) = self.word(block, lane, reg)
-                            && lane > VALUE
-                        {
-                            flowed.remove(&local);
-                        }
+            let is_needless = matches!(s, Stmt::CheckCarried(local) if flowed.contains(local));
+            self.flow(s, &mut flowed);
+            !is_needless
+        });
+    }
+
+    /// Follows which words in other lanes have flowed to another word since they were last changed.
+    fn flow(&self, s: &Stmt, flowed: &mut HashSet<Local>) {
+        match s {
+            Stmt::Block(block) => {
+                let shown = self.shown_by_sets(block, &Words::new());
+                let mut shown_by_flow = shown;
+                let all = 0..block.ops.len();
+                checks::remove_implied_checks(&mut block.ops.clone(), all, &mut shown_by_flow);
+                let read = self.read_and_shown(block, &shown_by_flow);
+                flowed.extend(read.into_iter().filter(|(_, lane)| *lane > VALUE).map(|(local, _)| local));
+                for op in &block.ops {
+                    if let Op::Set(lane, reg, _) = *op
+                        && let Some((local, lane)) = self.word(block, lane, reg)
+                        && lane > VALUE
+                    {
+                        flowed.remove(&local);
                     }
                 }
-                Stmt::CheckCarried(local) => return !flowed.contains(local),
-                Stmt::InMode(..)
-                | Stmt::CheckZero(_)
-                | Stmt::CheckCarriedData(_)
-                | Stmt::Inside(_)
-                | Stmt::Apart(..)
-                | Stmt::Agree(..)
-                | Stmt::Flag(..)
-                | Stmt::Proceed(_)
-                | Stmt::GiveUp { .. } => {}
-                Stmt::Clear(local) | Stmt::Define(local, _) | Stmt::Addend(local, _) => _ = flowed.remove(local),
-                _ => flowed.clear(),
             }
-            true
-        });
+            // What has flowed in either case.
+            Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => {
+                let mut other = flowed.clone();
+                then.iter().for_each(|s| self.flow(s, flowed));
+                otherwise.iter().for_each(|s| self.flow(s, &mut other));
+                flowed.retain(|local| other.contains(local));
+            }
+            Stmt::InMode(..)
+            | Stmt::CheckZero(_)
+            | Stmt::CheckCarried(_)
+            | Stmt::CheckCarriedData(_)
+            | Stmt::Inside(_)
+            | Stmt::Apart(..)
+            | Stmt::Agree(..)
+            | Stmt::Flag(..)
+            | Stmt::Proceed(_)
+            | Stmt::GiveUp { .. } => {}
+            Stmt::Clear(local) | Stmt::Define(local, _) | Stmt::Addend(local, _) => _ = flowed.remove(local),
+            _ => flowed.clear(),
+        }
     }
 
     /// The local variable's word that an operand's word in a lane is.

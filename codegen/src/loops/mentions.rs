@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Address, Block, Bound, Check, Count, Local, Place, Slot, Stmt, Test, Value, Word};
+use super::{Address, Argument, Block, Bound, Check, Count, Local, Place, Slot, Stmt, Test, Value, Word};
 use crate::ops::Op;
 
 /// What happens to local variables, in order: which one, whether its life begins anew, and whether it is written.
@@ -83,6 +83,17 @@ pub(super) fn mention(s: &Stmt, out: &mut Events) -> Option<()> {
 }
 
 pub(super) fn mention_count(count: &Count, out: &mut Events) -> Option<()> {
+    mention_head(count, out);
+    count.body.iter().try_for_each(|s| mention(s, out))?;
+    for (local, limit) in &count.limits_after {
+        out.push((*local, false, false));
+        mention_value(*limit, out);
+    }
+    Some(())
+}
+
+/// What happens before the turns of a loop.
+fn mention_head(count: &Count, out: &mut Events) {
     for bound in [count.first, count.last] {
         if let Bound::Kept(local, place) = bound {
             mention_place(place, out);
@@ -109,10 +120,66 @@ pub(super) fn mention_count(count: &Count, out: &mut Events) -> Option<()> {
             sum.products().flat_map(|(factors, _)| factors).for_each(|v| mention_value(*v, out));
         }
     }
-    count.body.iter().try_for_each(|s| mention(s, out))?;
-    for (local, limit) in &count.limits_after {
-        out.push((*local, false, false));
-        mention_value(*limit, out);
+}
+
+/// What a statement does to local variables, without the statements within it.
+pub(super) fn mention_alone(s: &Stmt, out: &mut Events) {
+    match s {
+        Stmt::Block(_)
+        | Stmt::Inside(_)
+        | Stmt::GiveUp { .. }
+        | Stmt::Clear(_)
+        | Stmt::CheckZero(_)
+        | Stmt::CheckCarried(_)
+        | Stmt::Agree(..)
+        | Stmt::Define(..) => _ = mention(s, out),
+        Stmt::InMode(..) | Stmt::Loop(..) | Stmt::CheckCarriedData(_) | Stmt::HandData(_) => {}
+        Stmt::Apart(a, b) | Stmt::IfSame { addresses: [a, b], .. } => {
+            [a, b].into_iter().for_each(|at| mention_address(*at, out));
+        }
+        Stmt::Flag(local, test) | Stmt::If { test, flag: local, .. } => {
+            mention_test(test, out);
+            out.push((*local, true, true));
+        }
+        Stmt::Leave { unless, finite } => {
+            mention_test(unless, out);
+            finite.iter().for_each(|word| mention_place(word.place, out));
+        }
+        Stmt::Proceed(test) => mention_test(test, out),
+        Stmt::Count(count) => {
+            mention_head(count, out);
+            let words = count.flows_from.iter().chain(count.one_by_one.iter().flat_map(|(words, _)| words));
+            words.for_each(|word| mention_place(word.place, out));
+            let after = count.limits_after.iter().map(|(local, _)| *local);
+            let parts = count.blocks.iter().flat_map(|blocks| blocks.parts.iter().flatten().chain(&blocks.counters));
+            out.extend(after.chain(parts.copied()).map(|local| (local, false, true)));
+        }
+        Stmt::Allocate(local, len) | Stmt::Forget(local, len) | Stmt::Free { base: local, len, .. } => {
+            mention_value(*len, out);
+            out.push((*local, false, true));
+        }
+        Stmt::Log(local, len) => {
+            mention_value(*len, out);
+            out.push((*local, true, true));
+        }
+        Stmt::EndLog(local) | Stmt::HandParam(local) => out.push((*local, false, false)),
+        Stmt::Addend(local, of) => {
+            out.push((*of, false, false));
+            out.push((*local, true, true));
+        }
+        Stmt::Write(word, from) => {
+            mention_place(word.place, out);
+            out.push((*from, false, false));
+        }
+        Stmt::Call(_, arguments) => {
+            for argument in arguments {
+                match argument {
+                    Argument::Value(word) | Argument::Address(word) => mention_place(word.place, out),
+                    Argument::HandMemory(at, _) => mention_address(*at, out),
+                    Argument::HandParam(local) => out.push((*local, false, false)),
+                    Argument::Const(..) | Argument::Nowhere(..) => {}
+                }
+            }
+        }
     }
-    Some(())
 }

@@ -26,6 +26,7 @@ mod strips;
 mod sum;
 mod vectors;
 mod watch;
+mod zero_sums;
 
 use std::ops::Range;
 
@@ -43,10 +44,11 @@ pub use count::{
 pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
 pub use monotone::check_monotone_sums_once;
-pub use strips::make_strips;
+pub use strips::{has_any_order, make_strips, writes_memory};
 pub use sum::{Induction, Sum};
 pub use vectors::can_carry_vectors;
 pub use watch::{TURNS, is_short, watch_outer_loops};
+pub use zero_sums::remove_additions_to_zero;
 
 /// A program.
 #[derive(Clone, Debug)]
@@ -378,6 +380,19 @@ impl Stmt {
             Stmt::Count(count) => {
                 let after = count.blocks.as_mut().map(|blocks| &mut blocks.after);
                 std::iter::once(&mut count.body).chain(after).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be read.
+    fn inner(&self) -> Vec<&Vec<Stmt>> {
+        match self {
+            Stmt::InMode(_, inner) | Stmt::Loop(_, inner) => vec![inner],
+            Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Count(count) => {
+                let after = count.blocks.as_ref().map(|blocks| &blocks.after);
+                std::iter::once(&count.body).chain(after).collect()
             }
             _ => Vec::new(),
         }

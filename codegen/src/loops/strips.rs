@@ -93,6 +93,35 @@ fn strips(f: &mut Function, count: &Count) -> Option<Strips> {
     Some(Strips { added, scattered, body })
 }
 
+/// Whether the turns of a loop may be made in any order: none depends on another, and nothing is added up over them.
+pub fn has_any_order(f: &Function, count: &Count) -> bool {
+    let mut sums = Sums::default();
+    if !count.independent || sums.look_at(f, f.lanes_of(Ty::F), &count.body).is_none() {
+        return false;
+    }
+    sums.end_with_turns();
+    let begins = |word: &Word| match word.place {
+        Place::Local(local) => sums.others.get(&(local, word.lane)) == Some(&Other::Begins),
+        Place::Memory(_) | Place::Log(_) => true,
+    };
+    sums.added.iter().all(|added| begins(&added.word)) && sums.others.values().all(|other| *other != Other::GoesOn)
+}
+
+/// Whether statements write words of memory, those within them included.
+pub fn writes_memory(statements: &[Stmt]) -> bool {
+    let in_memory = |slot: Option<&Option<Slot>>| match slot {
+        Some(Some(Slot::Place(place, _) | Slot::Word(Word { place, .. }))) => matches!(place, Place::Memory(_)),
+        _ => false,
+    };
+    statements.iter().any(|s| match s {
+        Stmt::Block(block) => block.ops.iter().any(|op| match *op {
+            Op::Set(_, reg, _) => in_memory(block.slots.get(usize::from(reg))),
+            _ => false,
+        }),
+        s => s.inner().into_iter().any(|inner| writes_memory(inner)),
+    })
+}
+
 /// How the address of a word goes on, if that is known.
 fn course(courses: &[Course], at: Address) -> Option<&Course> {
     courses.iter().find(|course| course.word == at)

@@ -302,6 +302,7 @@ pub fn build(
     };
     form::remove_checks_implied_elsewhere(&mut program);
     form::check_monotone_sums_once(&mut program);
+    form::remove_additions_to_zero(&mut program);
     form::watch_outer_loops(&mut program);
     form::jam_loops(&mut program);
     form::make_strips(&mut program);
