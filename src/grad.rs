@@ -79,6 +79,8 @@ pub struct Options {
     /// Keep the gradient words that `zero` drops, run forward again with gradients, and check that everything comes
     /// back.
     pub keep_dropped: bool,
+    /// Do not keep what the first gradient run did not restore, [`Report::drift`].
+    pub forget_drift: bool,
 }
 
 /// One input's part of a gradient.
@@ -162,7 +164,7 @@ pub struct Report {
     pub hessian_agrees: bool,
     /// True if the first gradient run restored the initial state bit for bit.
     pub restored: bool,
-    /// The values at the start and after the first gradient run, if they differ.
+    /// The values at the start and after the first gradient run, if they differ; none with [`Options::forget_drift`].
     pub drift: Option<(Snapshot, Snapshot)>,
     /// With [`Options::keep_dropped`]: how many nonzero gradient words were kept, and whether running forward again
     /// with gradients restored the state and the seeded gradient words.
@@ -394,7 +396,8 @@ fn gradients<E>(
     let Request { options, loss, inputs, seed } = request;
     let _span = tracing::debug_span!("gradient", loss = loss.name, inputs = inputs.len()).entered();
     let (start, env) = (machine.snapshot(), machine.env());
-    let mut driver = Driver { start, machine, run, seed: *seed, inputs, env, overflow: None, wrong: None };
+    let fresh = true;
+    let mut driver = Driver { start, fresh, machine, run, seed: *seed, inputs, env, overflow: None, wrong: None };
     let mut report = Report {
         losses: Vec::new(),
         hessian: None,
@@ -417,9 +420,9 @@ fn gradients<E>(
             }
         }
         if n == 0 {
-            let end = driver.machine.snapshot();
-            report.restored = end == driver.start;
-            report.drift = (!report.restored).then(|| (driver.start.clone(), end));
+            report.restored = driver.machine.has_values(&driver.start);
+            let told = !report.restored && !options.forget_drift;
+            report.drift = told.then(|| (driver.start.clone(), driver.machine.snapshot()));
             report.kept = kept;
         }
         report.losses.push(loss);

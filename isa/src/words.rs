@@ -133,6 +133,16 @@ impl SparseWords {
         clear(rest);
     }
 
+    /// Whether these are all words, in their order.
+    pub fn is_equal(&self, words: &[u64]) -> bool {
+        let mut stored = self.pages.iter().peekable();
+        let same = |(number, chunk): (usize, &[u64])| match stored.next_if(|(n, _)| *n == number) {
+            Some((_, page)) => page[..chunk.len()] == *chunk,
+            None => is_zero(chunk),
+        };
+        words.len() == self.len && words.chunks(PAGE).enumerate().all(same)
+    }
+
     fn page(&self, number: usize) -> Option<&[u64; PAGE]> {
         let at = self.pages.binary_search_by_key(&number, |(n, _)| *n).ok()?;
         Some(&self.pages[at].1)
@@ -224,6 +234,9 @@ mod tests {
             let mut b = b;
             b.resize(a.len(), 7);
             let (x, y) = (SparseWords::from(&a[..]), SparseWords::from(&b[..]));
+            prop_assert!(x.is_equal(&a));
+            prop_assert_eq!(x.is_equal(&b), a == b);
+            prop_assert!(!x.is_equal(&[&a[..], &[0]].concat()));
             let both = a.iter().copied().zip(b.iter().copied()).enumerate();
             let wanted: Vec<_> = both.filter(|(_, (a, b))| a != b).map(|(n, (a, b))| (n, a, b)).collect();
             prop_assert_eq!(x.differences(&y).collect::<Vec<_>>(), wanted);

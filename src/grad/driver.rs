@@ -27,6 +27,8 @@ pub(super) struct Driver<'m, 'p, R> {
     pub(super) machine: &'m mut Machine<'p>,
     pub(super) run: R,
     pub(super) start: Snapshot,
+    /// Whether the machine is there.
+    pub(super) fresh: bool,
     pub(super) seed: u64,
     pub(super) inputs: &'m [Place],
     pub(super) env: Env,
@@ -51,7 +53,9 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         &mut self,
         f: impl FnOnce(&mut Machine<'_>, &mut dyn FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.machine.restore(&self.start);
+        if !std::mem::take(&mut self.fresh) {
+            self.machine.restore(&self.start);
+        }
         let (run, overflow, wrong) = (&mut self.run, &mut self.overflow, &mut self.wrong);
         f(self.machine, &mut |m| {
             let ad_mode = m.ad_mode();

@@ -18,29 +18,35 @@ fn is_obeyed(c: char) -> bool {
 
 /// A text in a safe form: `\x1b`, `\u{202e}` for characters that a terminal would interpret. Line ends and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    // The first byte of each character identifies most harmless texts quickly.
-    let plain = |b: u8| matches!(b, b'\n' | b'\t' | 0x20..=0x7e | 0xc3..=0xd7 | 0xd9..=0xe1 | 0xe3..);
-    match text.bytes().all(plain) {
-        true => Cow::Borrowed(text),
-        false => escaped(text, is_obeyed),
-    }
+    escaped(text, false)
 }
 
 /// Like [`visible`] for a single line, such as a file name: line ends and tabs are escaped, too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| is_obeyed(c) || matches!(c, '\n' | '\t'))
+    escaped(text, true)
 }
 
-fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&hidden) {
+/// Whether a text has characters that are to be escaped, in a single `line` also line ends and tabs. Bytes tell of most characters that they
+/// are harmless.
+fn needs_escapes(text: &str, line: bool) -> bool {
+    text.bytes().enumerate().any(|(n, byte)| match byte {
+        b'\n' | b'\t' => line,
+        0x20..=0x7e | 0x80..=0xc1 | 0xc3..=0xd7 | 0xd9..=0xe1 | 0xe3.. => false,
+        // Characters that terminals obey begin so.
+        0x00..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 => text[n..].chars().next().is_some_and(is_obeyed),
+    })
+}
+
+fn escaped(text: &str, line: bool) -> Cow<'_, str> {
+    if !needs_escapes(text, line) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
-            c if !hidden(c) => out.push(c),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
+            '\n' if line => out.push_str("\\n"),
+            '\t' if line => out.push_str("\\t"),
+            c if !is_obeyed(c) => out.push(c),
             '\r' => out.push_str("\\r"),
             c if u32::from(c) < 0x80 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
             c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),

@@ -56,6 +56,17 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether the values are those of a snapshot.
+    pub fn has_values(&self, snapshot: &Snapshot) -> bool {
+        let core = &self.core;
+        core.regs[..Reg::COUNT] == snapshot.regs
+            && snapshot.mem.is_equal(&core.mem)
+            && core.output == snapshot.output
+            && core.input == snapshot.input
+            && core.read == snapshot.read
+            && core.cells == snapshot.cells
+    }
+
     /// Restores the values of a snapshot. Lanes stay as they are.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let old = &mut self.core.mem;
@@ -106,7 +117,16 @@ impl Machine<'_> {
         self.saved.only_data = true;
         self.restore_state(start);
         let core = &mut self.core;
-        core.lanes.fill_with(|| Lane::EMPTY);
+        for lane in &mut core.lanes {
+            // What has the size that is needed is likely to be needed again.
+            if lane.mem.len() == words && words < LARGE {
+                lane.regs = Lane::EMPTY.regs;
+                clear(&mut lane.mem);
+                lane.output.clear();
+            } else {
+                *lane = Lane::EMPTY;
+            }
+        }
         core.more.clear();
         core.orders = None;
         core.dropped = Dropped::Discarded;

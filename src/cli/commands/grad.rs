@@ -85,6 +85,8 @@ pub(super) fn options(args: &Grad, loaded: &Program) -> anyhow::Result<Options> 
         jacobian: args.jacobian,
         check: args.check,
         keep_dropped: args.keep_dropped,
+        // What floating-point sums leave is reported only if it is asked for.
+        forget_drift: !args.drift && uses_floats(&loaded.module),
     };
     Ok(with_defaults(&options, &loaded.module, loaded.compiled.as_ref()))
 }

@@ -12,7 +12,15 @@ pub(crate) fn blanks(count: usize) -> String {
 
 /// A text padded on the right to a minimum width.
 pub(crate) fn left(text: &str, width: usize) -> String {
-    format!("{text}{}", blanks(width.saturating_sub(length(text))))
+    let mut out = String::with_capacity(text.len().max(width));
+    push_left(&mut out, text, width);
+    out
+}
+
+/// Adds a text padded on the right to a minimum width.
+pub(crate) fn push_left(out: &mut String, text: &str, width: usize) {
+    out.push_str(text);
+    out.extend(std::iter::repeat_n(' ', width.saturating_sub(length(text))));
 }
 
 /// A text padded on the left to a minimum width.

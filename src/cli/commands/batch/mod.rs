@@ -9,6 +9,7 @@ pub(crate) mod rerun;
 pub(crate) mod run;
 pub(crate) mod save;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -23,7 +24,7 @@ use pendula::vm::{EngineCounts, Machine, Outcome};
 
 use crate::cli::interrupt;
 use crate::cli::report::answer;
-use crate::cli::report::columns::{left, length, shortened};
+use crate::cli::report::columns::{length, push_left, shortened};
 use crate::cli::session::part;
 use crate::cli::status::{Reported, Status};
 
@@ -145,7 +146,10 @@ impl Table {
             self.widths = names.iter().map(|name| length(&visible_line(name)).min(COLUMN)).collect();
         }
         let cell = |text: String| {
-            let text = visible_line(&text).into_owned();
+            let text = match visible_line(&text) {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(escaped) => escaped,
+            };
             if self.terminal { shortened(text, SHOWN) } else { text }
         };
         let cells = |row: Result<Vec<String>, String>| row.map(|row| row.into_iter().map(cell).collect::<Vec<_>>());
@@ -156,10 +160,10 @@ impl Table {
             }
         }
         let mut line = |item: &str, cells: &[String]| {
-            out.push_str(&left(item, self.first));
+            push_left(&mut out, item, self.first);
             for (n, cell) in cells.iter().enumerate() {
                 out.push_str("  ");
-                out.push_str(&left(cell, self.widths.get(n).copied().unwrap_or_default()));
+                push_left(&mut out, cell, self.widths.get(n).copied().unwrap_or_default());
             }
             out.truncate(out.trim_end().len());
             out.push('\n');
