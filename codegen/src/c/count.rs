@@ -109,6 +109,10 @@ impl FunctionPrinter<'_> {
         let ascends = matches!(count.step, Step::Const(-1)) && has_any_order(self.f, count);
         let from = &from.text;
         let last = &to.text;
+        if ascends && !matches!(count.first, Bound::Const(k) if k != i64::MAX.cast_unsigned()) {
+            // Counting up would not end there.
+            self.text.line(&format!("if (UNLIKELY({from} == INT64_MAX)) return 1;"));
+        }
         match (watched, count.step) {
             (Some(mark), Step::Const(step)) if step.abs() < SMALL && count.body.iter().all(is_short) => {
                 let (n, declared) = (self.number(), self.declared(count));
@@ -143,9 +147,6 @@ impl FunctionPrinter<'_> {
                 );
             }
             (None, _) if ascends => {
-                if !matches!(count.first, Bound::Const(k) if k != i64::MAX.cast_unsigned()) {
-                    self.text.line(&format!("if (UNLIKELY({from} == INT64_MAX)) return 1;"));
-                }
                 let declared = self.declared(count);
                 let head = format!("for ({declared}{name} = {last}; {name} <= {from}; {name}++) {{");
                 self.independent_turns(count, &count.body, &head, None);

@@ -137,6 +137,7 @@ const RESERVED: &[&str] = &[
     "X_I",
     "add_turn",
     "add_turns",
+    "all",
     "four_turns",
     "nothing",
     "apart",
