@@ -6,6 +6,7 @@
 //! whoever runs it looks at those that are given.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, GRADIENT, VALUE};
@@ -181,12 +182,30 @@ struct Lives<'f, 's> {
     lives: Vec<Life>,
     /// The lives of each word, in their order.
     of: HashMap<Word, Vec<usize>>,
+    /// The blocks that read or write each word, in their order.
+    uses: HashMap<Word, Vec<usize>>,
 }
 
 impl<'f, 's> Lives<'f, 's> {
     fn of(f: &'f Function, kernels: &'f [Kernel], known: &Known, leaves: Vec<(AdMode, &'s mut Stmt)>) -> Self {
         let gradients_are_sums = known.gradients_are_sums;
-        let mut this = Lives { f, kernels, gradients_are_sums, leaves, lives: Vec::new(), of: HashMap::new() };
+        let mut this = Lives {
+            f,
+            kernels,
+            gradients_are_sums,
+            leaves,
+            lives: Vec::new(),
+            of: HashMap::new(),
+            uses: HashMap::new(),
+        };
+        for at in 0..this.leaves.len() {
+            for (_, word) in this.words(at) {
+                let uses = this.uses.entry(word).or_default();
+                if uses.last() != Some(&at) {
+                    uses.push(at);
+                }
+            }
+        }
         let is_alone = |local: Local| {
             let info = f.local(local);
             info.ty == Ty::F && info.lane == VALUE && info.scope == Scope::Function && !known.open.contains(&local)
@@ -224,7 +243,7 @@ impl<'f, 's> Lives<'f, 's> {
     fn remove(&mut self) {
         let mut firsts: Vec<(usize, usize)> = Vec::new();
         for (n, life) in self.lives.iter().enumerate().filter(|(_, life)| !life.spoilt) {
-            let first = (life.begin..life.end).find(|at| self.words(*at).iter().any(|(_, word)| *word == life.word));
+            let first = self.uses(life.word, life.begin..life.end).first().copied();
             firsts.extend(first.map(|first| (first, n)));
         }
         firsts.sort_unstable();
@@ -252,9 +271,9 @@ impl<'f, 's> Lives<'f, 's> {
         };
         let sum = ValueId(sum as u32);
         let mut look = Look { life, seen: HashMap::new(), pins: Vec::new() };
-        let later = first + 1..self.lives[life].end;
+        let later = self.uses(word, first + 1..self.lives[life].end);
         let unseen = self.hides_sign(&mut look, first, sum)
-            && later.clone().all(|at| self.gets(at, word).iter().all(|get| self.hides_sign(&mut look, at, *get)));
+            && later.iter().all(|at| self.gets(*at, word).iter().all(|get| self.hides_sign(&mut look, *at, *get)));
         if !unseen {
             return;
         }
@@ -298,7 +317,14 @@ impl<'f, 's> Lives<'f, 's> {
     /// The life of a word at a statement.
     fn life(&self, word: Word, at: usize) -> Option<usize> {
         let lives = self.of.get(&word)?;
-        lives.iter().copied().find(|n| (self.lives[*n].begin..self.lives[*n].end).contains(&at))
+        let last = lives.partition_point(|n| self.lives[*n].begin <= at).checked_sub(1)?;
+        Some(lives[last]).filter(|n| at < self.lives[*n].end)
+    }
+
+    /// The blocks of these statements that read or write a word.
+    fn uses(&self, word: Word, of: Range<usize>) -> &[usize] {
+        let uses = self.uses.get(&word).map_or(&[][..], Vec::as_slice);
+        &uses[uses.partition_point(|at| *at < of.start)..uses.partition_point(|at| *at < of.end)]
     }
 
     /// Whether nobody sees the sign of a value in a block, if it is zero.
@@ -422,7 +448,7 @@ impl<'f, 's> Lives<'f, 's> {
                 }
             })
         };
-        !life.spoilt && !life.removed && (life.begin..at).all(only_adds)
+        !life.spoilt && !life.removed && self.uses(life.word, life.begin..at).iter().all(|at| only_adds(*at))
     }
 }
 
