@@ -7,6 +7,7 @@ mod activity;
 mod extensions;
 mod forgotten;
 mod functions;
+mod fused_calls;
 mod hessians;
 mod jam;
 mod logged;

@@ -13,7 +13,7 @@ impl FunctionPrinter<'_> {
         let callee = &self.program.functions[function.0 as usize];
         let mut text =
             format!("if (UNLIKELY({}({}", self.shared.functions[function.0 as usize], self.surroundings(false));
-        if callee.turns {
+        if callee.has_room() {
             text.push_str(", turned, logged, room");
         }
         let (mut none, mut none_f, mut none_v) = (false, false, false);

@@ -143,7 +143,7 @@ impl FunctionPrinter<'_> {
             out.push_str(&word(format!("{}mem", PREFIX[*lane])));
         }
         out.push_str(if with_types { ", const word len, word top" } else { ", len, top" });
-        if self.f.turns && with_types {
+        if self.f.has_room() && with_types {
             out.push_str(", word *turned, word logged, const word room");
         }
         out

@@ -86,7 +86,7 @@ fn entries(shared: &Shared<'_>) -> String {
         let lanes: String = function.ad_mode.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
         text.line("limit = (char *)__builtin_frame_address(0) - stack;");
         text.line("watched = asks;");
-        let turned = if function.turns { ", turned, top, room" } else { "" };
+        let turned = if function.has_room() { ", turned, top, room" } else { "" };
         let called = &shared.functions[entry.function.0 as usize];
         text.line(&format!("return {called}(mem, {lanes}len, top{turned});"));
         text.close("}");

@@ -18,6 +18,7 @@ mod if_convert;
 mod implied;
 mod inactive;
 mod jam;
+mod logs;
 mod mentions;
 mod merge;
 mod monotone;
@@ -43,6 +44,7 @@ pub use count::{
 };
 pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
+pub use logs::give_room_for_logs;
 pub use monotone::check_monotone_sums_once;
 pub use strips::{has_any_order, make_strips, writes_memory};
 pub use sum::{Induction, Sum};
@@ -111,6 +113,8 @@ pub struct Function {
     pub ad_mode: AdMode,
     /// Whether the run turns round in it: it then hands on what the data is like there.
     pub turns: bool,
+    /// Whether it, or what it calls, writes logs ([`give_room_for_logs`]).
+    pub writes_logs: bool,
     /// Whether it looks for room on the host's stack before it calls anything.
     pub checks_stack: bool,
     /// The local variables, by [`Local`].
@@ -125,6 +129,11 @@ impl Function {
     /// The lanes beside values in which a word of a type has words.
     pub fn lanes_of(&self, ty: Ty) -> &'static [usize] {
         lanes_of(self.ad_mode, ty)
+    }
+
+    /// Whether it is given the words between the two halves of the run, and those after them, which are for logs.
+    pub fn has_room(&self) -> bool {
+        self.turns || self.writes_logs
     }
 
     /// A local variable.

@@ -82,7 +82,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Makes the limits of partial sums smaller to which more than one turn of a loop adds.
-    fn divide_limits(&mut self, s: &LocatedStmt) -> Vec<(Local, Value)> {
+    pub(super) fn divide_limits(&mut self, s: &LocatedStmt) -> Vec<(Local, Value)> {
         let mut out: Vec<(Local, Value)> = Vec::new();
         for at in self.repeats.get(&std::ptr::from_ref(s)).cloned().unwrap_or_default() {
             let Some(outer) = self.limits.get(&at).copied() else { continue };

@@ -9,6 +9,7 @@ use pendula_isa::table::{TableFn, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::flow::{Location, Locations};
+use super::fused_calls::FlowsTo;
 use super::{Builder, Refused, Sweep, Variant, certify};
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
@@ -53,6 +54,8 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) complete: Locations,
     /// Words of which what they carry does not matter.
     pub(super) inactive: Locations,
+    /// Where only what flows to some words is wanted.
+    pub(super) flows_to: Option<FlowsTo>,
 }
 
 /// Builds a function.
@@ -72,6 +75,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
     let mut fw = FunctionBuilder {
         w,
         inactive,
+        flows_to: None,
         f,
         way,
         ad_mode,
@@ -101,7 +105,16 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
     }
     let params = f.params.iter().map(|p| fw.param(program, *p)).collect::<Result<_, Refused>>()?;
     let (body, locals) = (fw.out, fw.locals);
-    Ok(loops::Function { name, ad_mode, turns: way == Sweep::Turn, checks_stack, locals, params, body })
+    Ok(loops::Function {
+        name,
+        ad_mode,
+        turns: way == Sweep::Turn,
+        writes_logs: false,
+        checks_stack,
+        locals,
+        params,
+        body,
+    })
 }
 
 /// The variables of a function.

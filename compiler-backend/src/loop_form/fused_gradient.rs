@@ -7,6 +7,7 @@ use std::ops::Range;
 use pendula_codegen::loops::{Argument, Stmt as Out};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, VALUE};
+use pendula_isa::table::{TableFn, int_fn};
 
 use super::flow::{Flow, Location};
 use super::function::{FunctionBuilder, local};
@@ -25,8 +26,7 @@ impl FunctionBuilder<'_, '_> {
             return self.backward(block);
         }
         let mut block = block;
-        while self.w.drops.fast
-            && let Some((last, before)) = block.split_last()
+        while let Some((last, before)) = block.split_last()
             && self.ends_life(&last.stmt)
         {
             // It would begin again at once. What rounding has left is forgotten in the end.
@@ -54,6 +54,9 @@ impl FunctionBuilder<'_, '_> {
         };
         self.forward(before)?;
         match &last.stmt {
+            Stmt::With { compute, body, .. } if let Some(calls) = self.fused_calls(compute, body) => {
+                self.fuse_calls(&calls, (compute, body), true)?;
+            }
             Stmt::With { compute, body, .. } if self.can_stay_computed(compute, body) => {
                 // What flows from and to other words when it is done again flows now.
                 self.back = false;
@@ -113,12 +116,15 @@ impl FunctionBuilder<'_, '_> {
         self.within || !flow.opaque && !changed.any(|t| self.f.params.iter().any(|p| self.is_of(p.var, p.written, *t)))
     }
 
-    /// Whether a statement is of those that end a life, without anything flowing.
+    /// Whether a statement is of those that end a life, without anything flowing. Where every check counts, it has none.
     fn ends_life(&self, stmt: &Stmt) -> bool {
+        let fast = self.w.drops.fast;
         match stmt {
-            Stmt::Ancilla { free, .. } | Stmt::Array { free, .. } => *free,
-            Stmt::Update { dst: Place::Var(v), .. } => {
-                self.f.ty(*v) == Ty::Int && !self.f.params.iter().any(|p| p.var == *v)
+            Stmt::Ancilla { var, free, checks } => *free && (fast || !checks.check && self.f.ty(*var) == Ty::Int),
+            Stmt::Array { free, .. } => *free && fast,
+            Stmt::Update { func, dst: Place::Var(v), .. } => {
+                let total = fast || *func == TableFn::Int(int_fn::Name::Id);
+                total && self.f.ty(*v) == Ty::Int && !self.f.params.iter().any(|p| p.var == *v)
             }
             _ => false,
         }
@@ -160,7 +166,7 @@ impl FunctionBuilder<'_, '_> {
     fn is_reversible_per_iteration(&mut self, s: &LocatedStmt, rest: &[LocatedStmt]) -> bool {
         // What comes last is turned round within.
         if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
-            || !self.w.drops.fast && !self.within
+            || !self.w.drops.fast
             || !matches!(self.way, Sweep::Turn | Sweep::Within)
             || self.ad_mode.level() != 1
         {

@@ -25,8 +25,7 @@ impl FunctionBuilder<'_, '_> {
         // Where there is no room for the log, the other way to run the program has none.
         let wanted = self.w.drops.certify == Certify::Everything
             && !self.w.drops.fast
-            && !self.within
-            && self.way == Sweep::Turn
+            && (self.way == Sweep::Within && self.addends.is_empty() || self.way == Sweep::Turn && !self.within)
             && self.ad_mode.level() == 1;
         if !wanted || !(1..1 << 31).contains(first) || !matches!(last, Operand::Const(_) | Operand::Var(_)) {
             return None;
@@ -42,6 +41,9 @@ impl FunctionBuilder<'_, '_> {
         let mut results = Vec::new();
         for thing in &flow.sums {
             let Location::Var(result) = *thing else { return None };
+            if self.within && !self.is_location_preserved(*thing) {
+                return None;
+            }
             if self.f.ty(result) != Ty::F || adds(self.w.program, body, result) != Some(1) {
                 return None;
             }
@@ -97,12 +99,14 @@ impl FunctionBuilder<'_, '_> {
             Ok(())
         })?;
         let in_blocks = blocks.is_some();
-        self.total(results, &logs, (first_turn, *last), &at, (false, in_blocks))?;
+        self.total(s, results, (&logs, &at), (first_turn, *last), (false, in_blocks))?;
         self.forward(rest)?;
-        self.turning_point();
-        self.back = true;
-        self.values_alone(|fw| fw.block(rest, true))?;
-        self.total(results, &logs, (first_turn, *last), &at, (true, in_blocks))?;
+        if !self.within {
+            self.turning_point();
+            self.back = true;
+            self.values_alone(|fw| fw.block(rest, true))?;
+            self.total(s, results, (&logs, &at), (first_turn, *last), (true, in_blocks))?;
+        }
         for log in logs.iter().rev() {
             self.push(Out::EndLog(*log));
         }
@@ -116,7 +120,9 @@ impl FunctionBuilder<'_, '_> {
         add: impl FnOnce(&mut Self) -> Done,
     ) -> Result<(Vec<Out>, Vec<Local>), Refused> {
         let addends: Vec<Local> = results.iter().map(|_| self.fresh("addend", Ty::F)).collect();
-        let outer = (self.addends.clone(), self.left.clone(), self.within);
+        let outer = (self.addends.clone(), self.left.clone(), self.within, self.limits.clone());
+        // What is added up later is compared with its limit there.
+        results.iter().for_each(|v| _ = self.limits.remove(&Location::Var(*v)));
         self.addends.extend(results.iter().copied().zip(addends.iter().copied()));
         self.left = results.iter().copied().collect();
         self.within = true;
@@ -126,33 +132,39 @@ impl FunctionBuilder<'_, '_> {
             }
             add(fw)
         });
-        (self.addends, self.left, self.within) = outer;
+        (self.addends, self.left, self.within, self.limits) = outer;
         Ok((done?, addends))
     }
 
     /// Adds what was written down to the results, or subtracts it again.
     fn total(
         &mut self,
+        s: &LocatedStmt,
         results: &[Var],
-        logs: &[Local],
+        (logs, at): (&[Local], &impl Fn(Local, Local) -> Word),
         (first, last): (u64, Operand),
-        at: &impl Fn(Local, Local) -> Word,
         (back, in_blocks): (bool, bool),
     ) -> Done {
+        let outer = self.limits.clone();
+        let limits = self.divide_limits(s);
         let turn = self.fresh("turn", Ty::Int);
         let word = |local: Local| Word { place: Place::Local(local), ty: Ty::F, lane: VALUE };
         let (mut body, mut parts, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for (result, log) in results.iter().zip(logs) {
-            let result = word(local(*result));
+            let place = word(local(*result));
             if in_blocks {
                 let [part, all] = ["part", "parts"].map(|name| self.fresh(name, Ty::F));
                 body.push(Out::Block(self.added_word(word(part), at(*log, turn), false)?));
-                after.push(Out::Block(self.added_word(result, word(part), back)?));
+                after.push(Out::Block(self.added_word(place, word(part), back)?));
                 parts.push([part, all]);
             } else {
-                body.push(Out::Block(self.added_word(result, at(*log, turn), back)?));
+                body.push(Out::Block(self.added_word(place, at(*log, turn), back)?));
+            }
+            if let Some(Out::Block(sum)) = if in_blocks { after.last_mut() } else { body.last_mut() } {
+                sum.limit = self.limits.get(&Location::Var(*result)).copied();
             }
         }
+        self.limits = outer;
         let first = Bound::Const(first);
         let last = match self.place(last) {
             Some(place) => Bound::Kept(self.fresh("last", Ty::Int), place),
@@ -166,7 +178,7 @@ impl FunctionBuilder<'_, '_> {
             step: OutStep::Const(step),
             checks: Vec::new(),
             kept: Vec::new(),
-            limits: Vec::new(),
+            limits,
             limits_after: Vec::new(),
             independent: false,
             flows_from: Vec::new(),

@@ -15,7 +15,7 @@
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, `jam`
 //! which turns can go on side by side, and `promote` words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves
 //! it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value),
-//! and `fused_gradient` makes one of a forward and a backward run. `data` says what lies in the data segment.
+//! and `fused_gradient` makes one of a forward and a backward run, `fused_calls` of the calls of functions that call themselves. `data` says what lies in the data segment.
 
 mod activity;
 mod blocks;
@@ -28,6 +28,7 @@ mod dead_uncompute;
 mod facts;
 mod flow;
 mod function;
+mod fused_calls;
 mod fused_gradient;
 mod jam;
 mod logged_sums;
@@ -171,8 +172,8 @@ struct Builder<'a> {
     program: &'a Program,
     summaries: Summaries,
     drops: dead_uncompute::Drops<'a>,
-    /// The numbers of functions, in the order in which they were asked for.
-    variants: HashMap<Variant, form::FunctionId>,
+    /// The numbers of functions, in the order in which they were asked for. Those that go back with gradients are others where there is room for logs.
+    variants: HashMap<(Variant, bool), form::FunctionId>,
     waiting: Vec<(Variant, form::FunctionId)>,
     /// Whether a partial sum is compared with a limit.
     limits: bool,
@@ -189,6 +190,8 @@ struct Builder<'a> {
     /// Which parameters of the entry are independent and dependent variables.
     entry_activity: Option<[u64; 2]>,
     switches: Switches,
+    /// Whether the run that is being built turns round, with gradient words alone: there is room for logs.
+    turns_round: bool,
     /// Where the loops with marks stand in the source.
     marks: Vec<Loc>,
     kernels: Vec<Kernel>,
@@ -257,6 +260,7 @@ pub fn build(
         carried: Vec::new(),
         entry_activity: None,
         switches: settings.switches,
+        turns_round: false,
         marks: Vec::new(),
         kernels: Vec::new(),
         main: fun,
@@ -274,6 +278,7 @@ pub fn build(
             Mode::ForwardAndBack(active) => (Sweep::Turn, AdMode::Gradient, active),
             Mode::HessianRows(active) => (Sweep::Turn, AdMode::GradientTangent, active),
         };
+        w.turns_round = matches!(mode, Mode::ForwardAndBack(_));
         w.set_active(arguments, active);
         let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
         let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params));
@@ -300,6 +305,7 @@ pub fn build(
         order,
         entries,
     };
+    form::give_room_for_logs(&mut program);
     form::remove_checks_implied_elsewhere(&mut program);
     form::check_monotone_sums_once(&mut program);
     form::remove_additions_to_zero(&mut program);
@@ -316,7 +322,9 @@ impl Builder<'_> {
     /// The number of a function's variant, which is built if it has not been yet.
     fn variant(&mut self, variant: Variant) -> form::FunctionId {
         let next = form::FunctionId(self.variants.len() as u32);
-        *self.variants.entry(variant).or_insert_with(|| {
+        let (_, way, ad_mode, ..) = variant;
+        let has_room = self.turns_round && way == Sweep::Backward && ad_mode == AdMode::Gradient;
+        *self.variants.entry((variant, has_room)).or_insert_with(|| {
             self.waiting.push((variant, next));
             next
         })

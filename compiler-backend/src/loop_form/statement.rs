@@ -110,6 +110,9 @@ impl FunctionBuilder<'_, '_> {
                 self.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
             }
             Stmt::With { name: _, compute, body } => {
+                if back && let Some(calls) = self.fused_calls(compute, body) {
+                    return self.fuse_calls(&calls, (compute, body), false);
+                }
                 self.compute(compute, body)?;
                 self.block(body, back)?;
                 self.undo(compute, body)
@@ -145,6 +148,9 @@ impl FunctionBuilder<'_, '_> {
         shares: bool,
         record: impl Fn((Env, LiftConfig), &mut Vec<Kernel>, &[Word]) -> Option<Body>,
     ) -> Done {
+        if !self.flows_here(operands) {
+            return Ok(());
+        }
         for (n, (operand, _)) in operands.iter().enumerate() {
             self.inside(s, n, *operand);
         }
@@ -171,7 +177,9 @@ impl FunctionBuilder<'_, '_> {
     ) -> Done {
         let mut words = Vec::new();
         // What a word carries that is not active goes nowhere, and nothing that matters comes to it.
-        let all_inactive = operands.first().is_some_and(|(dst, _)| self.is_inactive(*dst));
+        let all_inactive = operands
+            .first()
+            .is_some_and(|(dst, _)| self.is_inactive(*dst) || self.flows_to.is_some() && !self.is_taken_back(*dst));
         let mut slots: Vec<Option<Slot>> = vec![None];
         let mut seen: Vec<Operand> = Vec::new();
         for (operand, ty) in operands {
@@ -181,7 +189,7 @@ impl FunctionBuilder<'_, '_> {
             }
             let at = seen.iter().position(|o| o == operand).unwrap_or_else(|| {
                 seen.push(*operand);
-                let inactive = all_inactive || self.is_inactive(*operand);
+                let inactive = all_inactive || self.is_inactive(*operand) || !self.may_flow_to(*operand);
                 slots.push(self.place(*operand).map(|place| match inactive {
                     true => Slot::Word(loops::Word { place, ty: *ty, lane: VALUE }),
                     false => Slot::Place(place, *ty),
@@ -194,7 +202,8 @@ impl FunctionBuilder<'_, '_> {
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
         let to = operands.first().map(|(dst, _)| *dst).filter(|dst| !self.parts.contains_key(dst));
         let complete = to.and_then(word_of).is_some_and(|at| self.complete.contains(&at));
-        if complete || self.back && to.is_some_and(|dst| self.is_preserved(dst)) {
+        let preserved = to.is_some_and(|dst| self.back && self.is_preserved(dst) || self.is_taken_back(dst));
+        if complete || preserved {
             // Only what flows from it is wanted.
             let mut written = Vec::new();
             body.ops.iter_mut().for_each(|op| {
@@ -285,7 +294,17 @@ impl FunctionBuilder<'_, '_> {
 
     /// Computes what is undone, or forgotten, after `body`.
     pub(super) fn compute(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
-        let Some(plan) = self.forgotten_words(compute, body) else { return self.computed(compute) };
+        self.computing(compute, body, |fw| fw.computed(compute))
+    }
+
+    /// Adds what is computed, which is undone, or forgotten, after `body`.
+    pub(super) fn computing(
+        &mut self,
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
+        add: impl FnOnce(&mut Self) -> Done,
+    ) -> Done {
+        let Some(plan) = self.forgotten_words(compute, body) else { return add(self) };
         let limited = plan.words.iter().filter(|(at, sums)| sums.is_limited() && self.w.drops.forgets(**at, **sums));
         let limits: Vec<_> = limited.map(|(at, sums)| (*at, Value::Const(sums.limit().to_bits()))).collect();
         self.w.limits |= !limits.is_empty();
@@ -294,7 +313,7 @@ impl FunctionBuilder<'_, '_> {
         self.limits.extend(limits);
         self.repeats.extend(plan.repeats.iter().map(|(at, words)| (*at, words.clone())));
         self.calls.extend(&plan.calls);
-        let done = self.computed(compute);
+        let done = add(self);
         (self.limits, self.repeats, self.calls) = outer;
         done
     }
@@ -331,20 +350,24 @@ impl FunctionBuilder<'_, '_> {
         }
         let Some((own, plan)) = self.forgotten(compute, body) else { return self.undo_partly(compute, body) };
         if self.ad_mode.level() > 0 {
-            // The values are not looked at any more.
-            let outer = (std::mem::replace(&mut self.unchecked, true), self.complete.clone(), self.calls.clone());
-            if let Some(plan) = plan {
-                self.complete.extend(plan.words.keys());
-                self.calls.extend(&plan.calls);
-            }
-            let done = self.block(compute, true);
-            (self.unchecked, self.complete, self.calls) = outer;
-            return done;
+            return self.without_values(plan.as_deref(), |fw| fw.block(compute, true));
         }
         for (base, len) in own.arrays.iter().rev() {
             self.push(Out::Forget(local(*base), self.integer(*len)));
         }
         Ok(())
+    }
+
+    /// Undoes what only flows back: the values, which a plan forgets, are not looked at any more.
+    pub(super) fn without_values(&mut self, plan: Option<&Plan>, undo: impl FnOnce(&mut Self) -> Done) -> Done {
+        let outer = (std::mem::replace(&mut self.unchecked, true), self.complete.clone(), self.calls.clone());
+        if let Some(plan) = plan {
+            self.complete.extend(plan.words.keys());
+            self.calls.extend(&plan.calls);
+        }
+        let done = undo(self);
+        (self.unchecked, self.complete, self.calls) = outer;
+        done
     }
 
     /// Undoes a computation, but for words that are forgotten.
@@ -369,7 +392,11 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// A computation's own words, if it is forgotten, and how.
-    fn forgotten(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Option<(Own, Option<Rc<Plan>>)> {
+    pub(super) fn forgotten(
+        &mut self,
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
+    ) -> Option<(Own, Option<Rc<Plan>>)> {
         let forget = self.w.switches.has(Pass::Forget);
         forget.then(|| self.w.drops.forgotten(self.f, compute, body)).flatten()
     }
