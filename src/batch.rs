@@ -94,6 +94,9 @@ pub struct MemoryBudget {
     words: usize,
     whole: usize,
     short: bool,
+    repeated: bool,
+    again: bool,
+    restored: bool,
 }
 
 impl MemoryBudget {
@@ -104,9 +107,25 @@ impl MemoryBudget {
         }
     }
 
-    /// True if the item will be run again with more memory; its result is then discarded.
-    pub fn is_short(&self) -> bool {
-        self.short
+    /// True if the item will be run again, with more memory or because that was asked; its result is then discarded.
+    pub fn is_discarded(&self) -> bool {
+        self.short || self.again && !self.repeated
+    }
+
+    /// Asks for the item to be run again from the beginning, by a machine that has been reset; the result is then discarded.
+    pub fn run_again(&mut self) {
+        self.again = true;
+    }
+
+    /// True if the item is being run again, as [`MemoryBudget::run_again`] has asked.
+    pub fn is_repeated(&self) -> bool {
+        self.repeated
+    }
+
+    /// Tells that the machine has the values with which runs begin, but for words that every item writes before it runs, and that
+    /// nothing has been counted or noted. So it need not be reset for the next item. What words carry may be left.
+    pub fn is_restored(&mut self) {
+        self.restored = true;
     }
 
     /// True if the trap might not have occurred, or might have been another one, in a larger memory.
@@ -136,6 +155,8 @@ impl MemoryBudget {
 /// A machine that returns to the pool when it is dropped.
 struct PooledMachine<'b, 'p> {
     machine: Option<Machine<'p>>,
+    /// The size of its memory, if it has the values with which runs begin.
+    restored: Option<usize>,
     idle: &'b Mutex<Vec<Machine<'p>>>,
 }
 
@@ -263,7 +284,7 @@ impl<'p> Batch<'p> {
 
     fn take_machine(&self) -> PooledMachine<'_, 'p> {
         let machine = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        PooledMachine { machine, idle: &self.idle }
+        PooledMachine { machine, restored: None, idle: &self.idle }
     }
 
     fn item<T>(
@@ -279,12 +300,19 @@ impl<'p> Batch<'p> {
         };
         let whole = self.sizes[self.sizes.len() - 1];
         let first = if item.is_multiple_of(TRIED) { 0 } else { self.first_size() };
-        let mut size = first;
+        let (mut size, mut repeated) = (first, false);
         loop {
             let words = self.sizes[size];
-            machine.reset(&self.start, words)?;
-            let mut room = MemoryBudget { words, whole, short: false };
+            if pooled.restored.take() != Some(words) || repeated {
+                machine.reset(&self.start, words)?;
+            }
+            let mut room = MemoryBudget { words, whole, short: false, repeated, again: false, restored: false };
             let out = work(machine, &mut room, item);
+            if room.again && !repeated {
+                repeated = true;
+                continue;
+            }
+            pooled.restored = room.restored.then_some(words);
             if !room.short {
                 self.sufficed[size].fetch_add(usize::from(first == 0), Ordering::Relaxed);
                 return Ok(out);
@@ -295,11 +323,12 @@ impl<'p> Batch<'p> {
 
     /// The size with which an item begins: the smallest one that has been enough for most.
     fn first_size(&self) -> usize {
-        let counts: Vec<usize> = self.sufficed.iter().map(|n| n.load(Ordering::Relaxed)).collect();
-        let all: usize = counts.iter().sum();
+        let counts = || self.sufficed.iter().map(|n| n.load(Ordering::Relaxed));
+        let all: usize = counts().sum();
         let mut beyond = all;
-        for (size, n) in counts.iter().enumerate() {
-            beyond -= n;
+        for (size, n) in counts().enumerate() {
+            // Other threads count, too.
+            beyond = beyond.saturating_sub(n);
             if beyond * RARE <= all {
                 return size;
             }

@@ -239,7 +239,7 @@ pub fn variables(place: &Place) -> Vec<Variable> {
 }
 
 /// Where in the data these places are.
-fn data(places: &[Place]) -> Vec<Range<usize>> {
+pub fn data(places: &[Place]) -> Vec<Range<usize>> {
     let of = |place: &Place| match place.at {
         Location::Register(_) | Location::Cell(_) => None,
         Location::Memory { start, len, .. } => Some(start as usize..(start + len) as usize),

@@ -141,6 +141,55 @@ fn batches_run_whole_programs() {
     }
 }
 
+/// The items of a batch do not feel one another: those that stop, those of which rounding leaves something in the data, and those that
+/// code for whole runs gives up have the results that they have in the interpreter, as text and in files.
+#[test]
+fn items_of_a_batch_are_independent_in_whole_runs() {
+    let directory = directory("independent");
+    let file = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let program = file(
+        "f.nil",
+        "@i function f!(out!, w!::AbstractVector, x, y)
+    @routine begin
+        s ← 0.0
+        s += x * y
+        s += x
+    end
+    out! += sin(s) + 1 / y
+    w![1] += exp(s) * y
+    w![2] -= out! * x
+    ~@routine
+end
+",
+    );
+    // Sums that are too large to be forgotten, a divisor that is zero, what overflows forward and only backward, and zeros of both signs.
+    let numbers = ["0.1", "-0.0", "0.0", "3.5", "1e9", "-7e150", "1e-200", "700.0", "-2.25"];
+    let items: String = numbers.iter().flat_map(|x| numbers.map(|y| format!("{x},{y}\n"))).collect();
+    let items = file("xy.csv", &items);
+    let results = ["native", "interp"].map(|engine| {
+        let saved = directory.join(format!("{engine}.csv")).display().to_string();
+        let pendula = |more: &[&str]| {
+            let mut command = Command::cargo_bin("pendula").expect("the program");
+            let common = ["grad", &program, "--engine", engine, "--jobs", "1", "--loss", "w![2]", "--wrt", "x,y,out!"];
+            let batch = ["--args", "0.1,[0.2,1e5],_,_", "--batch", &items];
+            command.env("PENDULA_CACHE", &directory).args(common).args(batch).args(more);
+            let output = command.output().expect("runs");
+            (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let printed = pendula(&[]);
+        assert_eq!(printed.1.lines().count(), 82, "{printed:?}");
+        assert_eq!(pendula(&["--save", &saved]).0, printed.0, "{engine}");
+        (printed, std::fs::read_to_string(&saved).expect("results"))
+    });
+    assert_eq!(results[0], results[1]);
+    let ends = |what: &str| results[0].0.1.lines().filter(|line| line.contains(what)).count();
+    assert!(ends("error") > 9 && ends("error") < 60, "{}", results[0].0.1);
+}
+
 /// Results say what has run them: batches, whatever gives their inputs, have the whole in C where single runs have.
 #[test]
 fn results_say_what_has_run_them() {

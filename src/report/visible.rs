@@ -29,6 +29,10 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 /// Whether a text has characters that are to be escaped, in a single `line` also line ends and tabs. Bytes tell of most characters that they
 /// are harmless.
 fn needs_escapes(text: &str, line: bool) -> bool {
+    // Most texts are so plain; all bytes are looked at, several at once.
+    if text.bytes().fold(true, |plain, byte| plain & matches!(byte, 0x20..=0x7e)) {
+        return false;
+    }
     text.bytes().enumerate().any(|(n, byte)| match byte {
         b'\n' | b'\t' => line,
         0x20..=0x7e | 0x80..=0xc1 | 0xc3..=0xd7 | 0xd9..=0xe1 | 0xe3.. => false,

@@ -1,7 +1,9 @@
 //! The words that a machine carries beside its values: the lanes, access to them from outside, and the record of gradient
 //! words that `zero` drops.
 
-use pendula_isa::adjoint::{AdMode, LANES, VALUE};
+use std::ops::Range;
+
+use pendula_isa::adjoint::{AdMode, GRADIENT, LANES, VALUE};
 use pendula_isa::types::Reg;
 
 use crate::machine::Machine;
@@ -130,6 +132,11 @@ impl Machine<'_> {
     pub fn lane_word(&self, lane: usize, address: usize) -> u64 {
         let mem = if lane == VALUE { &self.core.mem } else { &self.core.lane(lane).mem };
         mem.get(address).copied().unwrap_or(0)
+    }
+
+    /// The gradient words of a stretch of memory; empty where no run or write has made any.
+    pub fn gradient_words(&self, at: Range<usize>) -> &[u64] {
+        self.core.lanes[GRADIENT - 1].mem.get(at).unwrap_or(&[])
     }
 
     /// Writes the word at an address in a lane. An address outside the memory is ignored.

@@ -233,6 +233,14 @@ impl Machine<'_> {
         false
     }
 
+    /// Gives the data the values that it had before the last [`Machine::run_forward_and_back`], if nothing else has run since: rounding
+    /// may have changed them.
+    pub fn restore_data(&mut self) {
+        if let Some(whole) = self.program.whole() {
+            restore(whole.changes(), &self.saved.data, &mut self.core.mem);
+        }
+    }
+
     /// The data word at an address after the forward half of the last [`Machine::run_forward_and_back`].
     pub fn midpoint_word(&self, address: usize) -> u64 {
         let changes = self.program.whole().map_or(&[][..], |w| w.changes());

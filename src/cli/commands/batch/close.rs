@@ -57,7 +57,7 @@ pub(crate) fn run_unless_interrupted<T>(
         return None;
     }
     let out = run(room);
-    if !room.is_short() {
+    if !room.is_discarded() {
         progress.one();
     }
     Some(out)

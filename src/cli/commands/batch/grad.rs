@@ -16,10 +16,11 @@ use serde_json::{Map, Value, json};
 use super::close::{Close, Collected, Interrupted, collect, run_unless_interrupted};
 use super::inputs::load;
 use super::item_inputs::ItemInputs;
+use super::quick::{Numbers, Quick};
 use super::report::{Failure, Noticed, rests_of};
 use super::rerun::{self, ItemRerun, Unfinished};
 use super::save::{Files, SaveOptions, Words, gradient_results, gradient_words};
-use super::{Progress, Steps, Totals, ended};
+use super::{Cells, Progress, Steps, Totals, ended};
 use crate::cli::args::Grad;
 use crate::cli::commands::RunConditions;
 use crate::cli::commands::grad::{
@@ -56,11 +57,43 @@ struct Item {
     words: Words,
 }
 
+/// What an item came to: numbers alone, or all that there is to tell.
+enum Found {
+    Numbers(Numbers),
+    Item(Box<Item>),
+}
+
+impl Found {
+    fn item(&self) -> Option<&Item> {
+        match self {
+            Found::Numbers(_) => None,
+            Found::Item(item) => Some(item),
+        }
+    }
+
+    /// The words that are saved, or why there are none.
+    fn words(&self) -> Result<&Words, String> {
+        match self {
+            Found::Numbers(numbers) => Ok(&numbers.words),
+            Found::Item(item) => item.failure.as_ref().map_or(Ok(&item.words), |failure| Err(failure.title())),
+        }
+    }
+
+    fn has_cells(&self) -> bool {
+        match self {
+            Found::Numbers(numbers) => !numbers.cells.is_empty(),
+            Found::Item(item) => !item.cells.is_empty(),
+        }
+    }
+}
+
 /// The settings that all items share.
 struct Common<'a> {
     args: &'a Grad,
     options: Options,
     request: Request,
+    /// The same, if it can be done quickly.
+    quick: Option<Quick>,
     layouts: Layouts,
     files: Files,
     floats: bool,
@@ -94,12 +127,13 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     };
     let options = options(args, &loaded)?;
     let layouts = Layouts::of(loaded.compiled.as_ref());
-    let results = match places(module, &options) {
-        Ok((loss, wrt)) => match file_room(&options, &wrt) {
-            Err(error) if !args.many.save.is_empty() => return refused(error),
-            Ok(()) | Err(_) => gradient_results(&loss, &wrt, &options, &layouts),
-        },
+    let (loss, wrt) = match places(module, &options) {
+        Ok(places) => places,
         Err(error) => return refused(error),
+    };
+    let results = match file_room(&options, &wrt) {
+        Err(error) if !args.many.save.is_empty() => return refused(error),
+        Ok(()) | Err(_) => gradient_results(&loss, &wrt, &options, &layouts),
     };
     let env = Env { format: module.flags.format, ieee: given.ieee };
     let request = match Request::new(module, env, &options) {
@@ -112,7 +146,9 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let floats = uses_floats(module);
     let count = inputs.count;
     let compiled = loaded.compiled.is_some();
-    let common = Common { args, options, request, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
+    let quick = Quick::new(args, &options, (&loss, &wrt), &files).filter(|_| program.has_whole());
+    let common =
+        Common { args, options, request, quick, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
     let first = [
         ("schema", answer::schema(reporter)),
         ("numerics", answer::numerics()),
@@ -182,14 +218,18 @@ impl Output<'_> {
         &mut self,
         begin: usize,
         given: &ItemInputs,
-        mut items: Vec<Item>,
+        mut items: Vec<Found>,
         first: &[(&str, Value)],
     ) -> Result<(), Ended> {
         let Common { args, files, blocks, .. } = self.common;
-        if let Some(error) = items.iter_mut().find_map(|item| item.error.take()) {
-            return Err(Ended::Refused(error));
-        }
         for (n, item) in items.iter_mut().enumerate() {
+            let Found::Item(item) = item else {
+                self.collected.done += 1;
+                continue;
+            };
+            if let Some(error) = item.error.take() {
+                return Err(Ended::Refused(error));
+            }
             self.collected.report.failed |= item.wrong;
             self.collected.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
@@ -201,12 +241,15 @@ impl Output<'_> {
             self.collected.report.noticed(begin + n, item.noticed);
         }
         if !files.is_empty() && !interrupt::is_requested() {
-            let words = |item: &Item| item.failure.as_ref().map(Failure::title);
-            let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
+            let saved = items.iter().map(Found::words).collect::<Vec<_>>();
             self.collected.writers.part(files, begin, &saved)?;
         }
         if args.json {
-            return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
+            let json = items.iter_mut().map(|found| match found {
+                Found::Numbers(_) => String::new(),
+                Found::Item(item) => std::mem::take(&mut item.json),
+            });
+            return Ok(self.collected.json.part(first, json)?);
         }
         print(&if *blocks { blocks_text(begin, &items) } else { self.lines_text(begin, items) })?;
         if self.collected.notes.are_many() {
@@ -216,25 +259,36 @@ impl Output<'_> {
     }
 
     /// The output with a line for each item.
-    fn lines_text(&mut self, begin: usize, mut items: Vec<Item>) -> String {
-        let names = items.iter_mut().find(|item| item.failure.is_none()).map(|item| std::mem::take(&mut item.names));
+    fn lines_text(&mut self, begin: usize, items: Vec<Found>) -> String {
+        let names = items.iter().find_map(|found| match found {
+            Found::Numbers(_) => self.common.quick.as_ref().map(Quick::names),
+            Found::Item(item) => item.failure.is_none().then_some(&item.names[..]),
+        });
+        let names = names.map(<[String]>::to_vec);
         // If everything is saved, nothing is left to print, and the files also say why items failed.
-        let none = !self.common.files.is_empty() && items.iter().all(|item| item.cells.is_empty());
-        let mut rows = Vec::with_capacity(items.len());
-        for (n, item) in items.into_iter().enumerate() {
+        let none = !self.common.files.is_empty() && !items.iter().any(Found::has_cells);
+        let mut rows: Vec<Result<Cells, String>> = Vec::with_capacity(items.len());
+        for (n, found) in items.into_iter().enumerate() {
+            let item = match found {
+                Found::Numbers(numbers) => {
+                    rows.push(Ok(numbers.cells));
+                    continue;
+                }
+                Found::Item(item) => *item,
+            };
             for note in item.notes {
                 self.collected.notes.add(begin + n, note);
             }
-            rows.push(item.failure.map_or(Ok(item.cells), |failure| Err(failure.title())));
+            rows.push(item.failure.map_or(Ok(item.cells.into()), |failure| Err(failure.title())));
         }
         if none { String::new() } else { self.collected.table.part(begin, names, rows) }
     }
 }
 
 /// The output with a block for each item, as it would be printed for the item alone.
-fn blocks_text(begin: usize, items: &[Item]) -> String {
+fn blocks_text(begin: usize, items: &[Found]) -> String {
     let mut out = String::new();
-    for (n, item) in (begin..).zip(items) {
+    for (n, item) in (begin..).zip(items).filter_map(|(n, found)| Some((n, found.item()?))) {
         let gap = if n > 0 { "\n" } else { "" };
         let _ = writeln!(out, "{gap}item {n}");
         match &item.failure {
@@ -249,7 +303,20 @@ fn blocks_text(begin: usize, items: &[Item]) -> String {
 
 impl Common<'_> {
     /// Differentiates for one item, as if it were alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Found {
+        if let Some(quick) = self.quick.as_ref().filter(|_| !room.is_repeated()) {
+            session::allow_whole(machine, &self.args.given, false);
+            if let Some(numbers) = quick.item(machine, room, (given, item), !self.files.is_empty()) {
+                return Found::Numbers(numbers);
+            }
+            room.run_again();
+            return Found::Item(Box::default());
+        }
+        Found::Item(Box::new(self.whole_item(machine, room, given, item)))
+    }
+
+    /// The same, with all that there is to tell.
+    fn whole_item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &ItemInputs, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         let before = *machine.registers();
@@ -261,7 +328,7 @@ impl Common<'_> {
             let outcome = steps.go(m, room);
             seen.ended(outcome, ad_mode, m)
         });
-        if room.is_short() {
+        if room.is_discarded() {
             return Item::default();
         }
         if args.stats {

@@ -4,6 +4,7 @@ mod close;
 pub(crate) mod grad;
 pub(crate) mod inputs;
 mod item_inputs;
+mod quick;
 mod report;
 pub(crate) mod rerun;
 pub(crate) mod run;
@@ -131,54 +132,90 @@ impl Table {
         Table { names: Vec::new(), widths: Vec::new(), first, terminal: std::io::stdout().is_terminal() }
     }
 
+    /// The text of a cell, as it is printed.
+    fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let text = visible_line(text);
+        if self.terminal { shortened(text.into_owned(), SHOWN).into() } else { text }
+    }
+
     /// The lines of some items, beginning with number `begin`; `Err` is the text that replaces all cells of a line.
     /// Without `names`, those of the previous part apply.
     pub(crate) fn part(
         &mut self,
         begin: usize,
         names: Option<Vec<String>>,
-        rows: Vec<Result<Vec<String>, String>>,
+        rows: Vec<Result<Cells, String>>,
     ) -> String {
-        let mut out = String::new();
         let heads = names.filter(|names| *names != self.names);
         if let Some(names) = &heads {
             self.names.clone_from(names);
             self.widths = names.iter().map(|name| length(&visible_line(name)).min(COLUMN)).collect();
         }
-        let cell = |text: String| {
-            let text = match visible_line(&text) {
-                Cow::Borrowed(_) => text,
-                Cow::Owned(escaped) => escaped,
-            };
-            if self.terminal { shortened(text, SHOWN) } else { text }
-        };
-        let cells = |row: Result<Vec<String>, String>| row.map(|row| row.into_iter().map(cell).collect::<Vec<_>>());
-        let rows: Vec<Result<Vec<String>, String>> = rows.into_iter().map(cells).collect();
+        let mut widths = std::mem::take(&mut self.widths);
         for row in rows.iter().flatten() {
-            for (width, cell) in self.widths.iter_mut().zip(row) {
-                *width = (*width).max(length(cell).min(COLUMN));
+            for (width, cell) in widths.iter_mut().zip(row.iter()) {
+                *width = (*width).max(length(&self.shown(cell)).min(COLUMN));
             }
         }
-        let mut line = |item: &str, cells: &[String]| {
-            push_left(&mut out, item, self.first);
-            for (n, cell) in cells.iter().enumerate() {
-                out.push_str("  ");
-                push_left(&mut out, cell, self.widths.get(n).copied().unwrap_or_default());
-            }
-            out.truncate(out.trim_end().len());
-            out.push('\n');
-        };
+        self.widths = widths;
+        let mut out = String::with_capacity(rows.len() * (self.widths.iter().sum::<usize>() + 16));
         if heads.is_some() || begin == 0 {
-            let names: Vec<String> = self.names.iter().map(|name| visible_line(name).into_owned()).collect();
-            line("item", &names);
+            self.line(&mut out, "item", self.names.iter().map(String::as_str));
         }
+        let mut number = String::new();
         for (n, row) in rows.iter().enumerate() {
+            number.clear();
+            let _ = write!(number, "{}", begin + n);
             match row {
-                Ok(cells) => line(&(begin + n).to_string(), cells),
-                Err(why) => line(&(begin + n).to_string(), std::slice::from_ref(why)),
+                Ok(cells) => self.line(&mut out, &number, cells.iter()),
+                Err(why) => self.line(&mut out, &number, std::iter::once(why.as_str())),
             }
         }
         out
+    }
+
+    fn line<'c>(&self, out: &mut String, item: &str, cells: impl Iterator<Item = &'c str>) {
+        push_left(out, item, self.first);
+        for (n, cell) in cells.enumerate() {
+            out.push_str("  ");
+            push_left(out, &self.shown(cell), self.widths.get(n).copied().unwrap_or_default());
+        }
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
+}
+
+/// The texts of a line of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cells {
+    text: String,
+    /// Where each of them ends in the text.
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    /// Adds a cell.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, end)| &self.text[begin..*end])
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+impl From<Vec<String>> for Cells {
+    fn from(texts: Vec<String>) -> Cells {
+        let mut cells = Cells::default();
+        texts.iter().for_each(|text| cells.push(text));
+        cells
     }
 }
 
@@ -253,7 +290,7 @@ mod tests {
     fn columns_grow_part_by_part_and_may_be_of_any_length() {
         let mut table = Table { terminal: false, ..Table::new(2000) };
         let names = || Some(vec!["a".to_string(), "∂/∂x\u{1b}".to_string()]);
-        let row = |a: &str, b: &str| Ok(vec![a.to_string(), b.to_string()]);
+        let row = |a: &str, b: &str| Ok(Cells::from(vec![a.to_string(), b.to_string()]));
         let long = "1, ".repeat(30_000);
         let first = table.part(0, names(), vec![row("1.5", "2"), Err("error: no".to_string()), row("3", &long)]);
         let lines: Vec<&str> = first.lines().collect();
@@ -261,10 +298,10 @@ mod tests {
         assert_eq!(lines[3], format!("2     3    {}", long.trim_end()));
         assert_eq!(table.part(3, names(), vec![row("3.25", "4")]), "3     3.25  4\n");
         let more = Some(vec!["r1".to_string()]);
-        assert_eq!(table.part(4, more, vec![Ok(vec!["7".to_string()])]), "item  r1\n4     7\n");
+        assert_eq!(table.part(4, more, vec![Ok(vec!["7".to_string()].into())]), "item  r1\n4     7\n");
         assert_eq!(table.part(5, None, vec![Err("error".to_string())]), "5     error\n");
         table.terminal = true;
-        let line = table.part(6, None, vec![Ok(vec![long])]);
+        let line = table.part(6, None, vec![Ok(vec![long].into())]);
         assert!(line.ends_with("… (90000 characters)\n") && length(&line) < 70, "{line}");
     }
 }

@@ -27,7 +27,7 @@ use super::item_inputs::ItemInputs;
 use super::report::{Failure, of_values};
 use super::rerun::{self, ItemRerun, Unfinished};
 use super::save::{Files, SaveOptions, Saved, Words};
-use super::{Progress, Steps, Totals, ended};
+use super::{Cells, Progress, Steps, Totals, ended};
 use crate::cli::args::Run;
 use crate::cli::commands::RunConditions;
 use crate::cli::commands::run::{self, results, shown};
@@ -264,7 +264,7 @@ impl Output<'_> {
         names.extend(changed.iter().map(|reg| language.register(*reg)));
         names.extend(outputs.then(|| "output".to_string()));
         let (hex, start) = (args.hex, &self.start);
-        let mut rows: Vec<Result<Vec<String>, String>> = Vec::with_capacity(items.len());
+        let mut rows: Vec<Result<Cells, String>> = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
             for note in item.notes {
                 self.collected.notes.add(begin + n, note);
@@ -283,7 +283,7 @@ impl Output<'_> {
                 let words: Vec<String> = item.output.iter().map(|w| w.cast_signed().to_string()).collect();
                 cells.push(format!("[{}]", words.join(", ")));
             }
-            rows.push(Ok(cells));
+            rows.push(Ok(cells.into()));
         }
         // If there are files, they also say why items failed.
         if !names.is_empty() || (files.is_empty() && rows.iter().any(Result::is_err)) {
@@ -311,7 +311,7 @@ impl Common<'_> {
         let mut outcome = steps.go(machine, room);
         let mut out = Item { ended: outcome == Outcome::Finished, ..Item::default() };
         let mut json = Map::new();
-        if out.ended && !room.is_short() {
+        if out.ended && !room.is_discarded() {
             self.results(machine, &before, &mut out, &mut json);
         }
         let mut restored = None;
@@ -321,7 +321,7 @@ impl Common<'_> {
             outcome = steps.go(machine, room);
             restored = (outcome == Outcome::Finished).then(|| machine.digest() == start);
         }
-        if room.is_short() {
+        if room.is_discarded() {
             return out;
         }
         let module = machine.program().module();

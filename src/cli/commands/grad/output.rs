@@ -8,7 +8,7 @@ use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
 use pendula::layout::Layouts;
-use pendula::values::Location;
+use pendula::values::{Location, Place};
 use serde_json::{Map, Value, json};
 
 use crate::cli::report::answer::{array, finished};
@@ -24,11 +24,16 @@ pub(crate) fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usiz
     let one = |n: usize| {
         if hex { format!("{:#018x}", g.words[n]) } else { derivative_text(g.derivatives[n], format) }
     };
-    match g.input.at {
+    numbers_text(&g.input, g.words.len(), limit, one)
+}
+
+/// The numbers of an input's words: of an array at most so many.
+pub(crate) fn numbers_text(input: &Place, words: usize, limit: usize, one: impl Fn(usize) -> String) -> String {
+    match input.at {
         Location::Memory { array: true, .. } => {
-            let mut items: Vec<String> = (0..g.words.len().min(limit)).map(one).collect();
-            if g.words.len() > limit {
-                items.push(format!("… {} words in all", g.words.len()));
+            let mut items: Vec<String> = (0..words.min(limit)).map(one).collect();
+            if words > limit {
+                items.push(format!("… {words} words in all"));
             }
             format!("[{}]", items.join(", "))
         }
