@@ -18,7 +18,7 @@ use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
 use pendula_isa::adjoint::{ActiveArguments, AdMode, TANGENTS};
 use pendula_isa::counts::Direction;
-use pendula_vm::{RunKind, WholeProgram};
+use pendula_vm::{RunKind, WholeCode, WholeProgram};
 
 use crate::report::visible::visible;
 use crate::state::compiled::CompiledSource;
@@ -412,7 +412,17 @@ fn request(requests: &[OnceLock<ActiveArguments>; REQUESTS], active: ActiveArgum
     own.map_or((REQUESTS, ActiveArguments::ALL), |n| (n, active))
 }
 
+impl WholeCode for Attempt {
+    fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> bool {
+        self.code.run(memory, lanes, top, midpoint)
+    }
+}
+
 impl WholeProgram for NativeProgram {
+    fn code(&self, kind: RunKind) -> Option<&dyn WholeCode> {
+        NativeProgram::code(self, kind, self.begins(kind)).map(|attempt| attempt as &dyn WholeCode)
+    }
+
     fn has(&self, kind: RunKind) -> bool {
         self.code(kind, self.begins(kind)).is_some()
     }

@@ -205,7 +205,13 @@ impl Runner for OnMachine<'_> {
             self.prepared.results.iter().zip(weights).map(|(at, weight)| (*at, weight.to_bits())).collect::<Vec<_>>()
         };
         let seeds: Vec<Vec<(usize, u64)>> = weights.iter().map(seeds).collect();
-        for _ in 0..times {
+        let mut done = 0;
+        if let [seeds] = &seeds[..]
+            && let Some(mut gradient) = machine.repeat_forward_and_back(seeds)
+        {
+            done = (0..times).take_while(|_| gradient.run()).count() as u64;
+        }
+        for _ in done..times {
             for (weights, seeds) in weights.iter().zip(&seeds) {
                 if machine.run_forward_and_back(seeds) {
                     continue;

@@ -13,6 +13,7 @@ mod jam;
 mod logged;
 mod nil;
 mod random;
+mod repeated;
 mod simd;
 mod takeover;
 mod whole;

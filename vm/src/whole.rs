@@ -36,6 +36,12 @@ impl RunKind {
     }
 }
 
+/// Code for one kind of run.
+pub trait WholeCode {
+    /// Runs the program as [`WholeProgram::run`] does, in the first way.
+    fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; LANES - 1], top: usize, midpoint: &mut [u64]) -> bool;
+}
+
 /// Code that runs a program from `start` to `finish`, or back.
 ///
 /// Before and after such a run, only the data segment is live: registers other than the stack pointer are zero, and so is the memory
@@ -43,6 +49,11 @@ impl RunKind {
 pub trait WholeProgram: Send + Sync {
     /// Whether there is code for runs of this kind.
     fn has(&self, kind: RunKind) -> bool;
+
+    /// The code with which runs of this kind begin, for many of them one after the other; `None` if there is none.
+    fn code(&self, _kind: RunKind) -> Option<&dyn WholeCode> {
+        None
+    }
 
     /// Whether code for runs of this kind may come while the program runs by other code, if that takes long enough; see
     /// [`WholeProgram::spent`].
@@ -114,7 +125,7 @@ pub(crate) struct Saved {
     pub(crate) start: Option<Box<crate::takeover::Start>>,
 }
 
-impl Machine<'_> {
+impl<'p> Machine<'p> {
     /// Allows the program's code for whole runs ([`crate::Program::set_whole`]). Such runs count nothing and do not set
     /// [`crate::Flags::inexact`] and [`crate::Flags::rests`].
     pub fn allow_whole(&mut self, allow: bool) {
@@ -159,42 +170,18 @@ impl Machine<'_> {
     /// after the forward run, by address; all others are zero. Returns false if there is no such code or it failed; nothing has changed
     /// then. Afterwards the machine is as after the two runs, and [`Machine::midpoint_word`] returns the data between them.
     pub fn run_forward_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
-        let Some(whole) = self.program.whole() else { return false };
-        let kind = self.forward_and_back(seeds.iter().map(|(at, _)| *at));
-        let top = self.program.module().data.len();
-        if !self.whole || !whole.has(kind) {
-            return false;
-        }
-        let is_usable =
-            |(at, word): &(usize, u64)| *word != NEGATIVE_ZERO && whole.carries().iter().any(|r| r.contains(at));
-        if !seeds.iter().all(is_usable) {
-            return false;
-        }
         let before = (self.position, self.core.forward, self.halted);
-        self.begin(Direction::Forward);
-        if !self.is_plain_start() {
+        let Some((whole, kind)) = self.begin_forward_and_back(seeds) else {
             (self.position, self.core.forward, self.halted) = before;
             return false;
-        }
-        let words = self.core.mem.len();
-        for (n, lane) in self.core.lanes.iter_mut().enumerate() {
-            let needs = if n + 1 == GRADIENT { words } else { 0 };
-            if lane.mem.len() != needs {
-                *lane = Lane::EMPTY;
-                lane.allocate(needs);
-            } else if let (true, Some(gradients)) = (needs > 0, &self.saved.gradients) {
-                gradients.iter().for_each(|r| lane.mem[r.clone()].fill(0));
-            } else if needs > 0 {
-                clear(&mut lane.mem[..top]);
-            }
-        }
+        };
+        self.clear_gradients();
         let _span = span(kind);
+        let top = self.program.module().data.len();
         let core = &mut self.core;
         let saved = &mut self.saved;
         let changes = whole.changes();
         copy(changes, &core.mem, &mut saved.data);
-        let data = changes.last().map_or(0, |r| r.end) + 1;
-        saved.midpoint.resize(saved.midpoint.len().max(data), 0);
         let mut attempt = 0;
         loop {
             for (at, word) in seeds {
@@ -207,15 +194,7 @@ impl Machine<'_> {
                 if whole.leaves_values() {
                     restore(changes, &saved.data, &mut core.mem);
                 }
-                self.set_ad_mode(AdMode::Gradient);
-                self.core.forward = false;
-                self.stop_at_end();
-                self.engine_counts.whole += 1;
-                let carried = whole.carries_in(kind);
-                match &mut self.saved.gradients {
-                    Some(gradients) if gradients == carried => {}
-                    gradients => *gradients = Some(carried.to_vec()),
-                }
+                self.end_forward_and_back(whole.carries_in(kind), 1);
                 return true;
             }
             clear(&mut core.lanes[GRADIENT - 1].mem);
@@ -238,6 +217,62 @@ impl Machine<'_> {
     pub fn restore_data(&mut self) {
         if let Some(whole) = self.program.whole() {
             restore(whole.changes(), &self.saved.data, &mut self.core.mem);
+        }
+    }
+
+    /// Begins a run forward and back from the start, if there is code for it, and allocates the gradient words. Otherwise only the
+    /// position may be another one.
+    pub(crate) fn begin_forward_and_back(&mut self, seeds: &[(usize, u64)]) -> Option<(&'p dyn WholeProgram, RunKind)> {
+        let whole = self.program.whole()?;
+        let kind = self.forward_and_back(seeds.iter().map(|(at, _)| *at));
+        if !self.whole || !whole.has(kind) {
+            return None;
+        }
+        let is_usable =
+            |(at, word): &(usize, u64)| *word != NEGATIVE_ZERO && whole.carries().iter().any(|r| r.contains(at));
+        if !seeds.iter().all(is_usable) {
+            return None;
+        }
+        self.begin(Direction::Forward);
+        if !self.is_plain_start() {
+            return None;
+        }
+        let words = self.core.mem.len();
+        for (n, lane) in self.core.lanes.iter_mut().enumerate() {
+            let needs = if n + 1 == GRADIENT { words } else { 0 };
+            if lane.mem.len() != needs {
+                *lane = Lane::EMPTY;
+                lane.allocate(needs);
+                if n + 1 == GRADIENT {
+                    self.saved.gradients = Some(Vec::new());
+                }
+            }
+        }
+        let data = whole.changes().last().map_or(0, |r| r.end) + 1;
+        let midpoint = &mut self.saved.midpoint;
+        midpoint.resize(midpoint.len().max(data), 0);
+        Some((whole, kind))
+    }
+
+    /// Clears the gradient words of the data.
+    pub(crate) fn clear_gradients(&mut self) {
+        let top = self.program.module().data.len();
+        let gradients = &mut self.core.lanes[GRADIENT - 1].mem;
+        match &self.saved.gradients {
+            Some(ranges) => ranges.iter().for_each(|r| gradients[r.clone()].fill(0)),
+            None => clear(&mut gradients[..top]),
+        }
+    }
+
+    /// Moves the machine to the end of so many runs forward and back, which may have left gradient words in these ranges.
+    pub(crate) fn end_forward_and_back(&mut self, carried: &[Range<usize>], runs: u64) {
+        self.set_ad_mode(AdMode::Gradient);
+        self.core.forward = false;
+        self.stop_at_end();
+        self.engine_counts.whole += runs;
+        match &mut self.saved.gradients {
+            Some(gradients) if gradients == carried => {}
+            gradients => *gradients = Some(carried.to_vec()),
         }
     }
 
