@@ -317,7 +317,7 @@ impl<'p> Batch<'p> {
                 self.sufficed[size].fetch_add(usize::from(first == 0), Ordering::Relaxed);
                 return Ok(out);
             }
-            size += 1;
+            (size, repeated) = (size + 1, false);
         }
     }
 

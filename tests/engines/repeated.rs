@@ -77,3 +77,41 @@ fn repeated_gradients_are_those_of_single_runs() {
     assert!(fresh.run_forward_and_back(&seeds));
     assert_eq!(again, fresh.lane_word(GRADIENT, x));
 }
+
+/// C code gives up where counting would go beyond the largest integer; the interpreter runs such loops, in both directions.
+#[test]
+fn loops_from_the_largest_integer_down_end() {
+    let source = "@i function f!(out!::AbstractVector, x::AbstractVector, n::Int)
+    for i = n:-1:n - 3
+        @routine begin
+            t ← 0.0
+            t += x[n - i + 1] * 2
+        end
+        out![n - i + 1] += t * t
+        ~@routine
+    end
+end
+";
+    for n in [i64::MAX, i64::MAX - 1, 4] {
+        let args = format!("[0.0,0.5,1.0,2.0],[1.5,-2.0,0.25,3.0],{n}");
+        let call = Call { arguments: arguments::parse(&args).expect("arguments"), ..Call::default() };
+        let (program, code) = program("largest", source, &call, Rounding::Strict);
+        assert!(code.is_some(), "{n}");
+        let words = program.module().data.len();
+        let config = Config { mem: Some(words as u64 + 1024), engine: Engine::Interpreter, ..Config::default() };
+        let ends = [false, true].map(|whole| {
+            let mut machine = Machine::new(&program, &config).expect("a machine");
+            machine.allow_whole(whole);
+            assert_eq!(machine.run(None), Outcome::Finished, "{n}");
+            let between = machine.memory()[..words].to_vec();
+            machine.set_ad_mode(AdMode::Gradient);
+            (0..4).for_each(|at| machine.set_lane_word(GRADIENT, at, 1f64.to_bits()));
+            machine.begin(Direction::Backward);
+            assert_eq!(machine.run(None), Outcome::Finished, "{n}");
+            let carried: Vec<u64> = (0..words).map(|at| machine.lane_word(GRADIENT, at)).collect();
+            (between, machine.memory().to_vec(), carried)
+        });
+        assert_eq!(ends[0], ends[1], "{n}");
+        assert!(ends[0].2[4..].iter().any(|word| *word != 0), "{n}: {:?}", ends[0].2);
+    }
+}
