@@ -126,6 +126,30 @@ fn linear_results_of_recursions_are_computed_once() {
     }
 }
 
+/// One array given twice, to a function that is also given two: what flows to it in the call and after it has one order.
+#[test]
+fn arrays_that_are_given_twice() {
+    let source = "
+@i function f!(out!, x::AbstractVector, y::AbstractVector, n::Int)
+    if (n > 0, ~)
+        @routine begin
+            d ← 0.0
+            f!(d, y, y, n - 1)
+        end
+        out! += x[1] * d + x[2]
+        out! -= d * y[2] / 3
+        ~@routine
+    else
+        out! += x[1] * y[2] / 7
+    end
+end
+";
+    for args in ["0.5,[0.75,-0.5],[1.3,0.1],4", "0.1,[0.7,0.3],[0.1,-0.9],5"] {
+        let ran = compare("twice", source, &call(args));
+        assert!(ran.whole && ran.finished, "{args}");
+    }
+}
+
 /// There is no room for logs at first, and more is made.
 #[test]
 fn long_loops_of_calls() {

@@ -130,7 +130,8 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Whether calls read no numbers that other calls or the rest read, to which gradients would flow in another order, and none of
-    /// the results.
+    /// the results. Regions with different names are different memory: of functions that are given one array twice, there are variants in
+    /// which both are one region.
     fn reads_apart(&self, calls: &[Flow], body: &Flow, results: &Locations) -> bool {
         let carries = |at: &&Location| match at {
             Location::Var(v) => self.f.ty(*v).gradient().is_some(),
