@@ -75,12 +75,23 @@ impl FunctionBuilder<'_, '_> {
         }
         let at: Locations = results.iter().copied().map(Location::Var).collect();
         let of_body = self.w.drops.flow(self.f, body);
-        let mut flows_to = at.clone();
-        let fits = of_body.only_adds()
-            && self.begin_zero(before, &at)
-            && self.reads_apart(&flows, &of_body, &at)
-            && self.flow_is_known(body, &Locations::new(), &mut flows_to);
-        fits.then_some(FusedCalls { before, calls, results, flows_to, plan })
+        let fits = of_body.only_adds() && self.begin_zero(before, &at) && self.reads_apart(&flows, &of_body, &at);
+        let flows_to = if fits { self.known_flow(body, &of_body.sums, at)? } else { return None };
+        Some(FusedCalls { before, calls, results, flows_to, plan })
+    }
+
+    /// Results, and what is made of them in a block that adds to `sums`; `None` if what flows back to them depends on them.
+    fn known_flow(&mut self, block: &[LocatedStmt], sums: &Locations, mut results: Locations) -> Option<Locations> {
+        loop {
+            let known = results.len();
+            if !self.flow_is_known(block, [sums, &Locations::new()], &mut results) {
+                return None;
+            }
+            if results.len() == known {
+                return Some(results);
+            }
+            // What was looked at before something of a result was added to it counts, too: its value is not made.
+        }
     }
 
     /// Whether a statement is a call of a function that calls itself, or a computation of integers around such calls.
@@ -146,24 +157,23 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Whether a block has nothing in it but sums, conditions and what is computed for them, and what flows back in it to `results` does not
-    /// depend on them. Words of its own, or these, that are made of results are results, too.
-    fn flow_is_known(&mut self, block: &[LocatedStmt], own: &Locations, results: &mut Locations) -> bool {
+    /// depend on them. Words of computations, `own`, that are made of results are results, too.
+    fn flow_is_known(&mut self, block: &[LocatedStmt], to: [&Locations; 2], results: &mut Locations) -> bool {
+        let [sums, own] = to;
         block.iter().all(|s| match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } if args.iter().any(|a| is_in(*a, results)) => {
-                let to = word_of((*dst).into());
+                let dst_word = word_of((*dst).into());
                 let is_linear = *acc == Acc::Add && self.flow_is_linear((*acc, *inverse, *func), *dst, args, results);
-                results.extend(to.filter(|at| own.contains(at)));
-                is_linear
+                results.extend(dst_word.filter(|at| own.contains(at)));
+                is_linear && dst_word.is_some_and(|at| sums.contains(&at) || own.contains(&at))
             }
             // What is added to one of its own words is no matter: it is not looked at.
-            Stmt::Update { dst, .. } => {
-                word_of((*dst).into()).is_none_or(|at| !results.contains(&at) || own.contains(&at))
-            }
-            Stmt::Ancilla { var, .. } => !is_in(Operand::Var(*var), results),
+            Stmt::Update { dst, .. } => !is_in((*dst).into(), results) || is_in((*dst).into(), own),
+            Stmt::Ancilla { var, .. } => !is_in(Operand::Var(*var), results) || is_in(Operand::Var(*var), own),
             Stmt::If { pre, post, then, otherwise } => {
                 [pre, post].into_iter().all(|c| self.is_apart(c, results))
-                    && self.flow_is_known(then, own, results)
-                    && self.flow_is_known(otherwise, own, results)
+                    && self.flow_is_known(then, to, results)
+                    && self.flow_is_known(otherwise, to, results)
             }
             Stmt::With { compute, body, .. } => {
                 let mut inner = own.clone();
@@ -171,9 +181,9 @@ impl FunctionBuilder<'_, '_> {
                     Stmt::Ancilla { var, free: false, .. } => Some(Location::Var(var)),
                     _ => None,
                 }));
-                self.flow_is_known(compute, &inner, results) && self.flow_is_known(body, own, results)
+                self.flow_is_known(compute, [sums, &inner], results) && self.flow_is_known(body, to, results)
             }
-            Stmt::Span { body, .. } => self.flow_is_known(body, own, results),
+            Stmt::Span { body, .. } => self.flow_is_known(body, to, results),
             Stmt::Assert { test, .. } => !is_in(test.a, results) && !is_in(test.b, results),
             Stmt::Permute { .. }
             | Stmt::Array { .. }
@@ -191,7 +201,7 @@ impl FunctionBuilder<'_, '_> {
         !is_in(test.a, results)
             && !is_in(test.b, results)
             && !self.looks_at(compute, results)
-            && self.flow_is_known(compute, &Locations::new(), &mut Locations::new())
+            && self.flow_is_known(compute, [&Locations::new(); 2], &mut Locations::new())
     }
 
     /// Whether a block has to do with these variables.
