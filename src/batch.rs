@@ -88,14 +88,17 @@ pub struct Batch<'p> {
     idle: Mutex<Vec<Machine<'p>>>,
 }
 
-/// Records whether a run reached the end of its memory.
+/// Records how an item's run ended: whether it reached the end of its memory, and what becomes of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBudget {
     words: usize,
     whole: usize,
     short: bool,
+    /// Whether the item is being run again with as much memory.
     repeated: bool,
+    /// Whether it is to be.
     again: bool,
+    /// Whether the machine need not be reset.
     restored: bool,
 }
 
@@ -124,7 +127,7 @@ impl MemoryBudget {
 
     /// Tells that the machine has the values with which runs begin, but for words that every item writes before it runs, and that
     /// nothing has been counted or noted. So it need not be reset for the next item. What words carry may be left.
-    pub fn is_restored(&mut self) {
+    pub fn keep_machine(&mut self) {
         self.restored = true;
     }
 

@@ -3,7 +3,6 @@
 //! second does the work of the first once more for every depth. Where what flows to the results does not depend on the results
 //! themselves, it is known before the calls are made, and one call makes a result and takes back what flows to it.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use pendula_codegen::lift::symbolic::{self, Operand as Word};
@@ -17,7 +16,7 @@ use super::flow::{Flow, Location, Locations};
 use super::function::FunctionBuilder;
 use super::statement::word_of;
 use super::{Builder, Refused, Sweep};
-use crate::ir::{Condition, LocatedStmt, Operand, Place, Stmt, Var};
+use crate::ir::{Condition, LocatedStmt, Operand, Place, Stmt};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
@@ -29,7 +28,7 @@ pub(super) struct FusedCalls<'s> {
     /// The calls, or computations of integers around some.
     calls: &'s [LocatedStmt],
     /// What the calls add to: variables that are zero before them.
-    results: HashSet<Var>,
+    results: Locations,
     /// These, and what is made of them within what comes after.
     flows_to: Locations,
     /// How the words of the computation are forgotten.
@@ -61,22 +60,22 @@ impl FunctionBuilder<'_, '_> {
         }
         let (_, plan) = self.forgotten(compute, body)?;
         let (before, calls) = compute.split_at(compute.len() - count);
-        let (mut results, mut flows) = (HashSet::new(), Vec::new());
+        let (mut results, mut flows) = (Locations::new(), Vec::new());
         for call in calls.iter().flat_map(calls_within) {
             let flow = self.w.drops.flow(self.f, std::slice::from_ref(call));
             let &[Location::Var(result)] = flow.sums.iter().copied().collect::<Vec<_>>().as_slice() else {
                 return None;
             };
             let only_adds = flow.only_adds() && flow.loans.is_empty() && self.f.ty(result) == Ty::F;
-            if !only_adds || self.is_inactive(Operand::Var(result)) || !results.insert(result) {
+            if !only_adds || self.is_inactive(Operand::Var(result)) || !results.insert(Location::Var(result)) {
                 return None;
             }
             flows.push(flow);
         }
-        let at: Locations = results.iter().copied().map(Location::Var).collect();
         let of_body = self.w.drops.flow(self.f, body);
-        let fits = of_body.only_adds() && self.begin_zero(before, &at) && self.reads_apart(&flows, &of_body, &at);
-        let flows_to = if fits { self.known_flow(body, &of_body.sums, at)? } else { return None };
+        let fits =
+            of_body.only_adds() && self.begin_zero(before, &results) && self.reads_apart(&flows, &of_body, &results);
+        let flows_to = if fits { self.known_flow(body, &of_body.sums, results.clone())? } else { return None };
         Some(FusedCalls { before, calls, results, flows_to, plan })
     }
 
@@ -245,19 +244,18 @@ impl FunctionBuilder<'_, '_> {
         self.back = false;
         self.computing(compute, body, |fw| fw.without_gradients(|fw| fw.block(before, false)))?;
         self.back = true;
-        let at: Locations = results.iter().copied().map(Location::Var).collect();
-        let sums = &self.w.drops.flow(self.f, body).sums | &(flows_to - &at);
+        let sums = &self.w.drops.flow(self.f, body).sums | &(flows_to - results);
         self.flows_to = Some(FlowsTo { results: flows_to.clone(), sums });
         let done = self.block(body, true);
         self.flows_to = None;
         done?;
         let left = self.left.clone();
-        self.left.extend(results);
+        self.left.extend(results.iter().filter_map(|at| if let Location::Var(v) = at { Some(*v) } else { None }));
         let done = self.computing(compute, body, |fw| calls.iter().rev().try_for_each(|s| fw.call_at_once(s)));
         self.left = left;
         done?;
         let inactive = self.inactive.clone();
-        self.inactive.extend(at);
+        self.inactive.extend(results);
         if turned {
             self.turn(body)?;
             self.back = true;

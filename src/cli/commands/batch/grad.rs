@@ -245,9 +245,9 @@ impl Output<'_> {
             self.collected.writers.part(files, begin, &saved)?;
         }
         if args.json {
-            let json = items.iter_mut().map(|found| match found {
-                Found::Numbers(_) => String::new(),
-                Found::Item(item) => std::mem::take(&mut item.json),
+            let json = items.iter_mut().filter_map(|found| match found {
+                Found::Numbers(_) => None,
+                Found::Item(item) => Some(std::mem::take(&mut item.json)),
             });
             return Ok(self.collected.json.part(first, json)?);
         }

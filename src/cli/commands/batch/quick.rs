@@ -105,7 +105,7 @@ impl Quick {
             }
         }
         machine.restore_data();
-        room.is_restored();
+        room.keep_machine();
         Some(Numbers { cells, words })
     }
 }
