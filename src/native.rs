@@ -1,16 +1,17 @@
-//! Runs programs in Nil and Janus by C code, which is generated, compiled by the system's compiler, and kept for later
-//! runs. It is compiled when a run needs it, or beside runs by other code, once these have taken a while.
+//! Runs programs in Nil and Janus as wholes. C code is generated, compiled by the system's compiler, and kept for later
+//! runs: when a run needs it, or beside runs by other code, once these have taken a while. Code by Cranelift takes milliseconds to make, and runs
+//! programs meanwhile, and where there is no C compiler.
 
 mod turns;
 mod waiting;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use pendula_codegen::cc::{CcError, Compiler, Rounding};
-use pendula_codegen::whole::Code;
+use pendula_codegen::whole::{Code, End, leave, runs};
 use pendula_compiler::c::{self, Certify, KERNELS, Mode, Refused};
 use pendula_compiler::compile::for_c;
 use pendula_compiler::ir::{Loc, Program};
@@ -18,7 +19,7 @@ use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
 use pendula_isa::adjoint::{ActiveArguments, AdMode, TANGENTS};
 use pendula_isa::counts::Direction;
-use pendula_vm::{RunKind, WholeCode, WholeProgram};
+use pendula_vm::{RunKind, WholeBy, WholeCode, WholeEnd, WholeProgram};
 
 use crate::report::visible::visible;
 use crate::state::compiled::CompiledSource;
@@ -34,6 +35,9 @@ const LOOK_UP_AFTER: Duration = Duration::from_millis(3);
 
 /// How long they take before the C compiler is called.
 const COMPILE_AFTER: Duration = Duration::from_millis(30);
+
+/// How long a thread waits for runs to have taken that long.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// What code lets be forgotten, from the fastest to the one that reaches the end whenever a machine does.
 const LEVELS: [Certify; 3] = [Certify::Everything, Certify::Arrays, Certify::Nothing];
@@ -66,15 +70,41 @@ pub enum NativeError {
     /// The system's compiler is missing or fails.
     #[error("{0}")]
     Compiler(#[from] CcError),
+    /// Cranelift makes no code for it.
+    #[cfg(feature = "jit")]
+    #[error("{0}")]
+    Cranelift(pendula_vm::WholeCodeError),
+    /// This build is without Cranelift.
+    #[cfg(not(feature = "jit"))]
+    #[error("this build is without Cranelift")]
+    NoCranelift,
 }
 
-/// When C code is compiled.
+/// Which code for whole runs is made, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// When a run needs it; the run waits.
+    /// C code, when a run needs it; the run waits.
     AtOnce,
-    /// Beside runs by other code.
+    /// Code by Cranelift and then C code, beside runs by other code.
     Beside,
+    /// Code by Cranelift, beside runs by other code.
+    BesideWithoutC,
+    /// Code by Cranelift, when a run needs it; the run waits.
+    AtOnceWithoutC,
+}
+
+impl When {
+    fn is_at_once(self) -> bool {
+        matches!(self, When::AtOnce | When::AtOnceWithoutC)
+    }
+
+    fn has_c(self) -> bool {
+        matches!(self, When::AtOnce | When::Beside)
+    }
+
+    fn has_quick_code(self) -> bool {
+        self != When::AtOnce
+    }
 }
 
 /// Checks that there is a C compiler.
@@ -109,6 +139,7 @@ pub fn attach(
 /// Code for one kind of run.
 struct Attempt {
     code: Code,
+    by: WholeBy,
     /// The data of which it may change what the words carry.
     carried: Vec<Range<usize>>,
     /// The level of the code to which it leaves runs in which partial sums are too large for their rounding to be forgotten, if there are such runs.
@@ -116,18 +147,18 @@ struct Attempt {
 }
 
 impl Attempt {
-    /// The code of a text that has one mode.
-    fn new(code: Code, source: &c::Source, level: usize, files: &[String]) -> Attempt {
+    /// Code that has one mode, and what is known of it.
+    fn new(code: Code, by: WholeBy, facts: &c::Facts, level: usize, files: &[String]) -> Attempt {
         let place = |loc: &Loc| LoopPlace {
             file: files.get(usize::from(loc.file)).cloned().unwrap_or_default(),
             line: loc.line,
         };
-        let loops = source.loops.iter().map(place).collect();
+        let loops = facts.loops.iter().map(place).collect();
         let last = LEVELS.len() - 1;
-        let next = if level == 0 && source.limits_variables { Some(1) } else { source.limits.then_some(last) };
+        let next = if level == 0 && facts.limits_variables { Some(1) } else { facts.limits.then_some(last) };
         let next = next.filter(|next| *next > level);
         LOOPS.lock().unwrap_or_else(PoisonError::into_inner).insert(code.id(), loops);
-        Attempt { code, carried: source.carried.first().cloned().unwrap_or_default(), next }
+        Attempt { code, by, carried: facts.carried.first().cloned().unwrap_or_default(), next }
     }
 }
 
@@ -140,8 +171,10 @@ impl Drop for Attempt {
 /// The place of the code for one kind of run.
 #[derive(Default)]
 struct Slot {
-    /// The code; `None` within if there can be none.
+    /// C code; `None` within if there can be none.
     code: OnceLock<Option<Attempt>>,
+    /// Code by Cranelift.
+    quick: OnceLock<Option<Attempt>>,
     beside: Mutex<Beside>,
 }
 
@@ -163,14 +196,14 @@ enum Stage {
     Missing(c::Source, Duration),
 }
 
-/// A program in C. Each kind of run is compiled when it is first needed.
+/// A program with code for whole runs. Each kind of run is compiled when it is first needed.
 pub struct NativeProgram {
-    when: When,
     shared: Arc<Shared>,
 }
 
 /// What threads that compile share with those that run.
 struct Shared {
+    when: When,
     /// The program as it was read.
     source: Program,
     arguments: Vec<Argument>,
@@ -216,7 +249,43 @@ impl Shared {
     fn compile(&self, kind: RunKind, level: usize, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
-        Ok(Attempt::new(code.with_tangents(tangents(kind)), source, level, &self.source.files))
+        Ok(Attempt::new(code.with_tangents(tangents(kind)), WholeBy::C, &source.facts, level, &self.source.files))
+    }
+
+    /// Makes code by Cranelift, in which every rounding is that of the program.
+    #[cfg(feature = "jit")]
+    fn compile_quickly(&self, kind: RunKind, level: usize) -> Result<Attempt, NativeError> {
+        let _span = tracing::debug_span!("compile a whole run by Cranelift", kind = ?kind).entered();
+        if tangents(kind) > 1 {
+            return Err(NativeError::Cranelift(pendula_vm::WholeCodeError::Vectors));
+        }
+        let settings = c::Settings { fast: false, certify: LEVELS[level], switches: self.switches };
+        let (program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
+        let code = pendula_vm::compile_whole(&program).map_err(NativeError::Cranelift)?;
+        Ok(Attempt::new(code, WholeBy::Cranelift, &facts, level, &self.source.files))
+    }
+
+    #[cfg(not(feature = "jit"))]
+    fn compile_quickly(&self, _: RunKind, _: usize) -> Result<Attempt, NativeError> {
+        Err(NativeError::NoCranelift)
+    }
+
+    /// Code by Cranelift, which is made if it is not there.
+    fn quick_code(&self, kind: RunKind, level: usize) -> Option<&Attempt> {
+        if !self.when.has_quick_code() {
+            return None;
+        }
+        let make = || {
+            let made = self.compile_quickly(kind, level);
+            made.inspect_err(|why| tracing::info!("no code by Cranelift: {}", visible(&why.to_string()))).ok()
+        };
+        self.slot(kind, level).quick.get_or_init(make).as_ref()
+    }
+
+    /// Code that is there: C code, if it is, and else code by Cranelift.
+    fn there(&self, kind: RunKind, level: usize) -> Option<&Attempt> {
+        let slot = self.slot(kind, level);
+        slot.code.get().and_then(Option::as_ref).or_else(|| slot.quick.get().and_then(Option::as_ref))
     }
 
     /// The C function that makes such runs.
@@ -237,21 +306,32 @@ impl Shared {
         &self.begins[index(&self.requests, kind).0]
     }
 
-    /// Writes the code and looks it up in the cache. If it is not there, compiles it if runs have taken long enough.
-    fn look_up(&self, kind: RunKind, level: usize) {
-        let slot = self.slot(kind, level);
+    /// Looks C code up in the cache. If it is not there, makes code by Cranelift, and compiles C code if runs take long enough.
+    fn look_up(&self, kind: RunKind, level: usize, working: Working) {
+        if !self.when.has_c() {
+            self.quick_code(kind, level);
+            return;
+        }
         let found = self.write(kind, level).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
             let code = code.map(|code| code.with_tangents(tangents(kind)));
-            Ok(code.map(|code| Attempt::new(code, &source, level, &self.source.files)).ok_or(source))
+            Ok(code.map(|code| Attempt::new(code, WholeBy::C, &source.facts, level, &self.source.files)).ok_or(source))
         });
         match found {
             Ok(Ok(attempt)) => self.put(kind, level, Ok(attempt)),
             Ok(Err(source)) => {
-                let mut beside = slot.beside.lock().unwrap_or_else(PoisonError::into_inner);
                 let after = compile_after(Code::times_begun(&source.text, self.how));
-                if beside.spent < after {
+                let quick = self.quick_code(kind, level).map(|attempt| attempt.code.id());
+                // A run by that code may take long.
+                let left = after.saturating_sub(self.beside(kind, level).spent);
+                if quick.is_some() && left > Duration::ZERO && left <= LONGEST_WAIT {
+                    drop(working);
+                    std::thread::sleep(left);
+                }
+                let _working = Working::begin();
+                let mut beside = self.beside(kind, level);
+                if beside.spent < after && !quick.is_some_and(runs) {
                     beside.stage = Stage::Missing(source, after);
                     return;
                 }
@@ -259,11 +339,18 @@ impl Shared {
                 AGAIN.fetch_or(after > COMPILE_AFTER, Ordering::Relaxed);
                 self.put(kind, level, self.compile(kind, level, &source));
             }
-            Err(error) => self.put(kind, level, Err(error)),
+            Err(error) => {
+                self.quick_code(kind, level);
+                self.put(kind, level, Err(error));
+            }
         }
     }
 
-    /// Hands code to the runs.
+    fn beside(&self, kind: RunKind, level: usize) -> MutexGuard<'_, Beside> {
+        self.slot(kind, level).beside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands C code to the runs. Those by other code begin again with it.
     fn put(&self, kind: RunKind, level: usize, made: Result<Attempt, NativeError>) {
         match &made {
             // A file is the user's to mend; without a compiler, other code runs.
@@ -273,11 +360,17 @@ impl Shared {
             Err(error) => tracing::info!("not run as a whole: {}", visible(&error.to_string())),
             Ok(_) => {}
         }
-        if made.is_err() {
+        let slot = self.slot(kind, level);
+        let quick = slot.quick.get().and_then(Option::as_ref);
+        if made.is_err() && quick.is_none() {
             // What there is runs those runs that it can.
             self.begins(kind).store(0, Ordering::Relaxed);
         }
-        let _ = self.slot(kind, level).code.set(made.ok());
+        let is_made = made.is_ok();
+        let _ = slot.code.set(made.ok());
+        if let Some(quick) = quick.filter(|_| is_made) {
+            leave(quick.code.id());
+        }
     }
 }
 
@@ -304,26 +397,36 @@ impl NativeProgram {
             codes: Default::default(),
             requests: Default::default(),
             begins: Default::default(),
+            when,
         };
-        if when == When::AtOnce {
-            let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
-            let code = shared.compile(forward, 0, &shared.write(forward, 0)?)?;
-            let _ = shared.slot(forward, 0).code.set(Some(code));
+        let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
+        match when {
+            When::AtOnce => {
+                let code = shared.compile(forward, 0, &shared.write(forward, 0)?)?;
+                let _ = shared.slot(forward, 0).code.set(Some(code));
+            }
+            When::AtOnceWithoutC => {
+                let code = shared.compile_quickly(forward, 0)?;
+                let _ = shared.slot(forward, 0).quick.set(Some(code));
+            }
+            When::Beside | When::BesideWithoutC => {}
         }
-        Ok(NativeProgram { when, shared: Arc::new(shared) })
+        Ok(NativeProgram { shared: Arc::new(shared) })
     }
 
     fn code(&self, kind: RunKind, level: usize) -> Option<&Attempt> {
-        let slot = self.shared.slot(kind, level);
-        let made = match self.when {
-            When::Beside => slot.code.get()?,
-            When::AtOnce => slot.code.get_or_init(|| {
-                let shared = &self.shared;
-                let made = shared.write(kind, level).and_then(|source| shared.compile(kind, level, &source));
-                made.inspect_err(tell).ok()
-            }),
-        };
-        made.as_ref()
+        let shared = &self.shared;
+        match shared.when {
+            When::Beside | When::BesideWithoutC => shared.there(kind, level),
+            When::AtOnceWithoutC => shared.quick_code(kind, level),
+            When::AtOnce => {
+                let make = || {
+                    let made = shared.write(kind, level).and_then(|source| shared.compile(kind, level, &source));
+                    made.inspect_err(tell).ok()
+                };
+                shared.slot(kind, level).code.get_or_init(make).as_ref()
+            }
+        }
     }
 
     fn begins(&self, kind: RunKind) -> usize {
@@ -332,23 +435,40 @@ impl NativeProgram {
 
     /// The level to which code that is there leaves runs.
     fn next(&self, kind: RunKind, level: usize) -> Option<usize> {
-        self.shared.slot(kind, level).code.get()?.as_ref()?.next
+        self.shared.there(kind, level)?.next
+    }
+
+    /// Tells how long a run took that C code would have made.
+    fn spend(&self, kind: RunKind, level: usize, time: Duration) {
+        let shared = &self.shared;
+        let slot = shared.slot(kind, level);
+        if shared.when.is_at_once() || slot.code.get().is_some() {
+            return;
+        }
+        let mut beside = shared.beside(kind, level);
+        beside.spent += time;
+        let due = match beside.stage {
+            Stage::Idle => beside.spent >= LOOK_UP_AFTER,
+            Stage::Missing(_, after) => beside.spent >= after,
+            Stage::UnderWay => false,
+        };
+        if due {
+            self.make(kind, level, &mut beside);
+        }
     }
 
     /// Starts a thread that makes code, unless there is one.
     fn make(&self, kind: RunKind, level: usize, beside: &mut Beside) {
         let stage = std::mem::replace(&mut beside.stage, Stage::UnderWay);
         let (shared, working) = (Arc::clone(&self.shared), Working::begin());
-        let work = move || {
-            let _working = working;
-            match stage {
-                Stage::Idle => shared.look_up(kind, level),
-                Stage::Missing(source, after) => {
-                    AGAIN.fetch_or(after > COMPILE_AFTER, Ordering::Relaxed);
-                    shared.put(kind, level, shared.compile(kind, level, &source));
-                }
-                Stage::UnderWay => {}
+        let work = move || match stage {
+            Stage::Idle => shared.look_up(kind, level, working),
+            Stage::Missing(source, after) => {
+                let _working = working;
+                AGAIN.fetch_or(after > COMPILE_AFTER, Ordering::Relaxed);
+                shared.put(kind, level, shared.compile(kind, level, &source));
             }
+            Stage::UnderWay => {}
         };
         let begun = std::thread::Builder::new().name("C compiler".into()).stack_size(STACK).spawn(work);
         if let Err(error) = begun {
@@ -413,8 +533,12 @@ fn request(requests: &[OnceLock<ActiveArguments>; REQUESTS], active: ActiveArgum
 }
 
 impl WholeCode for Attempt {
-    fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> bool {
-        self.code.run(memory, lanes, top, midpoint)
+    fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> WholeEnd {
+        match self.code.run(memory, lanes, top, midpoint) {
+            End::Reached => WholeEnd::Reached(self.by),
+            End::GaveUp => WholeEnd::GaveUp,
+            End::Left => WholeEnd::Again,
+        }
     }
 }
 
@@ -428,13 +552,20 @@ impl WholeProgram for NativeProgram {
     }
 
     fn may_come(&self, kind: RunKind) -> bool {
-        self.when == When::Beside && self.shared.slot(kind, self.begins(kind)).code.get().is_none()
+        let (shared, level) = (&self.shared, self.begins(kind));
+        let slot = shared.slot(kind, level);
+        let c_may = shared.when.has_c() && slot.code.get().is_none();
+        let quick_may = shared.when.has_quick_code() && slot.quick.get().is_none();
+        !shared.when.is_at_once() && shared.there(kind, level).is_none() && (c_may || quick_may)
     }
 
     fn make(&self, kind: RunKind) {
         let level = self.begins(kind);
+        if self.shared.there(kind, level).is_some() || self.shared.quick_code(kind, level).is_some() {
+            return;
+        }
         let slot = self.shared.slot(kind, level);
-        let under_way = || matches!(slot.beside.lock().unwrap_or_else(PoisonError::into_inner).stage, Stage::UnderWay);
+        let under_way = || matches!(self.shared.beside(kind, level).stage, Stage::UnderWay);
         if !under_way() && slot.code.get().is_none() {
             let made = self.shared.write(kind, level).and_then(|source| self.shared.compile(kind, level, &source));
             self.shared.put(kind, level, made);
@@ -446,21 +577,7 @@ impl WholeProgram for NativeProgram {
     }
 
     fn spent(&self, kind: RunKind, time: Duration) {
-        let level = self.begins(kind);
-        let slot = self.shared.slot(kind, level);
-        if self.when == When::AtOnce || slot.code.get().is_some() {
-            return;
-        }
-        let mut beside = slot.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.spent += time;
-        let due = match beside.stage {
-            Stage::Idle => beside.spent >= LOOK_UP_AFTER,
-            Stage::Missing(_, after) => beside.spent >= after,
-            Stage::UnderWay => false,
-        };
-        if due {
-            self.make(kind, level, &mut beside);
-        }
+        self.spend(kind, self.begins(kind), time);
     }
 
     fn changes(&self) -> &[Range<usize>] {
@@ -504,21 +621,26 @@ impl WholeProgram for NativeProgram {
         lanes: [&mut [u64]; 3],
         top: usize,
         turned: &mut [u64],
-    ) -> bool {
+    ) -> WholeEnd {
         let level = (0..attempt).try_fold(self.begins(kind), |level, _| self.next(kind, level));
-        let Some(level) = level else { return false };
-        let Some(Attempt { code, .. }) = self.code(kind, level) else {
-            if self.shared.slot(kind, level).code.get().is_none() {
+        let Some(level) = level else { return WholeEnd::GaveUp };
+        let shared = &self.shared;
+        let Some(found) = self.code(kind, level).or_else(|| shared.quick_code(kind, level)) else {
+            if shared.slot(kind, level).code.get().is_none() {
                 // It is likely to be needed again. Until it is there, other code runs such runs.
-                self.shared.begins(kind).store(level, Ordering::Relaxed);
+                shared.begins(kind).store(level, Ordering::Relaxed);
             }
-            return false;
+            return WholeEnd::GaveUp;
         };
-        let ended = code.run(memory, lanes, top, turned);
-        if ended {
-            // It is likely to happen again.
-            self.shared.begins(kind).store(level, Ordering::Relaxed);
+        let begun = (found.by == WholeBy::Cranelift && shared.when.has_c()).then(Instant::now);
+        let end = found.run(memory, lanes, top, turned);
+        if let Some(begun) = begun {
+            self.spend(kind, level, begun.elapsed());
         }
-        ended
+        if matches!(end, WholeEnd::Reached(_)) {
+            // It is likely to happen again.
+            shared.begins(kind).store(level, Ordering::Relaxed);
+        }
+        end
     }
 }

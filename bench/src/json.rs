@@ -83,7 +83,7 @@ fn case(m: &Measured) -> Value {
 }
 
 pub(crate) fn surroundings(s: &Surroundings) -> Value {
-    json!({ "processor": s.processor, "compiler": s.compiler, "rounds": s.rounds })
+    json!({ "processor": s.processor, "compiler": s.compiler, "rounds": s.rounds, "options": s.options })
 }
 
 /// All results as JSON.

@@ -34,18 +34,18 @@ pub struct Surroundings {
     pub compiler: Option<String>,
     /// The number of rounds over which medians are taken.
     pub rounds: usize,
-    /// True if operations may be rounded otherwise than written.
-    pub fast: bool,
+    /// The options of the command that make code another one.
+    pub options: Vec<&'static str>,
 }
 
 impl Surroundings {
     /// The environment on this machine.
-    pub fn here(compilers: &[Compiler], rounds: usize, fast: bool) -> Surroundings {
+    pub fn here(compilers: &[Compiler], rounds: usize, options: Vec<&'static str>) -> Surroundings {
         let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = told.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, n)| n.trim()));
         let processor = name.map_or_else(|| std::env::consts::ARCH.to_string(), str::to_string);
         let versions: Vec<&str> = compilers.iter().map(Compiler::version).collect();
         let compiler = (!versions.is_empty()).then(|| versions.join("; "));
-        Surroundings { processor, compiler, rounds, fast }
+        Surroundings { processor, compiler, rounds, options }
     }
 }

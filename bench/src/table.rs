@@ -184,8 +184,8 @@ pub fn complaints(cases: &[Measured]) -> String {
 pub fn heading(s: &Surroundings, engines: &[&str]) -> String {
     let compiler = s.compiler.as_deref().unwrap_or("no C compiler");
     let rounds = if s.rounds == 1 { "one round".to_string() } else { format!("medians of {} rounds", s.rounds) };
-    let fast = if s.fast { " with --fast-float" } else { "" };
-    format!("{}; {compiler}; engine {}{fast}; {rounds}", s.processor, engines.join(", "))
+    let options = if s.options.is_empty() { String::new() } else { format!(" with {}", s.options.join(" ")) };
+    format!("{}; {compiler}; engine {}{options}; {rounds}", s.processor, engines.join(", "))
 }
 
 /// The explanation of the columns.

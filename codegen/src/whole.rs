@@ -1,7 +1,8 @@
-//! C code for whole runs: loads it, passes it the kernels that it calls, and runs it.
+//! Code for whole runs: loads C code and passes it the kernels that it calls, and runs what has been loaded or made.
 
 #![expect(unsafe_code, reason = "compiled code is called here")]
 
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -18,8 +19,23 @@ pub struct Code {
     id: u64,
     /// How many words lanes 2 and 3 have for each word of the memory.
     tangents: usize,
-    /// The library that contains the function.
-    _library: Library,
+    /// What owns the function.
+    _owner: Owner,
+}
+
+/// What owns compiled code.
+enum Owner {
+    Library(#[expect(dead_code, reason = "the code lives as long as it")] Library),
+    Other(#[expect(dead_code, reason = "the code lives as long as it")] Box<dyn Send + Sync>),
+}
+
+impl std::fmt::Debug for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Owner::Library(_) => "Library",
+            Owner::Other(_) => "Other",
+        })
+    }
 }
 
 /// `entry(mem, lanes, len, top, midpoint, room, stack, watch)`; see [`Code::run`].
@@ -47,6 +63,22 @@ struct Watch {
     step: AtomicU64,
     /// The number of the code that runs, and 0 if none does.
     code: AtomicU64,
+    /// Not zero once the run has been left for other code.
+    left: AtomicU64,
+}
+
+/// What [`Watch::asked`] is where the run is to be left.
+const LEAVE: u64 = 2;
+
+/// How a run by compiled code ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// At the end of the program.
+    Reached,
+    /// It gave up.
+    GaveUp,
+    /// It was left, because there is better code ([`leave`]).
+    Left,
 }
 
 /// Those of all threads that have run anything.
@@ -93,6 +125,18 @@ pub fn is_under_way() -> bool {
     !running().is_empty()
 }
 
+/// Whether a run by this code is under way, on any thread.
+pub fn runs(code: u64) -> bool {
+    running().iter().any(|watch| watch.code.load(Ordering::Relaxed) == code)
+}
+
+/// Has runs by code left that can be, because there is better code: [`End::Left`]. C code is not left.
+pub fn leave(code: u64) {
+    for watch in running().iter().filter(|watch| watch.code.load(Ordering::Relaxed) == code) {
+        watch.asked.store(LEAVE, Ordering::Release);
+    }
+}
+
 /// Asks the runs that are under way where they are, and waits for their answers for this long at most.
 pub fn where_runs_are(longest: Duration) -> Vec<UnderWay> {
     // One asks at a time.
@@ -125,6 +169,29 @@ impl Watch {
         let code = read(&self.code);
         (code != 0).then_some(UnderWay { code, turn })
     }
+}
+
+/// A number for code.
+fn next_id() -> u64 {
+    static IDS: AtomicU64 = AtomicU64::new(1);
+    IDS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Answers where a run is; for code that is not C. Not zero if the run is to give up.
+///
+/// # Safety
+/// `watch` is what the code was given.
+pub unsafe extern "C" fn tell(watch: *const c_void, mark: u64, first: u64, at: u64, last: u64, step: u64) -> u64 {
+    // SAFETY: as above. Its words are atomic.
+    let watch = unsafe { &*watch.cast::<Watch>() };
+    for (word, value) in
+        [(&watch.mark, mark), (&watch.first, first), (&watch.at, at), (&watch.last, last), (&watch.step, step)]
+    {
+        word.store(value, Ordering::Relaxed);
+    }
+    let left = watch.asked.swap(0, Ordering::AcqRel) == LEAVE;
+    watch.left.store(left.into(), Ordering::Relaxed);
+    left.into()
 }
 
 impl Code {
@@ -171,8 +238,15 @@ impl Code {
         let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).collect();
         // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
-        static IDS: AtomicU64 = AtomicU64::new(1);
-        Ok(Code { entry, id: IDS.fetch_add(1, Ordering::Relaxed), tangents: 1, _library: library })
+        Ok(Code { entry, id: next_id(), tangents: 1, _owner: Owner::Library(library) })
+    }
+
+    /// Code that another generator has made, and what owns it.
+    ///
+    /// # Safety
+    /// At this address is a function with the signature of entries, as long as its owner lives. It only accesses the memory passed to it.
+    pub unsafe fn made(entry: usize, owner: Box<dyn Send + Sync>) -> Code {
+        Code { entry, id: next_id(), tangents: 1, _owner: Owner::Other(owner) }
     }
 
     /// The code, which carries so many tangents at once: lanes 2 and 3 have so many words for each word of the memory.
@@ -185,15 +259,15 @@ impl Code {
     /// memory, or as [`Code::with_tangents`] says; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there, and one
     /// word more; the words from `top` on are for logs.
     ///
-    /// Returns true if the run reached its end. If not, for instance because the host's stack is too small, the contents of the
+    /// If the run does not reach its end, for instance because the host's stack is too small, the contents of the
     /// memory, the lanes and `midpoint` are unspecified, except for the last word of `midpoint`: how many words there must be before
     /// it, if a log needs more, and else zero.
     ///
     /// # Panics
     /// If a lane is neither empty nor as long as it has to be.
     #[inline]
-    pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> bool {
-        let Some(stack) = stack::room(STACK) else { return false };
+    pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> End {
+        let Some(stack) = stack::room(STACK) else { return End::GaveUp };
         let len = memory.len();
         let lengths = [len, len * self.tangents, len * self.tangents];
         let fits = lanes.iter().zip(lengths).all(|(lane, length)| lane.is_empty() || lane.len() == length);
@@ -202,6 +276,8 @@ impl Code {
         midpoint.last_mut().into_iter().for_each(|need| *need = 0);
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
         WATCH.with(|watch| {
+            watch.asked.store(0, Ordering::Relaxed);
+            watch.left.store(0, Ordering::Relaxed);
             watch.code.store(self.id, Ordering::Relaxed);
             // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
             // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
@@ -220,7 +296,11 @@ impl Code {
                 )
             };
             watch.code.store(0, Ordering::Relaxed);
-            status == 0
+            match status {
+                0 => End::Reached,
+                _ if watch.left.load(Ordering::Relaxed) != 0 => End::Left,
+                _ => End::GaveUp,
+            }
         })
     }
 }

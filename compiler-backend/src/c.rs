@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use pendula_codegen::loops;
 use pendula_codegen::ops::Kernel;
 
 use crate::ir::{Loc, Program};
@@ -11,13 +12,9 @@ use crate::lower::Argument;
 pub use crate::loop_form::{Certify, Mode, Refused, Settings, carries, changes, floats, places};
 pub use pendula_codegen::c::KERNELS;
 
-/// A program in C.
+/// What is known of code for whole runs, in whatever way it is made from the loop form.
 #[derive(Clone, Debug)]
-pub struct Source {
-    /// The text.
-    pub text: String,
-    /// The kernels that it calls, in the order in which it wants their addresses.
-    pub kernels: Vec<Kernel>,
+pub struct Facts {
     /// For each mode, the data of which it may change what the words carry.
     pub carried: Vec<Vec<Range<usize>>>,
     /// Whether it gives up where partial sums are too large for their rounding to be forgotten, or where there is no room for what
@@ -29,20 +26,40 @@ pub struct Source {
     pub loops: Vec<Loc>,
 }
 
+/// A program in C.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The text.
+    pub text: String,
+    /// The kernels that it calls, in the order in which it wants their addresses.
+    pub kernels: Vec<Kernel>,
+    /// What is known of it.
+    pub facts: Facts,
+}
+
+/// A program, run with these arguments, in the loop form, without what helps C compilers to make vectors.
+///
+/// # Errors
+/// What has no loop form.
+pub fn form(
+    program: &Program,
+    arguments: &[Argument],
+    modes: &[Mode],
+    settings: Settings,
+) -> Result<(loops::Program, Facts), Refused> {
+    let (program, loops) = loop_form::build(program, arguments, modes, settings)?;
+    let carried = program.entries.iter().map(|entry| entry.carried.clone()).collect();
+    let facts = Facts { carried, loops, limits: program.limits, limits_variables: program.limits_variables };
+    Ok((program, facts))
+}
+
 /// Writes a program, run with these arguments, in C.
 ///
 /// # Errors
 /// What cannot be written in C.
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
-    let (program, loops) = loop_form::build(program, arguments, modes, settings)?;
-    let text = pendula_codegen::c::print(&program);
-    let carried = program.entries.into_iter().map(|entry| entry.carried).collect();
-    Ok(Source {
-        text,
-        carried,
-        loops,
-        limits: program.limits,
-        limits_variables: program.limits_variables,
-        kernels: program.kernels,
-    })
+    let (mut program, facts) = form(program, arguments, modes, settings)?;
+    loops::jam_loops(&mut program);
+    loops::make_strips(&mut program);
+    Ok(Source { text: pendula_codegen::c::print(&program), kernels: program.kernels, facts })
 }

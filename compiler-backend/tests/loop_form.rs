@@ -1,6 +1,6 @@
 //! The loop form as data: what is checked before loops, and kept in variables.
 
-use pendula_codegen::loops::{Check, Count, Stmt};
+use pendula_codegen::loops::{Check, Count, Stmt, jam_loops};
 use pendula_compiler::compile::{Options, compile, for_c};
 use pendula_compiler::loop_form::{Certify, Mode, Settings, build};
 use pendula_compiler::nil::sema::{Argument, Number};
@@ -110,10 +110,11 @@ end
     let compiled = compile("f.nil", source, &options);
     let ir = for_c(compiled.source.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics)), compiled.switches);
     let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
-    let program =
+    let (mut program, _) =
         build(&ir, &compiled.arguments, &modes, Settings { switches: compiled.switches, ..Settings::default() })
             .expect("a loop form");
-    program.0.functions.iter().find_map(|f| first_loop(&f.body)).expect("a loop").clone()
+    jam_loops(&mut program);
+    program.functions.iter().find_map(|f| first_loop(&f.body)).expect("a loop").clone()
 }
 
 #[test]

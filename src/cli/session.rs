@@ -109,11 +109,14 @@ fn attach_whole(
         "`--engine native` is code from the C compiler, which `--no-cc` does without: leave one of them out"
     );
     let when = match conditions.engine {
-        Engine::Auto if !conditions.no_cc => When::Beside,
+        Engine::Auto if conditions.no_cc => When::BesideWithoutC,
+        Engine::Auto => When::Beside,
         Engine::Native => When::AtOnce,
-        Engine::Auto | Engine::Interp | Engine::Jit => return Ok(()),
+        Engine::Interp | Engine::Jit => return Ok(()),
     };
-    native::check_environment()?;
+    if !conditions.no_cc {
+        native::check_environment()?;
+    }
     // What has no code for whole runs needs no compiler.
     let can_be_c = loaded.compiled.as_ref().is_some_and(|c| c.source.is_some() && !c.erases);
     if asked

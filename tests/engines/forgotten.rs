@@ -7,23 +7,30 @@ use std::sync::Arc;
 use pendula::arguments;
 use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
-use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, RunKind, WholeProgram as _};
+use pendula::native::When;
+use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, RunKind, WholeEnd, WholeProgram as _};
 use pendula_codegen::cc::Rounding;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config as Cases, TestRunner};
 
 use super::nil::Call;
-use super::whole::{compare, program};
+use super::whole::{MAKERS, compare, program, program_by};
 
 fn call(args: &str) -> Call {
     Call { arguments: arguments::parse(args).expect("arguments"), ..Call::default() }
 }
 
-/// Forward in the interpreter, and by C code with and without forgetting, which tells why it does not run it. Gives whether the interpreter came to
+/// Forward in the interpreter, and by C code, or code by Cranelift, with and without forgetting, which tells why it does not run it. Gives whether the interpreter came to
 /// its end, whether the code that forgets did, and whether the code that undoes did.
 fn outcomes(what: &str, source: &str, args: &str) -> [bool; 3] {
-    let (program, code) = program(what, source, &call(args), Rounding::Strict);
-    let code: Arc<_> = code.expect("a program in C");
+    let all: Vec<[bool; 3]> = MAKERS.iter().map(|when| outcomes_by(what, source, args, *when)).collect();
+    assert!(all.iter().all(|outcomes| *outcomes == all[0]), "{what}: {all:?}");
+    all[0]
+}
+
+fn outcomes_by(what: &str, source: &str, args: &str, when: When) -> [bool; 3] {
+    let (program, code) = program_by(what, source, &call(args), Rounding::Strict, when);
+    let code: Arc<_> = code.expect("code for whole runs");
     let kind = RunKind::Run(Direction::Forward, AdMode::Plain);
     let config = Config { mem: Some(1 << 14), engine: Engine::Interpreter, ..Config::default() };
     let mut machine = Machine::new(&program, &config).expect("a machine");
@@ -33,7 +40,8 @@ fn outcomes(what: &str, source: &str, args: &str) -> [bool; 3] {
     let top = program.module().data.len();
     let attempt = |attempt| {
         let mut memory: Vec<u64> = (0..1 << 14).map(|at| data.mem.get(at).unwrap_or(0)).collect();
-        let ended = code.run(kind, attempt, &mut memory, [&mut [], &mut [], &mut []], top, &mut []);
+        let end = code.run(kind, attempt, &mut memory, [&mut [], &mut [], &mut []], top, &mut []);
+        let ended = matches!(end, WholeEnd::Reached(_));
         if ended && ends {
             let differs = (0..top).find(|at| Some(memory[*at]) != expected.mem.get(*at));
             assert_eq!(differs, None, "{what}, attempt {attempt}");

@@ -11,7 +11,7 @@ use pendula::isa::counts::Direction;
 use pendula::isa::types::Ty;
 use pendula::native::NativeProgram;
 use pendula::vm::gradient::{self, Cell, Variable, one};
-use pendula::vm::{AdMode, Config, Engine, EngineCounts, Machine, Outcome, Program, RunKind, WholeProgram};
+use pendula::vm::{AdMode, Config, Engine, EngineCounts, Machine, Outcome, Program, RunKind, WholeEnd, WholeProgram};
 use pendula_codegen::cc::Rounding;
 
 use super::nil::Call;
@@ -72,7 +72,7 @@ impl WholeProgram for Late {
         lanes: [&mut [u64]; 3],
         top: usize,
         midpoint: &mut [u64],
-    ) -> bool {
+    ) -> WholeEnd {
         self.code.run(kind, attempt, memory, lanes, top, midpoint)
     }
 }

@@ -1,4 +1,4 @@
-//! Whole runs compiled to C: the examples and the workloads in Nil end in the same state as in the interpreter, with the same gradient
+//! Whole runs compiled to C, and by Cranelift: the examples and the workloads in Nil end in the same state as in the interpreter, with the same gradient
 //! words, and trap where the interpreter does.
 
 use std::sync::Arc;
@@ -30,16 +30,33 @@ fn near(a: u64, b: u64) -> bool {
     let [x, y] = [a, b].map(f64::from_bits);
     a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()))
 }
-/// A program, and its code for whole runs if it has any.
+/// The ways in which code for whole runs is made at once.
+pub(super) const MAKERS: &[When] =
+    if cfg!(feature = "jit") { &[When::AtOnce, When::AtOnceWithoutC] } else { &[When::AtOnce] };
+
+/// A program, and its C code for whole runs if it has any.
 pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
-    c_compiler();
+    program_by(what, source, call, how, When::AtOnce)
+}
+
+/// A program, and its code for whole runs if it has any.
+pub(super) fn program_by(
+    what: &str,
+    source: &str,
+    call: &Call,
+    how: Rounding,
+    when: When,
+) -> (Program, Option<Arc<NativeProgram>>) {
+    if when == When::AtOnce {
+        c_compiler();
+    }
     let Call { arguments, types, entry, extensions } = call.clone();
     let options = Options { arguments, types, entry, extensions, ..Options::default() };
     let compiled = compile(what, source.to_string(), &options);
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
     let native = compiled.source.expect("a program");
-    match NativeProgram::new(native, compiled.arguments, how, compiled.switches, When::AtOnce) {
+    match NativeProgram::new(native, compiled.arguments, how, compiled.switches, when) {
         Ok(code) => {
             let code = Arc::new(code);
             program.set_whole(code.clone());
@@ -50,9 +67,19 @@ pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (
     }
 }
 
-/// Forward, back, and back with gradients.
+/// Forward, back, and back with gradients; what C code did.
 pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
-    let (program, code) = program(what, source, call, Rounding::Strict);
+    let [first, others @ ..] = MAKERS else { panic!("a maker") };
+    let ran = compare_by(what, source, call, *first);
+    for when in others {
+        let other = compare_by(&format!("{what}, {when:?}"), source, call, *when);
+        assert_eq!((other.whole, other.finished), (ran.whole, ran.finished), "{what}, {when:?}");
+    }
+    ran
+}
+
+fn compare_by(what: &str, source: &str, call: &Call, when: When) -> Ran {
+    let (program, code) = program_by(what, source, call, Rounding::Strict, when);
     let words = program.module().data.len();
     let whole = code.is_some();
     let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
@@ -88,7 +115,7 @@ pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
     if finished {
         if whole {
             // Whole runs count nothing.
-            assert_eq!(pair[1].executed(), 0, "{what}: not run by its C code");
+            assert_eq!(pair[1].executed(), 0, "{what}: not run by its code");
         }
         let end = pair[0].snapshot();
         pair.iter_mut().for_each(|m| m.begin(Direction::Backward));
@@ -120,8 +147,12 @@ pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
 
 /// Forward and back with gradients at once is as one run after the other, for a call of a program.
 pub(super) fn compare_there_and_back(what: &str, source: &str, call: &Call) {
-    let (program, code) = program(what, source, call, Rounding::Strict);
-    let code = code.unwrap_or_else(|| panic!("{what}: not in C"));
+    MAKERS.iter().for_each(|when| there_and_back_by(&format!("{what}, {when:?}"), source, call, *when));
+}
+
+fn there_and_back_by(what: &str, source: &str, call: &Call, when: When) {
+    let (program, code) = program_by(what, source, call, Rounding::Strict, when);
+    let code = code.unwrap_or_else(|| panic!("{what}: no code"));
     let words = program.module().data.len();
     let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
     let mut pair = [false, true].map(|whole| {

@@ -7,7 +7,7 @@ use pendula_isa::counts::Direction;
 use pendula_isa::words::clear;
 
 use crate::machine::Machine;
-use crate::whole::{NEGATIVE_ZERO, RunKind, are_finite, copy, make_room, restore, span, tell_failure};
+use crate::whole::{NEGATIVE_ZERO, RunKind, WholeEnd, are_finite, copy, make_room, restore, span, tell_failure};
 
 /// The largest memory, in words, with which there are such runs: their lanes take 17 times as much.
 const LARGEST: usize = 1 << 23;
@@ -114,26 +114,29 @@ impl Machine<'_> {
             let [gradient, tangents, _] = lanes.words();
             gradient[loss.0] = loss.1;
             rows.iter().enumerate().for_each(|(n, at)| tangents[at * TANGENTS + n] = 1f64.to_bits());
-            let ended = whole.run(kind, attempt, &mut core.mem, lanes.words(), top, &mut saved.midpoint)
-                && are_finite(whole.unchecked(), &saved.midpoint);
+            let end = whole.run(kind, attempt, &mut core.mem, lanes.words(), top, &mut saved.midpoint);
+            let by = if let WholeEnd::Reached(by) = end { Some(by) } else { None };
+            let ended = by.is_some() && are_finite(whole.unchecked(), &saved.midpoint);
             restore(changes, &saved.data, &mut core.mem);
             let [.., mixed] = lanes.words();
             let row =
                 |n: usize| columns.iter().map(|at| f64::from_bits(mixed[at * TANGENTS + n])).collect::<Vec<f64>>();
             let found: Vec<Vec<f64>> = (0..rows.len()).map(row).collect();
-            if ended && found.iter().flatten().all(|x| x.is_finite()) {
+            if let Some(by) = by.filter(|_| ended)
+                && found.iter().flatten().all(|x| x.is_finite())
+            {
                 let given = std::iter::once(&loss.0).chain(rows).map(|at| *at..*at + 1);
                 let carried: Vec<_> = given.chain(whole.carries_in(kind).iter().cloned()).collect();
                 for (words, lane) in lanes.words().into_iter().zip(GRADIENT..) {
                     carried.iter().for_each(|r| words[r.start * parts(lane)..r.end * parts(lane)].fill(0));
                 }
                 saved.rows = Some(lanes);
-                self.engine_counts.whole += 1;
+                self.engine_counts.count_whole(by);
                 return Some(found);
             }
             *lanes = RowLanes::new(len);
             clear(&mut core.mem[top..]);
-            if !ended && make_room(&mut saved.midpoint) {
+            if !ended && (end == WholeEnd::Again || make_room(&mut saved.midpoint)) {
                 continue;
             }
             attempt += 1;

@@ -34,6 +34,8 @@ mod whole;
 
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, Engine};
+#[cfg(feature = "jit")]
+pub use engine::{WholeCodeError, compile_whole};
 pub use event::{Event, Flags, RoundingResidues};
 pub use extension::FailedStep;
 pub use machine::{DEFAULT_STACK, EngineCounts, Machine, Outcome, StepOutcome};
@@ -43,4 +45,4 @@ pub use repeated::RepeatedGradient;
 pub use snapshot::Snapshot;
 pub use stops::Stopped;
 pub use trap::{Trap, TrapValue};
-pub use whole::{RunKind, WholeCode, WholeProgram};
+pub use whole::{RunKind, WholeBy, WholeCode, WholeEnd, WholeProgram};

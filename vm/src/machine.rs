@@ -58,10 +58,20 @@ pub(crate) struct Position {
 pub struct EngineCounts {
     /// Whole runs by [`crate::WholeProgram`]; their instructions are not counted.
     pub whole: u64,
+    /// Those of them that code by Cranelift made; C code made the others.
+    pub whole_by_cranelift: u64,
     /// Instructions run by code that the machine's engine has generated.
     pub compiled: u64,
     /// Instructions run by the interpreter.
     pub interpreted: u64,
+}
+
+impl EngineCounts {
+    /// Counts a whole run.
+    pub(crate) fn count_whole(&mut self, by: crate::whole::WholeBy) {
+        self.whole += 1;
+        self.whole_by_cranelift += u64::from(by == crate::whole::WholeBy::Cranelift);
+    }
 }
 
 /// The state of a running program.

@@ -6,7 +6,7 @@ use pendula_isa::adjoint::GRADIENT;
 use pendula_isa::words::clear;
 
 use crate::machine::{Machine, Position};
-use crate::whole::{WholeCode, are_finite, copy, restore};
+use crate::whole::{WholeCode, WholeEnd, are_finite, copy, restore};
 
 /// A machine that makes runs forward and back with the same gradient words in between, by code for whole runs. Between them, the data may be
 /// given other values. When this is dropped, the machine is as after the last run that succeeded ([`Machine::run_forward_and_back`]).
@@ -62,8 +62,10 @@ impl RepeatedGradient<'_, '_> {
         self.seeds.iter().for_each(|(at, word)| gradients[*at] = *word);
         copy(self.changes, &core.mem, &mut saved.data);
         let lanes = core.lanes.each_mut().map(|lane| lane.mem.as_mut_slice());
-        let ran = self.code.run(&mut core.mem, lanes, self.top, &mut saved.midpoint)
-            && are_finite(self.unchecked, &saved.midpoint);
+        let end = self.code.run(&mut core.mem, lanes, self.top, &mut saved.midpoint);
+        let by = if let WholeEnd::Reached(by) = end { Some(by) } else { None };
+        let by = by.filter(|_| are_finite(self.unchecked, &saved.midpoint));
+        let ran = by.is_some();
         if !ran {
             clear(&mut core.lanes[GRADIENT - 1].mem);
             clear(&mut core.mem[self.top..]);
@@ -72,6 +74,7 @@ impl RepeatedGradient<'_, '_> {
             restore(self.changes, &saved.data, &mut core.mem);
         }
         self.runs += u64::from(ran);
+        by.into_iter().for_each(|by| self.machine.engine_counts.count_whole(by));
         ran
     }
 
@@ -108,7 +111,7 @@ impl Drop for RepeatedGradient<'_, '_> {
     fn drop(&mut self) {
         let machine = &mut *self.machine;
         if self.runs > 0 {
-            machine.end_forward_and_back(self.carried, self.runs);
+            machine.end_forward_and_back(self.carried);
         } else {
             (machine.position, machine.core.forward, machine.halted) = self.before;
             machine.saved.gradients = None;

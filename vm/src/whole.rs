@@ -36,10 +36,30 @@ impl RunKind {
     }
 }
 
+/// What made a whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WholeBy {
+    /// C code.
+    C,
+    /// Code by Cranelift.
+    Cranelift,
+}
+
+/// How a whole run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WholeEnd {
+    /// At the end of the program.
+    Reached(WholeBy),
+    /// The code gave up.
+    GaveUp,
+    /// It was left, because there is better code for the same run.
+    Again,
+}
+
 /// Code for one kind of run.
 pub trait WholeCode {
     /// Runs the program as [`WholeProgram::run`] does, in the first way.
-    fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; LANES - 1], top: usize, midpoint: &mut [u64]) -> bool;
+    fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; LANES - 1], top: usize, midpoint: &mut [u64]) -> WholeEnd;
 }
 
 /// Code that runs a program from `start` to `finish`, or back.
@@ -88,7 +108,7 @@ pub trait WholeProgram: Send + Sync {
     /// How many ways there are to run the program, from the fastest to the one that reaches the end whenever a machine does, if it can be told.
     fn attempts(&self, kind: RunKind) -> usize;
 
-    /// Runs the program in one of these ways, of which 0 is the first. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
+    /// Runs the program in one of these ways, of which 0 is the first. If it does not reach the end, the contents of the memory and the lanes are unspecified, and the
     /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3, of which no gradient word is -0;
     /// those that the kind of run does not use are not touched. For [`RunKind::HessianRows`], lanes 2 and 3 have [`TANGENTS`](pendula_isa::adjoint::TANGENTS) words for
     /// each word of the memory. A forward and back run stores the changed data as it is after the
@@ -101,7 +121,7 @@ pub trait WholeProgram: Send + Sync {
         lanes: [&mut [u64]; LANES - 1],
         top: usize,
         midpoint: &mut [u64],
-    ) -> bool;
+    ) -> WholeEnd;
 }
 
 /// The state of a machine for whole runs.
@@ -188,19 +208,21 @@ impl<'p> Machine<'p> {
                 core.lanes[GRADIENT - 1].mem[*at] = *word;
             }
             let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-            if whole.run(kind, attempt, &mut core.mem, lanes, top, &mut saved.midpoint)
+            let end = whole.run(kind, attempt, &mut core.mem, lanes, top, &mut saved.midpoint);
+            if let WholeEnd::Reached(by) = end
                 && are_finite(whole.unchecked(), &saved.midpoint)
             {
                 if whole.leaves_values() {
                     restore(changes, &saved.data, &mut core.mem);
                 }
-                self.end_forward_and_back(whole.carries_in(kind), 1);
+                self.end_forward_and_back(whole.carries_in(kind));
+                self.engine_counts.count_whole(by);
                 return true;
             }
             clear(&mut core.lanes[GRADIENT - 1].mem);
             restore(changes, &saved.data, &mut core.mem);
             clear(&mut core.mem[top..]);
-            if make_room(&mut saved.midpoint) {
+            if end == WholeEnd::Again || make_room(&mut saved.midpoint) {
                 continue;
             }
             attempt += 1;
@@ -264,12 +286,11 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Moves the machine to the end of so many runs forward and back, which may have left gradient words in these ranges.
-    pub(crate) fn end_forward_and_back(&mut self, carried: &[Range<usize>], runs: u64) {
+    /// Moves the machine to the end of runs forward and back, which may have left gradient words in these ranges.
+    pub(crate) fn end_forward_and_back(&mut self, carried: &[Range<usize>]) {
         self.set_ad_mode(AdMode::Gradient);
         self.core.forward = false;
         self.stop_at_end();
-        self.engine_counts.whole += runs;
         match &mut self.saved.gradients {
             Some(gradients) if gradients == carried => {}
             gradients => *gradients = Some(carried.to_vec()),
@@ -311,10 +332,12 @@ impl<'p> Machine<'p> {
         let mut attempt = 0;
         loop {
             let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-            if whole.run(kind, attempt, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem)
+            let end = whole.run(kind, attempt, &mut core.mem, lanes, top, &mut []);
+            if let WholeEnd::Reached(by) = end
+                && are_finite(whole.unchecked(), &core.mem)
             {
                 self.stop_at_end();
-                self.engine_counts.whole += 1;
+                self.engine_counts.count_whole(by);
                 return true;
             }
             restore(whole.changes(), &saved.data, &mut core.mem);
@@ -323,6 +346,9 @@ impl<'p> Machine<'p> {
                 let mem = &mut core.lanes[*lane - 1].mem;
                 restore(whole.carries(), &saved.lanes[*lane - 1], mem);
                 clear(&mut mem[top..]);
+            }
+            if end == WholeEnd::Again {
+                continue;
             }
             attempt += 1;
             if tell_failure(attempt, whole.attempts(kind)) {

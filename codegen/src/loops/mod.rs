@@ -52,6 +52,9 @@ pub use vectors::can_carry_vectors;
 pub use watch::{TURNS, is_short, watch_outer_loops};
 pub use zero_sums::remove_additions_to_zero;
 
+/// The greatest magnitude of a floating-point word that counts as zero where its life ends.
+pub const NEAR_ZERO: f64 = 1e-8;
+
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Program {

@@ -310,8 +310,6 @@ pub fn build(
     form::check_monotone_sums_once(&mut program);
     form::remove_additions_to_zero(&mut program);
     form::watch_outer_loops(&mut program);
-    form::jam_loops(&mut program);
-    form::make_strips(&mut program);
     if program.has_vector_tangents && !form::can_carry_vectors(&program) {
         return Err(Refused::Operation);
     }

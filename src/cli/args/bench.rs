@@ -24,6 +24,9 @@ pub(crate) struct Bench {
     /// Allow other rounding of floating-point sums, and skip undoing that would only leave rounding errors.
     #[arg(long)]
     pub(crate) fast_float: bool,
+    /// Run programs as `--engine auto` does where there is no C compiler: by Cranelift. What they are compared with is C nevertheless.
+    #[arg(long, conflicts_with = "fast_float")]
+    pub(crate) no_cc: bool,
     /// Measure the time per element at 1, 4 and 16 times the size instead.
     #[arg(long)]
     pub(crate) scale: bool,

@@ -43,8 +43,9 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
         Vec::new()
     });
     let rounds = args.repeat.unwrap_or(if args.quick { 5 } else { 11 }) as usize;
+    let whole = if args.no_cc { by_cranelift } else { in_c };
     let effort = Effort { fast: args.fast_float, whole, rounds, least: if args.quick { 1e-3 } else { 5e-3 } };
-    let surroundings = Surroundings::here(&compilers, rounds, args.fast_float);
+    let surroundings = Surroundings::here(&compilers, rounds, options(args));
     let size = if args.quick { Size::Quick } else { Size::Published };
     let on: Vec<_> = engines.iter().map(|e| (*e).into()).collect();
     let progress = Progress::new();
@@ -73,9 +74,25 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     show(args, &surroundings, &measured, reporter)
 }
 
+/// The options that make code another one.
+fn options(args: &Bench) -> Vec<&'static str> {
+    let all = [(args.fast_float, "--fast-float"), (args.no_cc, "--no-cc")];
+    all.into_iter().filter(|(given, _)| *given).map(|(_, name)| name).collect()
+}
+
 /// Makes the code that runs a whole program in C, if it can be made.
-fn whole(program: Ir, arguments: Vec<Argument>, how: Rounding, switches: Switches) -> Option<Arc<dyn WholeProgram>> {
+fn in_c(program: Ir, arguments: Vec<Argument>, how: Rounding, switches: Switches) -> Option<Arc<dyn WholeProgram>> {
     Some(Arc::new(NativeProgram::new(program, arguments, how, switches, When::AtOnce).ok()?))
+}
+
+/// The same by Cranelift.
+fn by_cranelift(
+    program: Ir,
+    arguments: Vec<Argument>,
+    how: Rounding,
+    switches: Switches,
+) -> Option<Arc<dyn WholeProgram>> {
+    Some(Arc::new(NativeProgram::new(program, arguments, how, switches, When::AtOnceWithoutC).ok()?))
 }
 
 /// The command that measures the memory of a workload in a process of its own.

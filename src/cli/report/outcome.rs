@@ -123,10 +123,15 @@ pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
     out
 }
 
-/// Names what ran a program: `whole C`, `jit`, `interpreter`.
+/// Names what ran a program: `whole C`, `whole Cranelift`, `jit`, `interpreter`.
 pub(crate) fn ran_by(machine: &Machine<'_>) -> Vec<&'static str> {
     let ran = machine.engine_counts();
-    let parts = [(ran.whole, "whole C"), (ran.compiled, "jit"), (ran.interpreted, "interpreter")];
+    let parts = [
+        (ran.whole - ran.whole_by_cranelift, "whole C"),
+        (ran.whole_by_cranelift, "whole Cranelift"),
+        (ran.compiled, "jit"),
+        (ran.interpreted, "interpreter"),
+    ];
     parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, name)| name).collect()
 }
 

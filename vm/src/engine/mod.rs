@@ -55,6 +55,7 @@ mod clif;
 mod drive;
 mod frame;
 mod job;
+mod loops;
 mod plan;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod x64;
@@ -65,6 +66,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use drive::Local;
+pub use loops::{WholeCodeError, compile_whole};
 use pendula_codegen::lift::LiftConfig;
 use plan::Plan;
 

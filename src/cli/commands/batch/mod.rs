@@ -41,6 +41,7 @@ impl Totals {
         self.counts.add(&machine.counts());
         let (sum, ran) = (&mut self.ran, machine.engine_counts());
         sum.whole += ran.whole;
+        sum.whole_by_cranelift += ran.whole_by_cranelift;
         sum.compiled += ran.compiled;
         sum.interpreted += ran.interpreted;
     }

@@ -15,6 +15,8 @@ mod ops;
 mod values;
 mod write_back_plan;
 
+pub(super) use ops::{float_condition, int_condition};
+
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -26,7 +28,7 @@ use cranelift_module::{Linkage, Module as _, default_libcall_names};
 use super::job::Job;
 
 /// The host's instruction set; `None` if Cranelift does not support the host.
-fn target() -> Option<OwnedTargetIsa> {
+pub(super) fn target() -> Option<OwnedTargetIsa> {
     let mut flags = settings::builder();
     for (name, value) in [
         ("opt_level", "speed"),

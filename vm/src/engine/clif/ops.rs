@@ -352,7 +352,7 @@ impl Emit for UnitEmitter<'_, '_> {
     }
 }
 
-fn int_condition(cond: Cond) -> IntCC {
+pub(in crate::engine) fn int_condition(cond: Cond) -> IntCC {
     match cond {
         Cond::Always | Cond::Eq => IntCC::Equal,
         Cond::Ne => IntCC::NotEqual,
@@ -365,7 +365,7 @@ fn int_condition(cond: Cond) -> IntCC {
     }
 }
 
-fn float_condition(cond: Cond) -> FloatCC {
+pub(in crate::engine) fn float_condition(cond: Cond) -> FloatCC {
     match cond {
         Cond::Always | Cond::Eq => FloatCC::Equal,
         Cond::Ne => FloatCC::NotEqual,

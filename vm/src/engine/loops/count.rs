@@ -1,0 +1,427 @@
+//! Emits loops that count, with what is checked before them.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, StackSlot, Value as IrValue, types};
+use pendula_codegen::loops::{
+    BLOCK, Blocks, Bound, Check, Count, Kept, Local, Scope, Step, Sum, TURNS, Value, Word, is_short,
+};
+use pendula_isa::adjoint::VALUE;
+
+use super::super::clif::int_condition;
+use super::function::FunctionEmitter;
+use super::helpers::{LEAVES, UNEVEN};
+
+/// The bounds of a loop, as they are before it.
+#[derive(Clone, Copy)]
+struct Range {
+    from: IrValue,
+    to: IrValue,
+    step: LoopStep,
+}
+
+#[derive(Clone, Copy)]
+enum LoopStep {
+    Const(i64),
+    Kept(IrValue),
+}
+
+impl FunctionEmitter<'_, '_> {
+    pub(super) fn count_loop(&mut self, count: &Count) {
+        let from = self.bound(count.first);
+        let to = self.bound(count.last);
+        let range = self.begin_loop(count, from, to);
+        let runs = match count.step {
+            Step::Const(k) if k < 0 => IntCC::SignedGreaterThanOrEqual,
+            Step::Const(_) | Step::Kept { .. } => IntCC::SignedLessThanOrEqual,
+        };
+        for (local, limit) in &count.limits {
+            let (limit, turns) = (self.integer(*limit), self.turns_of(range));
+            // Its bits, divided by a power of two that is above the number.
+            let odd = self.b.ins().bor_imm_u(turns, 1);
+            let zeros = self.b.ins().clz(odd);
+            let most = self.word(64);
+            let exponent = self.b.ins().isub(most, zeros);
+            let less = self.b.ins().ishl_imm_u(exponent, 52);
+            let limit = self.b.ins().isub(limit, less);
+            self.set_local(VALUE, *local, limit);
+        }
+        for Kept { local, ty, .. } in &count.kept {
+            self.clear(*local, *ty, self.ad_mode);
+        }
+        if !count.checks.is_empty() || !count.kept.is_empty() {
+            let runs = self.b.ins().icmp(runs, from, to);
+            let (first, after) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(runs, first, &[], after, &[]);
+            self.go_on(first);
+            let turns = count.checks.iter().any(Check::counts_turns).then(|| self.turns_of(range));
+            count.checks.iter().for_each(|check| self.check(check, turns));
+            self.read_kept(&count.kept);
+            self.b.ins().jump(after, &[]);
+            self.go_on(after);
+        }
+        let around = self.b.create_block();
+        if let Some(flows) = self.flows(&count.flows_from) {
+            let inside = self.b.create_block();
+            self.b.ins().brif(flows, inside, &[], around, &[]);
+            self.go_on(inside);
+        }
+        match &count.blocks {
+            Some(blocks) => self.blocks(count, blocks, range),
+            None => self.turns(count, range),
+        }
+        self.b.ins().jump(around, &[]);
+        self.go_on(around);
+        for (local, limit) in &count.limits_after {
+            let (value, limit) = (self.local(VALUE, *local), self.integer(*limit));
+            self.note_beyond(value, limit);
+        }
+        self.write_kept(&count.kept, runs, range);
+        if self.f.local(count.var).scope != Scope::Stmt {
+            let zero = self.word(0);
+            self.set_local(VALUE, count.var, zero);
+        }
+        for (bound, kept) in [(count.first, from), (count.last, to)] {
+            // The body changes no bound in the end.
+            if let Bound::Kept(_, place) = bound {
+                let now = self.integer(Value::Place(place));
+                let differs = self.b.ins().icmp(IntCC::NotEqual, now, kept);
+                self.note(differs);
+            }
+        }
+    }
+
+    /// A bound of a loop.
+    fn bound(&mut self, bound: Bound) -> IrValue {
+        match bound {
+            Bound::Const(k) => self.word(k),
+            Bound::Kept(local, place) => {
+                let value = self.integer(Value::Place(place));
+                self.set_local(VALUE, local, value);
+                value
+            }
+        }
+    }
+
+    /// What must hold for a loop to end.
+    fn begin_loop(&mut self, count: &Count, from: IrValue, to: IrValue) -> Range {
+        let is_last = |end: i64| matches!(count.last, Bound::Const(k) if k != end.cast_unsigned());
+        let step = match count.step {
+            Step::Const(k @ (1 | -1)) => {
+                let end = if k > 0 { i64::MAX } else { i64::MIN };
+                if !is_last(end) {
+                    let last = self.b.ins().icmp_imm_s(IntCC::Equal, to, end);
+                    self.give_up_if(last);
+                }
+                LoopStep::Const(k)
+            }
+            Step::Const(k) => {
+                let by = self.word(k.cast_unsigned());
+                let uneven = self.help(UNEVEN(), &[from, to, by]);
+                self.give_up_if(uneven);
+                LoopStep::Const(k)
+            }
+            Step::Kept { by, of, negated } => {
+                let of = self.local(VALUE, of);
+                let value = if negated { self.b.ins().ineg(of) } else { of };
+                self.set_local(VALUE, by, value);
+                let uneven = self.help(UNEVEN(), &[from, to, value]);
+                self.give_up_if(uneven);
+                LoopStep::Kept(value)
+            }
+        };
+        Range { from, to, step }
+    }
+
+    /// How many turns a loop has, if it has any.
+    fn turns_of(&mut self, Range { from, to, step }: Range) -> IrValue {
+        let way = match step {
+            LoopStep::Const(-1) => self.b.ins().isub(from, to),
+            LoopStep::Const(1) => self.b.ins().isub(to, from),
+            LoopStep::Const(k) => {
+                let way = self.b.ins().isub(to, from);
+                self.b.ins().sdiv_imm_s(way, k)
+            }
+            // No check counts them.
+            LoopStep::Kept(_) => self.word(0),
+        };
+        self.b.ins().iadd_imm_s(way, 1)
+    }
+
+    /// Whether a loop has a turn with a value.
+    fn goes_on(&mut self, at: IrValue, Range { to, step, .. }: Range) -> IrValue {
+        match step {
+            LoopStep::Const(k) if k < 0 => self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, at, to),
+            LoopStep::Const(_) => self.b.ins().icmp(IntCC::SignedLessThanOrEqual, at, to),
+            LoopStep::Kept(by) => {
+                let down = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, by, 0);
+                let above = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, at, to);
+                let below = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, at, to);
+                self.b.ins().select(down, above, below)
+            }
+        }
+    }
+
+    /// The value of the next turn.
+    fn next_turn(&mut self, at: IrValue, step: LoopStep) -> IrValue {
+        match step {
+            LoopStep::Const(k) => self.b.ins().iadd_imm_s(at, k),
+            LoopStep::Kept(by) => self.b.ins().iadd(at, by),
+        }
+    }
+
+    /// The loop itself.
+    fn turns(&mut self, count: &Count, range: Range) {
+        let (head, after) = (self.b.create_block(), self.b.create_block());
+        self.set_local(VALUE, count.var, range.from);
+        let runs = self.goes_on(range.from, range);
+        self.b.ins().brif(runs, head, &[], after, &[]);
+        self.b.switch_to_block(head);
+        if let Some(mark) = count.mark {
+            let at = self.local(VALUE, count.var);
+            let step = match range.step {
+                LoopStep::Const(k) => self.word(k.cast_unsigned()),
+                LoopStep::Kept(by) => by,
+            };
+            let is_short = count.body.iter().all(is_short);
+            let values = [range.from, at, range.to, step];
+            match range.step {
+                LoopStep::Const(1 | -1) if is_short => {
+                    let rest = self.b.ins().band_imm_u(at, (TURNS - 1).cast_signed());
+                    let (ask, on) = (self.b.create_block(), self.b.create_block());
+                    self.b.ins().brif(rest, on, &[], ask, &[]);
+                    self.b.set_cold_block(ask);
+                    self.go_on(ask);
+                    self.poll(mark, values);
+                    self.b.ins().jump(on, &[]);
+                    self.go_on(on);
+                }
+                LoopStep::Const(_) | LoopStep::Kept(_) => self.poll(mark, values),
+            }
+        }
+        self.statements(&count.body);
+        let at = self.local(VALUE, count.var);
+        let next = self.next_turn(at, range.step);
+        self.set_local(VALUE, count.var, next);
+        let goes_on = self.goes_on(next, range);
+        self.b.ins().brif(goes_on, head, &[], after, &[]);
+        self.b.seal_block(head);
+        self.go_on(after);
+    }
+
+    /// Whether one of these words is not zero; `None` if there are none.
+    fn flows(&mut self, from: &[Word]) -> Option<IrValue> {
+        let mut any = None;
+        for word in from {
+            let value = self.read(*word);
+            let flows = match self.b.func.dfg.value_type(value) {
+                types::F64 => {
+                    let zero = self.zero(types::F64);
+                    self.b.ins().fcmp(FloatCC::NotEqual, value, zero)
+                }
+                _ => self.b.ins().icmp_imm_s(IntCC::NotEqual, value, 0),
+            };
+            any = Some(match any {
+                None => flows,
+                Some(any) => self.b.ins().bor(any, flows),
+            });
+        }
+        any
+    }
+
+    fn read_kept(&mut self, kept: &[Kept]) {
+        for Kept { local, place, ty, .. } in kept {
+            for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
+                let value = self.read(Word { place: *place, ty: *ty, lane });
+                self.set_local(lane, *local, value);
+            }
+        }
+    }
+
+    fn write_kept(&mut self, kept: &[Kept], runs: IntCC, range: Range) {
+        let mut written: Vec<(Word, &Kept)> = Vec::new();
+        for kept in kept {
+            for &lane in std::iter::once(&VALUE).chain(self.lanes_of(kept.ty)) {
+                if lane != VALUE || kept.written {
+                    written.push((Word { place: kept.place, ty: kept.ty, lane }, kept));
+                }
+            }
+        }
+        if written.is_empty() {
+            return;
+        }
+        let runs = self.b.ins().icmp(runs, range.from, range.to);
+        let (first, after) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(runs, first, &[], after, &[]);
+        self.go_on(first);
+        for (word, kept) in written {
+            let value = self.local(word.lane, kept.local);
+            self.write(word, value);
+        }
+        self.b.ins().jump(after, &[]);
+        self.go_on(after);
+    }
+
+    /// Gives up if something holds that must not.
+    fn check(&mut self, check: &Check, turns: Option<IrValue>) {
+        match check {
+            Check::Fails(cond, a, b) => {
+                let (a, b) = (self.integer(*a), self.integer(*b));
+                let holds = self.b.ins().icmp(int_condition(*cond), a, b);
+                self.give_up_unless(holds);
+            }
+            Check::Outside(at) => {
+                let at = self.sum(at);
+                let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, at, self.len);
+                self.give_up_if(outside);
+            }
+            Check::Leaves(first, step) => {
+                let Some(turns) = turns else { return };
+                let first = self.sum(first);
+                let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, first, self.len);
+                self.give_up_if(outside);
+                let many = self.b.ins().icmp(IntCC::UnsignedGreaterThan, turns, self.len);
+                self.give_up_if(many);
+                let further = self.b.ins().iadd_imm_s(turns, -1);
+                let way = self.b.ins().imul_imm_s(further, *step);
+                let last = self.b.ins().iadd(first, way);
+                let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, last, self.len);
+                self.give_up_if(outside);
+            }
+            Check::LeavesBy(first, span, step) => {
+                let Some(turns) = turns else { return };
+                let (first, span, step) = (self.sum(first), self.word(span.cast_unsigned()), self.sum(step));
+                let leaves = self.help(LEAVES(), &[first, span, step, turns, self.len]);
+                self.give_up_if(leaves);
+            }
+        }
+    }
+
+    /// A sum of products.
+    fn sum(&mut self, sum: &Sum) -> IrValue {
+        let mut out = None;
+        for (factors, n) in sum.products() {
+            let mut product = None;
+            for factor in factors {
+                let factor = self.integer(*factor);
+                product = Some(match product {
+                    None => factor,
+                    Some(product) => self.b.ins().imul(product, factor),
+                });
+            }
+            let product = match product {
+                None => self.word(n.cast_unsigned()),
+                Some(product) if n == 1 => product,
+                Some(product) => self.b.ins().imul_imm_s(product, n),
+            };
+            out = Some(match out {
+                None => product,
+                Some(out) => self.b.ins().iadd(out, product),
+            });
+        }
+        match out {
+            Some(out) => out,
+            None => self.word(0),
+        }
+    }
+
+    /// The turns of a loop, whose sums are made in blocks.
+    fn blocks(&mut self, count: &Count, blocks: &Blocks, range: Range) {
+        let LoopStep::Const(by) = range.step else { return };
+        let [whole, all, turn] = blocks.counters;
+        let turns = self.turns_of(range);
+        let (runs, zero) = (self.goes_on(range.from, range), self.word(0));
+        let turns = self.b.ins().select(runs, turns, zero);
+        self.set_local(VALUE, all, turns);
+        let rest = self.b.ins().band_imm_u(turns, BLOCK - 1);
+        let of_blocks = self.b.ins().isub(turns, rest);
+        self.set_local(VALUE, whole, of_blocks);
+        let parts: Vec<StackSlot> = blocks.parts.iter().map(|_| self.slot(8 * BLOCK as u32)).collect();
+        if blocks.from_last {
+            self.each(zero, rest, 1, |e, at| e.turn_of_no_block(count, blocks, (range.from, by), turn, at));
+            self.each(rest, turns, BLOCK, |e, at| e.block_of_turns(count, blocks, &parts, (range.from, by), turn, at));
+        } else {
+            self.each(zero, of_blocks, BLOCK, |e, at| {
+                e.block_of_turns(count, blocks, &parts, (range.from, by), turn, at);
+            });
+            self.each(of_blocks, turns, 1, |e, at| e.turn_of_no_block(count, blocks, (range.from, by), turn, at));
+        }
+    }
+
+    /// A loop from a number to below another.
+    fn each(&mut self, from: IrValue, to: IrValue, by: i64, body: impl FnOnce(&mut Self, IrValue)) {
+        let (head, after) = (self.b.create_block(), self.b.create_block());
+        let at = self.b.declare_var(types::I64);
+        self.b.def_var(at, from);
+        let runs = self.b.ins().icmp(IntCC::SignedLessThan, from, to);
+        self.b.ins().brif(runs, head, &[], after, &[]);
+        self.b.switch_to_block(head);
+        let now = self.b.use_var(at);
+        body(self, now);
+        let next = self.b.ins().iadd_imm_s(now, by);
+        self.b.def_var(at, next);
+        let goes_on = self.b.ins().icmp(IntCC::SignedLessThan, next, to);
+        self.b.ins().brif(goes_on, head, &[], after, &[]);
+        self.b.seal_block(head);
+        self.go_on(after);
+    }
+
+    fn block_of_turns(
+        &mut self,
+        count: &Count,
+        blocks: &Blocks,
+        parts: &[StackSlot],
+        begin: (IrValue, i64),
+        turn: Local,
+        at: IrValue,
+    ) {
+        self.set_local(VALUE, turn, at);
+        let (zero, eight) = (self.word(0), self.word(BLOCK.cast_unsigned()));
+        let reversed = blocks.from_last || blocks.parts.is_empty();
+        self.each(zero, eight, 1, |e, nth| {
+            let within = if reversed {
+                let last = e.b.ins().iadd_imm_s(at, BLOCK - 1);
+                e.b.ins().isub(last, nth)
+            } else {
+                e.b.ins().iadd(at, nth)
+            };
+            e.one_turn(count, blocks, begin, within, 0.0);
+            for ([part, _], slot) in blocks.parts.iter().zip(parts) {
+                let part = e.local(VALUE, *part);
+                let begin = e.b.ins().stack_addr(types::I64, *slot, 0);
+                let bytes = e.b.ins().ishl_imm_u(nth, 3);
+                let to = e.b.ins().iadd(begin, bytes);
+                e.store(part, to);
+            }
+        });
+        for ([part, _], slot) in blocks.parts.iter().zip(parts) {
+            let p: [IrValue; BLOCK as usize] =
+                std::array::from_fn(|n| self.b.ins().stack_load(types::I64, types::F64, *slot, 8 * n as i32));
+            let mut add = |a: IrValue, b: IrValue| self.b.ins().fadd(a, b);
+            let fours = [add(p[0], p[4]), add(p[1], p[5]), add(p[2], p[6]), add(p[3], p[7])];
+            let twos = [add(fours[0], fours[2]), add(fours[1], fours[3])];
+            let sum = add(twos[0], twos[1]);
+            self.set_local(VALUE, *part, sum);
+        }
+        self.statements(&blocks.after);
+    }
+
+    /// A turn beyond whole blocks.
+    fn turn_of_no_block(&mut self, count: &Count, blocks: &Blocks, begin: (IrValue, i64), turn: Local, at: IrValue) {
+        self.set_local(VALUE, turn, at);
+        // The neutral element of sums.
+        self.one_turn(count, blocks, begin, at, -0.0);
+        self.statements(&blocks.after);
+    }
+
+    /// One turn of a loop with blocks, whose parts begin with a number.
+    fn one_turn(&mut self, count: &Count, blocks: &Blocks, (from, by): (IrValue, i64), turn: IrValue, begin: f64) {
+        let way = self.b.ins().imul_imm_s(turn, by);
+        let at = self.b.ins().iadd(from, way);
+        self.set_local(VALUE, count.var, at);
+        for [part, _] in &blocks.parts {
+            let begin = self.b.ins().f64const(begin);
+            self.set_local(VALUE, *part, begin);
+        }
+        self.statements(&count.body);
+    }
+}

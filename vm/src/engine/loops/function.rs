@@ -1,0 +1,630 @@
+//! Emits functions: what they are given, what is local to them, words and addresses.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, StackSlot, StackSlotData, StackSlotKind,
+    Type, Value as IrValue, types,
+};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::Module as _;
+use pendula_codegen::loops::{
+    self, Address, Function, Local, Param, Passed, Place, Scope, Slot, Value, Word, flows_forward, lane_type, lanes_of,
+};
+use pendula_isa::Ty;
+use pendula_isa::adjoint::{AdMode, LANES, VALUE};
+
+use super::helpers::Helper;
+use super::{Shared, signature};
+
+/// What all functions of a run share, in bytes: its fields, and its size.
+pub(super) struct FrameLayout {
+    /// The lowest address of the host's stack at which calls may begin.
+    pub(super) limit: i32,
+    /// Where the run tells where it is.
+    pub(super) watch: i32,
+    pub(super) size: u32,
+}
+
+pub(super) const FRAME: FrameLayout = FrameLayout { limit: 0, watch: 8, size: 16 };
+
+/// The number of the region of the words between the two halves of a run, behind those of the lanes.
+const TURNED: usize = LANES;
+
+/// How a word of a type has its place in code.
+pub(super) fn type_of(ty: Ty) -> Type {
+    if ty == Ty::F { types::F64 } else { types::I64 }
+}
+
+/// How the word that a word of a type has in a lane does.
+pub(super) fn type_in(lane: usize, ty: Ty) -> Type {
+    type_of(lane_type(lane, ty))
+}
+
+/// The parameters of a function.
+pub(super) fn parameters(f: &Function) -> Vec<Type> {
+    // The frame, the memory, its lanes, how long it is, where it is free.
+    let mut out = vec![types::I64; 4 + f.ad_mode.lanes().len()];
+    if f.has_room() {
+        out.extend([types::I64; 3]);
+    }
+    for Param { local, passed } in &f.params {
+        let ty = f.local(*local).ty;
+        match passed {
+            Passed::Address => out.push(types::I64),
+            Passed::Value | Passed::Copy(_) => out.push(type_of(ty)),
+        }
+        if matches!(passed, Passed::Address) && f.turns {
+            out.push(types::I64);
+        }
+        out.extend(f.lanes_of(ty).iter().map(|_| types::I64));
+    }
+    out
+}
+
+/// Emits one function.
+pub(super) struct FunctionEmitter<'a, 'f> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) f: &'a Function,
+    module: &'a mut JITModule,
+    pub(super) b: FunctionBuilder<'f>,
+    /// The lanes of the statements that are being emitted.
+    pub(super) ad_mode: AdMode,
+    variables: HashMap<(Local, usize), Variable>,
+    /// What has been noted: `bad` is not zero then, `odd` is negative.
+    bad: Variable,
+    odd: Variable,
+    /// Where memory is free, and how many words of logs are used.
+    pub(super) top: Variable,
+    pub(super) logged: Variable,
+    pub(super) frame: IrValue,
+    mem: [IrValue; LANES],
+    pub(super) len: IrValue,
+    /// The words between the two halves of the run, and how many there are.
+    pub(super) turned: IrValue,
+    pub(super) room: IrValue,
+    /// Where the caller has the words of parameters, by lane.
+    passed: HashMap<(Local, usize), IrValue>,
+    /// Where it wants the values of parameters where the run turns round.
+    pub(super) handed: HashMap<Local, IrValue>,
+    /// The block that gives up.
+    give_up: Block,
+    /// What follows the loops that statements can leave.
+    pub(super) after_loops: Vec<Block>,
+    /// Where local variables are while others have their addresses.
+    spilled: HashMap<(Local, usize), StackSlot>,
+    /// Words that nobody reads.
+    nowhere: Vec<StackSlot>,
+    /// Where kernels write their results.
+    out: Option<StackSlot>,
+    regions: [AliasRegion; LANES + 1],
+    signatures: HashMap<usize, SigRef>,
+}
+
+/// Emits a function.
+pub(super) fn emit(
+    shared: &Shared<'_>,
+    f: &Function,
+    module: &mut JITModule,
+    func: &mut cranelift_codegen::ir::Function,
+    context: &mut FunctionBuilderContext,
+) {
+    let config = module.target_config();
+    let regions = ["memory", "lane 1", "lane 2", "lane 3", "turned"];
+    let regions = std::array::from_fn(|n| {
+        func.dfg.alias_regions.insert(AliasRegionData { user_id: n as u32, description: regions[n].into() })
+    });
+    let mut b = FunctionBuilder::new(func, context);
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    b.seal_block(start);
+    let params = b.block_params(start).to_vec();
+    let give_up = b.create_block();
+    b.set_cold_block(give_up);
+    let [bad, odd, top, logged] = std::array::from_fn(|_| b.declare_var(types::I64));
+    let mut params = params.into_iter();
+    let mut next = || params.next().unwrap_or(IrValue::from_u32(0));
+    let frame = next();
+    let mut mem = [next(); LANES];
+    f.ad_mode.lanes().iter().for_each(|lane| mem[*lane] = next());
+    let len = next();
+    b.def_var(top, next());
+    let mut turned = frame;
+    let mut room = frame;
+    if f.has_room() {
+        turned = next();
+        b.def_var(logged, next());
+        room = next();
+    }
+    let rest: Vec<IrValue> = params.collect();
+    let mut e = FunctionEmitter {
+        shared,
+        f,
+        module,
+        b,
+        ad_mode: f.ad_mode,
+        variables: HashMap::new(),
+        bad,
+        odd,
+        top,
+        logged,
+        frame,
+        mem,
+        len,
+        turned,
+        room,
+        passed: HashMap::new(),
+        handed: HashMap::new(),
+        give_up,
+        after_loops: Vec::new(),
+        spilled: HashMap::new(),
+        nowhere: Vec::new(),
+        out: None,
+        regions,
+        signatures: HashMap::new(),
+    };
+    let before = e.enter(rest);
+    e.statements(&f.body);
+    e.exit(&before);
+    let noted = e.noted();
+    let noted = e.b.ins().uextend(types::I64, noted);
+    e.b.ins().return_(&[noted]);
+    e.b.switch_to_block(give_up);
+    let one = e.word(1);
+    e.b.ins().return_(&[one]);
+    e.b.seal_all_blocks();
+    e.b.finalize(config);
+}
+
+impl FunctionEmitter<'_, '_> {
+    /// What is done at the beginning; the values of parameters that are passed as copies.
+    fn enter(&mut self, params: Vec<IrValue>) -> HashMap<Local, IrValue> {
+        let mut before = HashMap::new();
+        if self.f.checks_stack {
+            let here = self.b.ins().get_stack_pointer(types::I64);
+            let limit = self.b.ins().load(types::I64, MemFlagsData::trusted(), self.frame, FRAME.limit);
+            let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, here, limit);
+            self.give_up_if(deep);
+        }
+        let zero = self.word(0);
+        for variable in [self.bad, self.odd] {
+            self.b.def_var(variable, zero);
+        }
+        for (n, info) in self.f.locals.iter().enumerate().filter(|(_, info)| info.scope == Scope::Function) {
+            self.clear(Local(n as u32), info.ty, self.f.ad_mode);
+        }
+        let mut params = params.into_iter();
+        for Param { local, passed } in &self.f.params {
+            let ty = self.f.local(*local).ty;
+            let Some(given) = params.next() else { return before };
+            match passed {
+                Passed::Address => {
+                    self.passed.insert((*local, VALUE), given);
+                    let value = self.b.ins().load(type_of(ty), MemFlagsData::trusted(), given, 0);
+                    self.set_local(VALUE, *local, value);
+                }
+                Passed::Value => self.set_local(VALUE, *local, given),
+                Passed::Copy(_) => {
+                    self.set_local(VALUE, *local, given);
+                    before.insert(*local, given);
+                }
+            }
+            if matches!(passed, Passed::Address)
+                && self.f.turns
+                && let Some(to) = params.next()
+            {
+                self.handed.insert(*local, to);
+            }
+            for &lane in self.f.lanes_of(ty) {
+                let Some(at) = params.next() else { return before };
+                self.passed.insert((*local, lane), at);
+                let of = type_in(lane, ty);
+                let zero = matches!(passed, Passed::Copy(_)) && !flows_forward(self.f.ad_mode, lane);
+                let value = if zero { self.zero(of) } else { self.b.ins().load(of, MemFlagsData::trusted(), at, 0) };
+                self.set_local(lane, *local, value);
+            }
+        }
+        before
+    }
+
+    /// What is done with parameters at the end.
+    fn exit(&mut self, before: &HashMap<Local, IrValue>) {
+        let f = self.f;
+        for Param { local, passed } in &f.params {
+            let ty = f.local(*local).ty;
+            let now = self.local(VALUE, *local);
+            match passed {
+                Passed::Address => self.write_passed(*local, VALUE, now),
+                Passed::Copy(_) => {
+                    if let Some(before) = before.get(local) {
+                        if ty == Ty::F {
+                            let rest = self.b.ins().fsub(now, *before);
+                            self.note_not_near_zero(rest);
+                        } else {
+                            let differs = self.b.ins().icmp(IntCC::NotEqual, now, *before);
+                            self.note(differs);
+                        }
+                    }
+                }
+                Passed::Value => {}
+            }
+            for &lane in f.lanes_of(ty) {
+                match passed {
+                    Passed::Address | Passed::Value => {
+                        let now = self.local(lane, *local);
+                        self.write_passed(*local, lane, now);
+                    }
+                    Passed::Copy(sums) => {
+                        for (_, sum) in sums.iter().filter(|(of, _)| *of == lane) {
+                            self.block(sum, None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A word that is a constant.
+    pub(super) fn word(&mut self, k: u64) -> IrValue {
+        self.b.ins().iconst(types::I64, k.cast_signed())
+    }
+
+    /// What is zero.
+    pub(super) fn zero(&mut self, ty: Type) -> IrValue {
+        if ty == types::F64 { self.b.ins().f64const(0.0) } else { self.b.ins().iconst(ty, 0) }
+    }
+
+    /// Sets the words of a local variable to zero, in all lanes of an AD mode.
+    pub(super) fn clear(&mut self, local: Local, ty: Ty, ad_mode: AdMode) {
+        for &lane in std::iter::once(&VALUE).chain(lanes_of(ad_mode, ty)) {
+            let zero = self.zero(type_in(lane, ty));
+            self.set_local(lane, local, zero);
+        }
+    }
+
+    /// The lanes beside values in which a word of a type has words.
+    pub(super) fn lanes_of(&self, ty: Ty) -> &'static [usize] {
+        lanes_of(self.ad_mode, ty)
+    }
+
+    fn variable(&mut self, lane: usize, local: Local) -> Variable {
+        let ty = type_in(lane, self.f.local(local).ty);
+        let b = &mut self.b;
+        *self.variables.entry((local, lane)).or_insert_with(|| b.declare_var(ty))
+    }
+
+    /// A local variable's word in a lane.
+    pub(super) fn local(&mut self, lane: usize, local: Local) -> IrValue {
+        let variable = self.variable(lane, local);
+        self.b.use_var(variable)
+    }
+
+    pub(super) fn set_local(&mut self, lane: usize, local: Local, value: IrValue) {
+        let variable = self.variable(lane, local);
+        self.b.def_var(variable, value);
+    }
+
+    fn flags(&self, region: usize) -> MemFlagsData {
+        MemFlagsData::trusted().with_alias_region(Some(self.regions[region]))
+    }
+
+    /// An address, in words.
+    pub(super) fn address(&mut self, at: Address) -> IrValue {
+        let mut sum = None;
+        for local in at.locals.into_iter().flatten() {
+            let value = self.local(VALUE, local);
+            sum = Some(match sum {
+                None => value,
+                Some(sum) => self.b.ins().iadd(sum, value),
+            });
+        }
+        match sum {
+            None => self.word(at.offset.cast_unsigned()),
+            Some(sum) if at.offset == 0 => sum,
+            Some(sum) => self.b.ins().iadd_imm_s(sum, at.offset),
+        }
+    }
+
+    /// The address of a word, behind that of the first, and an offset, in bytes.
+    fn pointer(&mut self, base: IrValue, at: Address) -> (IrValue, i32) {
+        let bytes = at.offset.checked_mul(8).and_then(|bytes| i32::try_from(bytes).ok());
+        let (rest, bytes) = match bytes {
+            Some(bytes) => (Address { offset: 0, ..at }, bytes),
+            None => (at, 0),
+        };
+        if rest == (Address { locals: [None; 2], offset: 0 }) {
+            return (base, bytes);
+        }
+        let words = self.address(rest);
+        let words = self.b.ins().ishl_imm_u(words, 3);
+        (self.b.ins().iadd(base, words), bytes)
+    }
+
+    /// The address of a word of memory in a lane, or of the words between the halves of a run, in bytes.
+    pub(super) fn pointer_to(&mut self, base: IrValue, at: Address) -> IrValue {
+        let (pointer, offset) = self.pointer(base, at);
+        if offset == 0 { pointer } else { self.b.ins().iadd_imm_s(pointer, i64::from(offset)) }
+    }
+
+    /// Where a lane of memory begins.
+    pub(super) fn memory(&self, lane: usize) -> IrValue {
+        self.mem[lane]
+    }
+
+    /// How a word has its place in code.
+    pub(super) fn word_type(&self, Word { place, ty, lane }: Word) -> Type {
+        match place {
+            Place::Log(_) => types::F64,
+            Place::Local(_) | Place::Memory(_) => type_in(lane, self.f.ty(place, ty)),
+        }
+    }
+
+    /// Reads a word.
+    pub(super) fn read(&mut self, word: Word) -> IrValue {
+        let ty = self.word_type(word);
+        match word.place {
+            Place::Local(local) => self.local(word.lane, local),
+            Place::Memory(at) => {
+                let (pointer, offset) = self.pointer(self.mem[word.lane], at);
+                let flags = self.flags(word.lane);
+                self.b.ins().load(ty, flags, pointer, offset)
+            }
+            Place::Log(at) => {
+                let (pointer, offset) = self.pointer(self.turned, at);
+                let flags = self.flags(TURNED);
+                self.b.ins().load(ty, flags, pointer, offset)
+            }
+        }
+    }
+
+    /// Writes a word, from a value of its type.
+    pub(super) fn write(&mut self, word: Word, value: IrValue) {
+        match word.place {
+            Place::Local(local) => self.set_local(word.lane, local, value),
+            Place::Memory(at) => {
+                let (pointer, offset) = self.pointer(self.mem[word.lane], at);
+                let flags = self.flags(word.lane);
+                self.b.ins().store(flags, value, pointer, offset);
+            }
+            Place::Log(at) => {
+                let (pointer, offset) = self.pointer(self.turned, at);
+                let flags = self.flags(TURNED);
+                self.b.ins().store(flags, value, pointer, offset);
+            }
+        }
+    }
+
+    /// An integer.
+    pub(super) fn integer(&mut self, value: Value) -> IrValue {
+        match value {
+            Value::Const(k) => self.word(k),
+            Value::Place(place) => {
+                let word = Word { place, ty: Ty::Int, lane: VALUE };
+                let value = self.read(word);
+                self.bits(value)
+            }
+        }
+    }
+
+    /// The bits of a word.
+    pub(super) fn bits(&mut self, value: IrValue) -> IrValue {
+        match self.b.func.dfg.value_type(value) {
+            types::F64 => self.b.ins().bitcast(types::I64, MemFlagsData::new(), value),
+            _ => value,
+        }
+    }
+
+    /// Whether an operand of a block has a word in a lane.
+    pub(super) fn has_lane(&self, slot: Slot, lane: usize) -> bool {
+        lane == VALUE
+            || match slot {
+                Slot::Place(place, ty) => self.lanes_of(self.f.ty(place, ty)).contains(&lane),
+                Slot::Word(_) | Slot::Passed(..) => false,
+            }
+    }
+
+    /// How an operand's word has its place in code.
+    pub(super) fn slot_type(&self, slot: Slot, lane: usize) -> Type {
+        match slot {
+            Slot::Place(place, ty) => self.word_type(Word { place, ty, lane }),
+            Slot::Word(word) => self.word_type(word),
+            Slot::Passed(local, of) => type_in(of, self.f.local(local).ty),
+        }
+    }
+
+    /// Reads an operand's word in a lane that it has.
+    pub(super) fn read_slot(&mut self, slot: Slot, lane: usize) -> IrValue {
+        match slot {
+            Slot::Place(place, ty) => self.read(Word { place, ty, lane }),
+            Slot::Word(word) => self.read(word),
+            Slot::Passed(local, of) => {
+                let (ty, at) = (self.slot_type(slot, lane), self.passed_at(local, of));
+                self.b.ins().load(ty, MemFlagsData::trusted(), at, 0)
+            }
+        }
+    }
+
+    /// Writes an operand's word in a lane that it has.
+    pub(super) fn write_slot(&mut self, slot: Slot, lane: usize, value: IrValue) {
+        match slot {
+            Slot::Place(place, ty) => self.write(Word { place, ty, lane }, value),
+            Slot::Word(word) => self.write(word, value),
+            Slot::Passed(local, of) => self.write_passed(local, of, value),
+        }
+    }
+
+    fn passed_at(&self, local: Local, lane: usize) -> IrValue {
+        self.passed.get(&(local, lane)).copied().unwrap_or(self.frame)
+    }
+
+    fn write_passed(&mut self, local: Local, lane: usize, value: IrValue) {
+        let at = self.passed_at(local, lane);
+        self.b.ins().store(MemFlagsData::trusted(), value, at, 0);
+    }
+
+    /// Where a local variable's word is while others have its address.
+    pub(super) fn spill(&mut self, local: Local, lane: usize) -> StackSlot {
+        let slot = match self.spilled.get(&(local, lane)) {
+            Some(slot) => *slot,
+            None => {
+                let slot = self.slot(8);
+                self.spilled.insert((local, lane), slot);
+                slot
+            }
+        };
+        let value = self.local(lane, local);
+        self.b.ins().stack_store(types::I64, value, slot, 0);
+        slot
+    }
+
+    /// The `n`-th word that nobody reads.
+    pub(super) fn nowhere(&mut self, n: usize) -> StackSlot {
+        while self.nowhere.len() <= n {
+            let slot = self.slot(8);
+            self.nowhere.push(slot);
+        }
+        self.nowhere[n]
+    }
+
+    /// A place on the host's stack, of so many bytes.
+    pub(super) fn slot(&mut self, bytes: u32) -> StackSlot {
+        self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3))
+    }
+
+    /// Where kernels write their results.
+    pub(super) fn out(&mut self) -> StackSlot {
+        match self.out {
+            Some(slot) => slot,
+            None => {
+                let slot = self.slot(16);
+                *self.out.insert(slot)
+            }
+        }
+    }
+
+    /// Gives up if a condition holds, which is seldom.
+    pub(super) fn give_up_if(&mut self, condition: IrValue) {
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, self.give_up, &[], on, &[]);
+        self.go_on(on);
+    }
+
+    /// Gives up unless a condition holds.
+    pub(super) fn give_up_unless(&mut self, condition: IrValue) {
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, on, &[], self.give_up, &[]);
+        self.go_on(on);
+    }
+
+    /// Gives up if a condition holds, and goes to a block otherwise.
+    pub(super) fn give_up_to(&mut self, condition: IrValue, on: Block) {
+        self.b.ins().brif(condition, self.give_up, &[], on, &[]);
+    }
+
+    /// Gives up.
+    pub(super) fn give_up(&mut self) {
+        self.b.ins().jump(self.give_up, &[]);
+    }
+
+    /// Writes a value to an address.
+    pub(super) fn store(&mut self, value: IrValue, to: IrValue) {
+        self.b.ins().store(MemFlagsData::trusted(), value, to, 0);
+    }
+
+    /// Whether somebody asks where the run is. It is read anew each time.
+    pub(super) fn load_asked(&mut self, watch: IrValue) -> IrValue {
+        self.b.ins().atomic_load(types::I64, MemFlagsData::trusted(), watch)
+    }
+
+    /// Goes on in a block to which nothing leads any more.
+    pub(super) fn go_on(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        self.b.seal_block(block);
+    }
+
+    /// Notes that a condition holds.
+    pub(super) fn note(&mut self, condition: IrValue) {
+        let condition = match self.b.func.dfg.value_type(condition) {
+            types::I64 => condition,
+            _ => self.b.ins().uextend(types::I64, condition),
+        };
+        let bad = self.b.use_var(self.bad);
+        let bad = self.b.ins().bor(bad, condition);
+        self.b.def_var(self.bad, bad);
+    }
+
+    /// Notes that a word is negative.
+    fn note_negative(&mut self, word: IrValue) {
+        let odd = self.b.use_var(self.odd);
+        let odd = self.b.ins().bor(odd, word);
+        self.b.def_var(self.odd, odd);
+    }
+
+    /// Notes that a double is not finite: where its exponent is all ones, one more carries into the sign.
+    pub(super) fn note_not_finite(&mut self, x: IrValue) {
+        let bits = self.bits(x);
+        let exponent = self.word(0x7ff0_0000_0000_0000);
+        let exponent = self.b.ins().band(bits, exponent);
+        let one = self.word(0x0010_0000_0000_0000);
+        let word = self.b.ins().iadd(exponent, one);
+        self.note_negative(word);
+    }
+
+    /// Notes that the magnitude of a double is above that of these bits, or that it is no number: without signs, doubles are in the order of their bits.
+    pub(super) fn note_beyond(&mut self, x: IrValue, limit: IrValue) {
+        let bits = self.bits(x);
+        let all = self.word(u64::MAX >> 1);
+        let magnitude = self.b.ins().band(bits, all);
+        let word = self.b.ins().isub(limit, magnitude);
+        self.note_negative(word);
+    }
+
+    /// Notes that a double is to be zero and is not close to it.
+    pub(super) fn note_not_near_zero(&mut self, x: IrValue) {
+        let limit = self.word(loops::NEAR_ZERO.to_bits());
+        self.note_beyond(x, limit);
+    }
+
+    /// Whether something has been noted.
+    pub(super) fn noted(&mut self) -> IrValue {
+        let (bad, odd) = (self.b.use_var(self.bad), self.b.use_var(self.odd));
+        let bad = self.b.ins().icmp_imm_s(IntCC::NotEqual, bad, 0);
+        let odd = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, odd, 0);
+        self.b.ins().bor(bad, odd)
+    }
+
+    /// Calls a function of the host at an address, which returns a word.
+    pub(super) fn call_at(&mut self, address: usize, arguments: &[IrValue]) -> IrValue {
+        let convention = self.shared.convention;
+        let b = &mut self.b;
+        let signature = *self
+            .signatures
+            .entry(arguments.len())
+            .or_insert_with(|| b.import_signature(signature(convention, vec![types::I64; arguments.len()])));
+        let address = self.word(address as u64);
+        let call = self.b.ins().call_indirect(signature, address, arguments);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Calls a helper.
+    pub(super) fn help(&mut self, helper: Helper, arguments: &[IrValue]) -> IrValue {
+        debug_assert_eq!(helper.words, arguments.len());
+        self.call_at(helper.address, arguments)
+    }
+
+    /// Calls a function of the program.
+    pub(super) fn call_function(&mut self, function: loops::FunctionId, arguments: &[IrValue]) -> IrValue {
+        let callee = self.module.declare_func_in_func(self.shared.functions[function.0 as usize], self.b.func);
+        let call = self.b.ins().call(callee, arguments);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Where the run tells where it is.
+    pub(super) fn watch(&mut self) -> IrValue {
+        let flags = MemFlagsData::trusted().with_readonly().with_can_move();
+        self.b.ins().load(types::I64, flags, self.frame, FRAME.watch)
+    }
+}

@@ -1,0 +1,95 @@
+//! What compiled code calls.
+
+use pendula_codegen::{loops, whole};
+
+/// A function, and how many words it is given. All return a word.
+#[derive(Clone, Copy)]
+pub(super) struct Helper {
+    pub(super) address: usize,
+    pub(super) words: usize,
+}
+
+/// `clear(at, n)`: sets words to zero.
+pub(super) const CLEAR: fn() -> Helper =
+    || Helper { address: clear as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
+/// `copy(to, from, n)`: copies words.
+pub(super) const COPY: fn() -> Helper =
+    || Helper { address: copy as unsafe extern "C" fn(_, _, _) -> _ as usize, words: 3 };
+/// `end_doubles(at, n)`: sets doubles to zero; not zero if one of them is not close to it.
+pub(super) const END_DOUBLES: fn() -> Helper =
+    || Helper { address: end_doubles as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
+/// `any(at, n)`: not zero if a word is not.
+pub(super) const ANY: fn() -> Helper = || Helper { address: any as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
+/// `not_finite(at, n)`: not zero if one of these doubles is not finite.
+pub(super) const NOT_FINITE: fn() -> Helper =
+    || Helper { address: not_finite as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
+/// `leaves(first, span, step, turns, len)`: not zero if addresses leave the memory.
+pub(super) const LEAVES: fn() -> Helper =
+    || Helper { address: leaves as extern "C" fn(_, _, _, _, _) -> _ as usize, words: 5 };
+/// `uneven(first, last, step)`: not zero if a loop does not end at its last turn, or close to where integers end.
+pub(super) const UNEVEN: fn() -> Helper =
+    || Helper { address: uneven as extern "C" fn(_, _, _) -> _ as usize, words: 3 };
+/// `tell(watch, mark, first, at, last, step)`: answers where a run is; not zero if the run is to give up.
+pub(super) const TELL: fn() -> Helper =
+    || Helper { address: whole::tell as unsafe extern "C" fn(_, _, _, _, _, _) -> _ as usize, words: 6 };
+
+/// # Safety
+/// There are `n` words, which nothing else accesses.
+unsafe extern "C" fn clear(at: *mut u64, n: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { at.write_bytes(0, n as usize) };
+    0
+}
+
+/// # Safety
+/// There are `n` words at both places, which do not overlap.
+unsafe extern "C" fn copy(to: *mut u64, from: *const u64, n: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { to.copy_from_nonoverlapping(from, n as usize) };
+    0
+}
+
+/// # Safety
+/// There are `n` words, which nothing else accesses.
+unsafe extern "C" fn end_doubles(at: *mut u64, n: u64) -> u64 {
+    // SAFETY: as above.
+    let words = unsafe { std::slice::from_raw_parts_mut(at, n as usize) };
+    // What is no number is not close to zero.
+    let is_rest = |word: &u64| f64::from_bits(*word).abs() <= loops::NEAR_ZERO;
+    let odd = !words.iter().all(is_rest);
+    words.fill(0);
+    u64::from(odd)
+}
+
+/// # Safety
+/// There are `n` words.
+unsafe extern "C" fn any(at: *const u64, n: u64) -> u64 {
+    // SAFETY: as above.
+    let words = unsafe { std::slice::from_raw_parts(at, n as usize) };
+    u64::from(words.iter().any(|word| *word != 0))
+}
+
+/// # Safety
+/// There are `n` words.
+unsafe extern "C" fn not_finite(at: *const u64, n: u64) -> u64 {
+    // SAFETY: as above.
+    let words = unsafe { std::slice::from_raw_parts(at, n as usize) };
+    u64::from(!words.iter().all(|word| f64::from_bits(*word).is_finite()))
+}
+
+extern "C" fn leaves(first: u64, span: u64, step: i64, turns: u64, len: u64) -> u64 {
+    let is_outside = |at: u64| at >= len || span >= len - at;
+    if is_outside(first) {
+        return 1;
+    }
+    let last = || step.checked_mul(i64::try_from(turns.wrapping_sub(1)).ok()?)?.checked_add(first.cast_signed());
+    u64::from(step != 0 && (turns > len || last().is_none_or(|last| is_outside(last.cast_unsigned()))))
+}
+
+extern "C" fn uneven(first: i64, last: i64, step: i64) -> u64 {
+    let (Some(way), Some(_)) = (last.checked_sub(first), last.checked_add(step)) else { return 1 };
+    if step == 0 {
+        return 1;
+    }
+    u64::from(way != 0 && (way < 0) == (step < 0) && way.wrapping_rem(step) != 0)
+}
