@@ -260,7 +260,8 @@ impl Shared {
             return Err(NativeError::Cranelift(pendula_vm::WholeCodeError::Vectors));
         }
         let settings = c::Settings { fast: false, certify: LEVELS[level], switches: self.switches };
-        let (program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
+        let (mut program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
+        pendula_codegen::loops::jam_loops(&mut program);
         let code = pendula_vm::compile_whole(&program).map_err(NativeError::Cranelift)?;
         Ok(Attempt::new(code, WholeBy::Cranelift, &facts, level, &self.source.files))
     }

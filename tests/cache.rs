@@ -374,7 +374,11 @@ fn gradient_words_that_nobody_asks_for_stop_no_run_that_waits_for_code() {
         let (code, out, err) = run(&["--wrt", "x"]);
         assert_eq!((code, out), expected, "{turn}: {err}");
     }
-    for more in [&["--wrt", "x", "--no-cc"][..], &["--wrt", "x", "--engine", "interp"], &[]] {
+    if cfg!(feature = "jit") {
+        let (code, out, err) = run(&["--wrt", "x", "--no-cc"]);
+        assert_eq!((code, out), expected, "without a C compiler: {err}");
+    }
+    for more in [&["--wrt", "x", "--engine", "interp"][..], &["--wrt", "x", "--engine", "jit"], &[]] {
         let (code, _, err) = run(more);
         assert!(code == Some(1) && err.contains("error[P0113]"), "{more:?}: {err}");
     }

@@ -21,6 +21,14 @@ use super::whole::program;
 struct Late {
     code: Arc<NativeProgram>,
     left: AtomicUsize,
+    /// How many runs by it are left for better code before one ends.
+    again: AtomicUsize,
+}
+
+impl Late {
+    fn new(code: &Arc<NativeProgram>, left: usize, again: usize) -> Arc<Late> {
+        Arc::new(Late { code: code.clone(), left: AtomicUsize::new(left), again: AtomicUsize::new(again) })
+    }
 }
 
 impl WholeProgram for Late {
@@ -73,7 +81,9 @@ impl WholeProgram for Late {
         top: usize,
         midpoint: &mut [u64],
     ) -> WholeEnd {
-        self.code.run(kind, attempt, memory, lanes, top, midpoint)
+        let end = self.code.run(kind, attempt, memory, lanes, top, midpoint);
+        let again = self.again.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |again| again.checked_sub(1));
+        if again.is_ok() { WholeEnd::Again } else { end }
     }
 }
 
@@ -131,7 +141,7 @@ fn a_run_that_begins_again_ends_the_same() {
     let mut expected = None;
     // Without code, with code that comes after so many looks, and with code that is there.
     for (looks, parts) in [(1000, false), (1000, true), (1, false), (1, true), (2, true), (6, true), (0, false)] {
-        program.set_whole(Arc::new(Late { code: code.clone(), left: AtomicUsize::new(looks) }));
+        program.set_whole(Late::new(&code, looks, 0));
         let mut m = machine(&program);
         let mut states = Vec::new();
         let go = |m: &mut Machine<'_>| if parts { in_parts(m) } else { m.run(None) };
@@ -159,7 +169,7 @@ fn a_gradient_that_begins_again_is_the_same() {
     let code = code.expect("C");
     let mut expected = None;
     for looks in [1000, 1, 2, 5, 9, 12, 15, 18, 0] {
-        program.set_whole(Arc::new(Late { code: code.clone(), left: AtomicUsize::new(looks) }));
+        program.set_whole(Late::new(&code, looks, 0));
         let mut m = machine(&program);
         let loss = Variable { cell: Cell::Word(0), ty: Ty::F };
         let (mut legs, seed) = (0, one(m.env(), Ty::F));
@@ -179,6 +189,73 @@ fn a_gradient_that_begins_again_is_the_same() {
     }
 }
 
+/// A run by code that is left for better code begins with what it began with.
+#[test]
+fn runs_that_are_left_begin_again() {
+    let (mut program, code) = program("swing", SWING, &call(ARGS), Rounding::Strict);
+    let code = code.expect("C");
+    let mut expected = None;
+    for again in [0, 1, 3] {
+        program.set_whole(Late::new(&code, 0, again));
+        let mut m = machine(&program);
+        let mut states = Vec::new();
+        for direction in [Direction::Forward, Direction::Backward] {
+            m.begin(direction);
+            assert_eq!(m.run(None), Outcome::Finished);
+            states.push(state(&m));
+        }
+        program.set_whole(Late::new(&code, 0, again));
+        let mut m = machine(&program);
+        assert!(m.run_forward_and_back(&[(0, 1f64.to_bits())]));
+        let carried: Vec<u64> = (0..8).map(|at| m.lane_word(GRADIENT, at)).collect();
+        let found = (states, state(&m), carried, m.engine_counts());
+        assert_eq!(*expected.get_or_insert_with(|| found.clone()), found, "left {again} times");
+    }
+}
+
+/// Code by Cranelift can be left in any turn of an outer loop, by name, and only where it is asked to be.
+#[test]
+#[cfg(feature = "jit")]
+fn code_by_cranelift_is_left_for_better_code() {
+    use pendula::compiler::c::{Certify, Mode, Settings, form};
+    use pendula::compiler::compile::{Options, compile, for_c};
+    use pendula_codegen::whole::{End, leave, runs};
+
+    let source = "@i function f!(y!::Int, n::Int)
+    for i = 1:n
+        for k = 1:1000
+            y! ⊻= i + k
+        end
+    end
+end
+";
+    let end_of = |turns: &str, others_are_left: bool| {
+        let Call { arguments, .. } = call(&format!("0,{turns}"));
+        let compiled = compile("f.nil", source.to_string(), &Options { arguments, ..Options::default() });
+        let ir = for_c(compiled.source.expect("a program"), compiled.switches);
+        let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
+        let settings = Settings { fast: false, certify: Certify::Everything, switches: compiled.switches };
+        let (form, _) = form(&ir, &compiled.arguments, &modes, settings).expect("a loop form");
+        let code = pendula::vm::compile_whole(&form).expect("code");
+        let module = compiled.module.expect("a module");
+        let mut memory: Vec<u64> = module.data.iter().chain([0; 1000]).collect();
+        let top = module.data.len();
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| code.run(&mut memory, [&mut [], &mut [], &mut []], top, &mut []));
+            while !run.is_finished() {
+                if runs(code.id()) {
+                    leave(if others_are_left { code.id() + 1 } else { code.id() });
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            run.join().expect("no panic")
+        })
+    };
+    // Years.
+    assert_eq!(end_of("1000000000000000", false), End::Left);
+    assert_eq!(end_of("20000", true), End::Reached);
+}
+
 /// Where the code gives up, the run begins again with the engine, and stops where it would have.
 #[test]
 fn a_run_that_traps_traps_the_same() {
@@ -187,7 +264,7 @@ fn a_run_that_traps_traps_the_same() {
     let code = code.expect("C");
     let mut expected = None;
     for looks in [1000, 1, 3] {
-        program.set_whole(Arc::new(Late { code: code.clone(), left: AtomicUsize::new(looks) }));
+        program.set_whole(Late::new(&code, looks, 0));
         let mut m = machine(&program);
         let outcome = in_parts(&mut m);
         assert!(matches!(outcome, Outcome::Trap(_)), "{outcome:?}");
@@ -203,7 +280,7 @@ fn a_run_that_is_changed_goes_on() {
     let code = code.expect("C");
     let mut expected = None;
     for looks in [1000, 4] {
-        program.set_whole(Arc::new(Late { code: code.clone(), left: AtomicUsize::new(looks) }));
+        program.set_whole(Late::new(&code, looks, 0));
         let mut m = machine(&program);
         assert_eq!(m.run_part(150_000), Outcome::Limit);
         m.set_lane_word(0, 0, 0.5f64.to_bits());

@@ -1,15 +1,16 @@
 //! Emits loops that count, with what is checked before them.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, StackSlot, Value as IrValue, types};
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value as IrValue, types};
 use pendula_codegen::loops::{
-    BLOCK, Blocks, Bound, Check, Count, Kept, Local, Scope, Step, Sum, TURNS, Value, Word, is_short,
+    Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Local, Scope, Step, Stmt, Sum, TURNS, Turns, Value, Word,
+    is_short,
 };
 use pendula_isa::adjoint::VALUE;
 
 use super::super::clif::int_condition;
 use super::function::FunctionEmitter;
-use super::helpers::{LEAVES, UNEVEN};
+use super::helpers::{APART, LEAVES, UNEVEN};
 
 /// The bounds of a loop, as they are before it.
 #[derive(Clone, Copy)]
@@ -65,9 +66,11 @@ impl FunctionEmitter<'_, '_> {
             self.b.ins().brif(flows, inside, &[], around, &[]);
             self.go_on(inside);
         }
-        match &count.blocks {
-            Some(blocks) => self.blocks(count, blocks, range),
-            None => self.turns(count, range),
+        self.one_by_one(count, range, around);
+        match (&count.blocks, &count.jammed) {
+            (Some(blocks), _) => self.blocks(count, blocks, range),
+            (None, Some(jammed)) => self.jammed(count, jammed, range),
+            (None, None) => self.turns(count, &count.body, range),
         }
         self.b.ins().jump(around, &[]);
         self.go_on(around);
@@ -169,36 +172,127 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
+    /// Where a loop makes turns of the one around it at once, and something flows to some of these, but not to all: makes those one by one, and
+    /// goes to a block.
+    fn one_by_one(&mut self, count: &Count, range: Range, around: Block) {
+        let (mut each, mut all) = (Vec::new(), None);
+        for (words, body) in &count.one_by_one {
+            let Some(flows) = self.flows(words) else { continue };
+            each.push((flows, body));
+            all = Some(match all {
+                None => self.truth_word(flows),
+                Some(all) => {
+                    let flows = self.truth_word(flows);
+                    self.b.ins().band(all, flows)
+                }
+            });
+        }
+        let Some(all) = all else { return };
+        let (at_once, alone) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(all, at_once, &[], alone, &[]);
+        self.go_on(alone);
+        for (flows, body) in each {
+            let (inside, next) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(flows, inside, &[], next, &[]);
+            self.go_on(inside);
+            self.turns(count, body, range);
+            self.b.ins().jump(next, &[]);
+            self.go_on(next);
+        }
+        self.b.ins().jump(around, &[]);
+        self.go_on(at_once);
+    }
+
+    /// Several turns at once as long as there are so many, if that may be, and then the others.
+    fn jammed(&mut self, count: &Count, jammed: &Jammed, range: Range) {
+        let LoopStep::Const(step) = range.step else { return };
+        let further = jammed.vars.len().cast_signed() as i64 * step;
+        let at = self.b.declare_var(types::I64);
+        self.b.def_var(at, range.from);
+        let (head, body, rest) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        for apart in &jammed.apart {
+            let apart = self.apart(apart, jammed.vars.len());
+            let on = self.b.create_block();
+            self.b.ins().brif(apart, on, &[], rest, &[]);
+            self.go_on(on);
+        }
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let now = self.b.use_var(at);
+        let goes_on = self.goes_on(now, range);
+        let left = if step < 0 { self.b.ins().isub(now, range.to) } else { self.b.ins().isub(range.to, now) };
+        let further_off = further.unsigned_abs().cast_signed();
+        let enough = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, further_off);
+        let runs = self.b.ins().band(goes_on, enough);
+        self.b.ins().brif(runs, body, &[], rest, &[]);
+        self.go_on(body);
+        self.set_local(VALUE, count.var, now);
+        self.watch_turn(count, range);
+        for (var, n) in jammed.vars.iter().zip(1..) {
+            let value = self.b.ins().iadd_imm_s(now, n * step);
+            self.set_local(VALUE, *var, value);
+        }
+        self.statements(&jammed.body);
+        let next = self.b.ins().iadd_imm_s(now, further + step);
+        self.b.def_var(at, next);
+        self.b.ins().jump(head, &[]);
+        self.b.seal_block(head);
+        self.go_on(rest);
+        let from = self.b.use_var(at);
+        self.turns_from(count, &count.body, from, range);
+    }
+
+    /// Whether words of different turns are apart.
+    fn apart(&mut self, apart: &Apart, further: usize) -> IrValue {
+        let turns = match apart.of {
+            Turns::Within(first, last) => {
+                let (first, last) = (self.integer(first), self.integer(last));
+                self.b.ins().isub(last, first)
+            }
+            Turns::AtOnce => self.word(further as u64),
+        };
+        let (by, step) = (self.word(apart.by.cast_unsigned()), self.sum(&apart.step));
+        self.help(APART(), &[turns, by, step])
+    }
+
+    /// Tells in which turn a loop with a mark is, if it is asked.
+    fn watch_turn(&mut self, count: &Count, range: Range) {
+        let Some(mark) = count.mark else { return };
+        let at = self.local(VALUE, count.var);
+        let step = match range.step {
+            LoopStep::Const(k) => self.word(k.cast_unsigned()),
+            LoopStep::Kept(by) => by,
+        };
+        let values = [range.from, at, range.to, step];
+        match range.step {
+            LoopStep::Const(1 | -1) if count.body.iter().all(is_short) => {
+                let rest = self.b.ins().band_imm_u(at, (TURNS - 1).cast_signed());
+                let (ask, on) = (self.b.create_block(), self.b.create_block());
+                self.b.ins().brif(rest, on, &[], ask, &[]);
+                self.b.set_cold_block(ask);
+                self.go_on(ask);
+                self.poll(mark, values);
+                self.b.ins().jump(on, &[]);
+                self.go_on(on);
+            }
+            LoopStep::Const(_) | LoopStep::Kept(_) => self.poll(mark, values),
+        }
+    }
+
     /// The loop itself.
-    fn turns(&mut self, count: &Count, range: Range) {
+    fn turns(&mut self, count: &Count, body: &[Stmt], range: Range) {
+        self.turns_from(count, body, range.from, range);
+    }
+
+    /// The loop from some turn on.
+    fn turns_from(&mut self, count: &Count, body: &[Stmt], from: IrValue, range: Range) {
         let (head, after) = (self.b.create_block(), self.b.create_block());
-        self.set_local(VALUE, count.var, range.from);
-        let runs = self.goes_on(range.from, range);
+        self.set_local(VALUE, count.var, from);
+        let runs = self.goes_on(from, range);
         self.b.ins().brif(runs, head, &[], after, &[]);
         self.b.switch_to_block(head);
-        if let Some(mark) = count.mark {
-            let at = self.local(VALUE, count.var);
-            let step = match range.step {
-                LoopStep::Const(k) => self.word(k.cast_unsigned()),
-                LoopStep::Kept(by) => by,
-            };
-            let is_short = count.body.iter().all(is_short);
-            let values = [range.from, at, range.to, step];
-            match range.step {
-                LoopStep::Const(1 | -1) if is_short => {
-                    let rest = self.b.ins().band_imm_u(at, (TURNS - 1).cast_signed());
-                    let (ask, on) = (self.b.create_block(), self.b.create_block());
-                    self.b.ins().brif(rest, on, &[], ask, &[]);
-                    self.b.set_cold_block(ask);
-                    self.go_on(ask);
-                    self.poll(mark, values);
-                    self.b.ins().jump(on, &[]);
-                    self.go_on(on);
-                }
-                LoopStep::Const(_) | LoopStep::Kept(_) => self.poll(mark, values),
-            }
-        }
-        self.statements(&count.body);
+        self.watch_turn(count, range);
+        self.statements(body);
         let at = self.local(VALUE, count.var);
         let next = self.next_turn(at, range.step);
         self.set_local(VALUE, count.var, next);

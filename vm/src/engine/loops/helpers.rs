@@ -29,6 +29,8 @@ pub(super) const LEAVES: fn() -> Helper =
 /// `uneven(first, last, step)`: not zero if a loop does not end at its last turn, or close to where integers end.
 pub(super) const UNEVEN: fn() -> Helper =
     || Helper { address: uneven as extern "C" fn(_, _, _) -> _ as usize, words: 3 };
+/// `apart(further, by, step)`: not zero if one loop as a whole goes on less far, by `by` a turn, than another in a single step.
+pub(super) const APART: fn() -> Helper = || Helper { address: apart as extern "C" fn(_, _, _) -> _ as usize, words: 3 };
 /// `tell(watch, mark, first, at, last, step)`: answers where a run is; not zero if the run is to give up.
 pub(super) const TELL: fn() -> Helper =
     || Helper { address: whole::tell as unsafe extern "C" fn(_, _, _, _, _, _) -> _ as usize, words: 6 };
@@ -92,4 +94,8 @@ extern "C" fn uneven(first: i64, last: i64, step: i64) -> u64 {
         return 1;
     }
     u64::from(way != 0 && (way < 0) == (step < 0) && way.wrapping_rem(step) != 0)
+}
+
+extern "C" fn apart(further: i64, by: i64, step: i64) -> u64 {
+    u64::from((i128::from(further) * i128::from(by)).abs() < i128::from(step).abs())
 }

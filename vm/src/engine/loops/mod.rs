@@ -67,7 +67,7 @@ struct Shared<'p> {
     convention: CallConv,
 }
 
-/// Compiles a program; its first entry is the one that is run. The program must have neither turns side by side nor strips.
+/// Compiles a program; its first entry is the one that is run. It makes no strips of turns.
 ///
 /// # Errors
 /// Cranelift does not support the host, or the program.

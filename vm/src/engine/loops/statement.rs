@@ -196,7 +196,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// 1 if a condition holds, and else 0.
-    fn truth_word(&mut self, condition: IrValue) -> IrValue {
+    pub(super) fn truth_word(&mut self, condition: IrValue) -> IrValue {
         let truth = match self.b.func.dfg.value_type(condition) {
             types::I64 => self.b.ins().icmp_imm_s(IntCC::NotEqual, condition, 0),
             _ => condition,
