@@ -1,6 +1,6 @@
 //! What statements do to local variables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Address, Argument, Block, Bound, Check, Count, Local, Place, Slot, Stmt, Test, Value, Word};
 use crate::ops::Op;
@@ -80,6 +80,13 @@ pub(super) fn mention(s: &Stmt, out: &mut Events) -> Option<()> {
         _ => return None,
     }
     Some(())
+}
+
+/// The local variables that statements change; `None` if some statements are not looked at.
+pub fn changed_in(statements: &[Stmt]) -> Option<HashSet<Local>> {
+    let mut events = Events::new();
+    statements.iter().try_for_each(|s| mention(s, &mut events))?;
+    Some(events.into_iter().filter(|(_, begins, writes)| *begins || *writes).map(|(local, ..)| local).collect())
 }
 
 pub(super) fn mention_count(count: &Count, out: &mut Events) -> Option<()> {

@@ -1,10 +1,12 @@
 //! Emits blocks of operations.
 
+use std::collections::HashMap;
+
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block as IrBlock, BlockArg, InstBuilder, MemFlagsData, Type, Value as IrValue, types};
 use pendula_codegen::emit::{Emit, emit};
 use pendula_codegen::kernel::pack;
-use pendula_codegen::loops::{Block, Slot};
+use pendula_codegen::loops::{Block, Local, Place, Slot, Stmt, Word, changed_in};
 use pendula_codegen::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::kernels::Faults;
 use pendula_isa::num::float;
@@ -46,16 +48,7 @@ struct BlockEmitter<'b, 'e, 'a, 'f> {
 impl FunctionEmitter<'_, '_> {
     /// Emits a block; gives the value `result`, which is true if it is not zero, if one is asked for.
     pub(super) fn block(&mut self, block: &Block, result: Option<ValueId>) -> Option<IrValue> {
-        let count = block.ops.len();
-        let mut e = BlockEmitter {
-            f: self,
-            block,
-            uses: vec![0; count],
-            views: vec![View::default(); count],
-            written: vec![false; count],
-            inside: Vec::new(),
-            other: Vec::new(),
-        };
+        let mut e = self.block_emitter(block);
         e.count(result);
         for (n, op) in block.ops.iter().enumerate() {
             if !e.written[n] && (!op.is_idle() || e.uses[n] > 0) {
@@ -66,7 +59,105 @@ impl FunctionEmitter<'_, '_> {
     }
 }
 
+/// The results of kernels that do not change in a loop: for each, the operation by the address of its block, and the value.
+pub(super) type Hoisted = HashMap<(*const Block, ValueId), IrValue>;
+
+/// The calls of kernels in the turns of a loop, each of which is made in every turn, and always with the same arguments.
+pub(super) fn steady_kernels<'s>(body: &'s [Stmt], counter: Local) -> Vec<(&'s Block, ValueId)> {
+    let mut blocks = Vec::new();
+    top_blocks(body, &mut blocks);
+    let is_kernel = |op: &Op| matches!(op, Op::Kernel(..));
+    if !blocks.iter().any(|block| block.ops.iter().any(is_kernel)) {
+        return Vec::new();
+    }
+    let Some(mut changed) = changed_in(body) else { return Vec::new() };
+    changed.insert(counter);
+    let mut out = Vec::new();
+    for block in blocks {
+        let mut is_steady = vec![false; block.ops.len()];
+        let mut depth = 0;
+        for (n, op) in block.ops.iter().enumerate() {
+            let all = |op: &Op| op.uses().all(|v| is_steady[v.0 as usize]);
+            let steady = match op {
+                Op::Get(_, reg) => match block.slots.get(usize::from(*reg)).copied().flatten() {
+                    Some(Slot::Place(Place::Local(local), _) | Slot::Word(Word { place: Place::Local(local), .. })) => {
+                        !changed.contains(&local)
+                    }
+                    _ => false,
+                },
+                op if op.is_pure() => !block.wraps[n] && all(op),
+                Op::Kernel(..) => depth == 0 && all(op),
+                Op::If(_) => {
+                    depth += 1;
+                    false
+                }
+                Op::End => {
+                    depth -= 1;
+                    false
+                }
+                _ => false,
+            };
+            is_steady[n] = steady;
+            if steady && is_kernel(op) {
+                out.push((block, ValueId(n as u32)));
+            }
+        }
+    }
+    out
+}
+
+/// The blocks among statements that run whenever these do.
+fn top_blocks<'s>(body: &'s [Stmt], out: &mut Vec<&'s Block>) {
+    for s in body {
+        match s {
+            Stmt::Block(block) => out.push(block),
+            Stmt::InMode(_, inner) => top_blocks(inner, out),
+            _ => {}
+        }
+    }
+}
+
+impl<'a, 'f> FunctionEmitter<'a, 'f> {
+    fn block_emitter<'b, 'e>(&'b mut self, block: &'e Block) -> BlockEmitter<'b, 'e, 'a, 'f> {
+        let count = block.ops.len();
+        BlockEmitter {
+            f: self,
+            block,
+            uses: vec![0; count],
+            views: vec![View::default(); count],
+            written: vec![false; count],
+            inside: Vec::new(),
+            other: Vec::new(),
+        }
+    }
+
+    /// Calls kernels before a loop, so that its turns need not.
+    pub(super) fn hoist(&mut self, kernels: &[(&Block, ValueId)]) {
+        for (block, v) in kernels {
+            let mut e = self.block_emitter(block);
+            e.demand(*v);
+            let value = e.int(*v);
+            self.hoisted.insert((std::ptr::from_ref(*block), *v), value);
+        }
+    }
+
+    /// Forgets their results after the loop.
+    pub(super) fn forget_hoisted(&mut self, kernels: &[(&Block, ValueId)]) {
+        kernels.iter().for_each(|(block, v)| _ = self.hoisted.remove(&(std::ptr::from_ref(*block), *v)));
+    }
+}
+
 impl BlockEmitter<'_, '_, '_, '_> {
+    /// Emits a value with everything that it needs.
+    fn demand(&mut self, v: ValueId) {
+        let n = v.0 as usize;
+        if !std::mem::replace(&mut self.written[n], true) {
+            let op = self.block.ops[n];
+            op.uses().for_each(|used| self.demand(used));
+            emit(self, v, op);
+        }
+    }
+
     fn slot(&self, reg: u8) -> Option<Slot> {
         self.block.slots.get(usize::from(reg)).copied().flatten()
     }
@@ -348,6 +439,9 @@ impl Emit for BlockEmitter<'_, '_, '_, '_> {
     fn load(&mut self, _: ValueId, _: u8, _: ValueId) {}
 
     fn kernel(&mut self, v: ValueId, kernel: u32, args: [ValueId; 4]) {
+        if let Some(value) = self.f.hoisted.get(&(std::ptr::from_ref(self.block), v)).copied() {
+            return self.set_word(v, value);
+        }
         let kernel = self.f.shared.program.kernels[kernel as usize];
         if kernel.faults == Faults::AtZero
             && let Some(value) = self.quotient(kernel.name, args[0], args[1])

@@ -9,8 +9,12 @@ use pendula_codegen::loops::{
 use pendula_isa::adjoint::VALUE;
 
 use super::super::clif::int_condition;
+use super::block::steady_kernels;
 use super::function::FunctionEmitter;
 use super::helpers::{APART, LEAVES, UNEVEN};
+
+/// Steps that are small enough for [`TURNS`] of them.
+const SMALL: i64 = 1 << 20;
 
 /// The bounds of a loop, as they are before it.
 #[derive(Clone, Copy)]
@@ -227,7 +231,7 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().brif(runs, body, &[], rest, &[]);
         self.go_on(body);
         self.set_local(VALUE, count.var, now);
-        self.watch_turn(count, range);
+        self.watch_turn(count, now, range);
         for (var, n) in jammed.vars.iter().zip(1..) {
             let value = self.b.ins().iadd_imm_s(now, n * step);
             self.set_local(VALUE, *var, value);
@@ -256,27 +260,13 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Tells in which turn a loop with a mark is, if it is asked.
-    fn watch_turn(&mut self, count: &Count, range: Range) {
+    fn watch_turn(&mut self, count: &Count, at: IrValue, range: Range) {
         let Some(mark) = count.mark else { return };
-        let at = self.local(VALUE, count.var);
         let step = match range.step {
             LoopStep::Const(k) => self.word(k.cast_unsigned()),
             LoopStep::Kept(by) => by,
         };
-        let values = [range.from, at, range.to, step];
-        match range.step {
-            LoopStep::Const(1 | -1) if count.body.iter().all(is_short) => {
-                let rest = self.b.ins().band_imm_u(at, (TURNS - 1).cast_signed());
-                let (ask, on) = (self.b.create_block(), self.b.create_block());
-                self.b.ins().brif(rest, on, &[], ask, &[]);
-                self.b.set_cold_block(ask);
-                self.go_on(ask);
-                self.poll(mark, values);
-                self.b.ins().jump(on, &[]);
-                self.go_on(on);
-            }
-            LoopStep::Const(_) | LoopStep::Kept(_) => self.poll(mark, values),
-        }
+        self.poll(mark, [range.from, at, range.to, step]);
     }
 
     /// The loop itself.
@@ -284,18 +274,64 @@ impl FunctionEmitter<'_, '_> {
         self.turns_from(count, body, range.from, range);
     }
 
-    /// The loop from some turn on.
+    /// The loop from some turn on. One with a mark that contains nothing but operations is made in parts, between which it can be asked where it
+    /// is: what is in registers would be in memory in each turn if a turn had a call.
     fn turns_from(&mut self, count: &Count, body: &[Stmt], from: IrValue, range: Range) {
+        let kernels = steady_kernels(body, count.var);
+        if kernels.is_empty() {
+            return self.all_turns(count, body, from, range);
+        }
+        let (first, after) = (self.b.create_block(), self.b.create_block());
+        let runs = self.goes_on(from, range);
+        self.b.ins().brif(runs, first, &[], after, &[]);
+        self.go_on(first);
+        self.hoist(&kernels);
+        self.all_turns(count, body, from, range);
+        self.forget_hoisted(&kernels);
+        self.b.ins().jump(after, &[]);
+        self.go_on(after);
+    }
+
+    fn all_turns(&mut self, count: &Count, body: &[Stmt], from: IrValue, range: Range) {
+        match range.step {
+            LoopStep::Const(step) if count.mark.is_some() && step.abs() < SMALL && body.iter().all(is_short) => {
+                let span = step * (TURNS.cast_signed() - 1);
+                self.repeat(from, range, |e, begin| {
+                    e.watch_turn(count, begin, range);
+                    let way = if step < 0 { e.b.ins().isub(begin, range.to) } else { e.b.ins().isub(range.to, begin) };
+                    let least = span.unsigned_abs().cast_signed();
+                    let is_long = e.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, way, least);
+                    let end = e.b.ins().iadd_imm_s(begin, span);
+                    let to = e.b.ins().select(is_long, end, range.to);
+                    e.repeat(begin, Range { to, ..range }, |e, at| {
+                        e.set_local(VALUE, count.var, at);
+                        e.statements(body);
+                        e.local(VALUE, count.var)
+                    });
+                    to
+                });
+            }
+            LoopStep::Const(_) | LoopStep::Kept(_) => self.repeat(from, range, |e, at| {
+                e.set_local(VALUE, count.var, at);
+                e.watch_turn(count, at, range);
+                e.statements(body);
+                e.local(VALUE, count.var)
+            }),
+        }
+    }
+
+    /// Repeats what a turn does, which gives the value from which the next one is a step away.
+    fn repeat(&mut self, from: IrValue, range: Range, turn: impl FnOnce(&mut Self, IrValue) -> IrValue) {
         let (head, after) = (self.b.create_block(), self.b.create_block());
-        self.set_local(VALUE, count.var, from);
+        let at = self.b.declare_var(types::I64);
+        self.b.def_var(at, from);
         let runs = self.goes_on(from, range);
         self.b.ins().brif(runs, head, &[], after, &[]);
         self.b.switch_to_block(head);
-        self.watch_turn(count, range);
-        self.statements(body);
-        let at = self.local(VALUE, count.var);
-        let next = self.next_turn(at, range.step);
-        self.set_local(VALUE, count.var, next);
+        let now = self.b.use_var(at);
+        let last = turn(self, now);
+        let next = self.next_turn(last, range.step);
+        self.b.def_var(at, next);
         let goes_on = self.goes_on(next, range);
         self.b.ins().brif(goes_on, head, &[], after, &[]);
         self.b.seal_block(head);
@@ -443,20 +479,11 @@ impl FunctionEmitter<'_, '_> {
 
     /// A loop from a number to below another.
     fn each(&mut self, from: IrValue, to: IrValue, by: i64, body: impl FnOnce(&mut Self, IrValue)) {
-        let (head, after) = (self.b.create_block(), self.b.create_block());
-        let at = self.b.declare_var(types::I64);
-        self.b.def_var(at, from);
-        let runs = self.b.ins().icmp(IntCC::SignedLessThan, from, to);
-        self.b.ins().brif(runs, head, &[], after, &[]);
-        self.b.switch_to_block(head);
-        let now = self.b.use_var(at);
-        body(self, now);
-        let next = self.b.ins().iadd_imm_s(now, by);
-        self.b.def_var(at, next);
-        let goes_on = self.b.ins().icmp(IntCC::SignedLessThan, next, to);
-        self.b.ins().brif(goes_on, head, &[], after, &[]);
-        self.b.seal_block(head);
-        self.go_on(after);
+        let to = self.b.ins().iadd_imm_s(to, -1);
+        self.repeat(from, Range { from, to, step: LoopStep::Const(by) }, |e, at| {
+            body(e, at);
+            at
+        });
     }
 
     fn block_of_turns(

@@ -16,6 +16,7 @@ use pendula_codegen::loops::{
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, LANES, VALUE};
 
+use super::block::Hoisted;
 use super::helpers::Helper;
 use super::{Shared, signature};
 
@@ -99,6 +100,8 @@ pub(super) struct FunctionEmitter<'a, 'f> {
     nowhere: Vec<StackSlot>,
     /// Where kernels write their results.
     out: Option<StackSlot>,
+    /// Results of kernels that do not change in the loops around.
+    pub(super) hoisted: Hoisted,
     regions: [AliasRegion; LANES + 1],
     signatures: HashMap<usize, SigRef>,
 }
@@ -163,6 +166,7 @@ pub(super) fn emit(
         spilled: HashMap::new(),
         nowhere: Vec::new(),
         out: None,
+        hoisted: Hoisted::new(),
         regions,
         signatures: HashMap::new(),
     };

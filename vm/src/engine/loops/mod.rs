@@ -99,7 +99,13 @@ fn compile(module: &mut JITModule, program: &Program, entry: &Entry) -> Result<u
     for (f, id) in program.functions.iter().zip(&shared.functions) {
         context.func.signature = signature(convention, parameters(f));
         function::emit(&shared, f, module, &mut context.func, &mut builder);
+        let is_shown = tracing::enabled!(tracing::Level::TRACE);
+        context.set_disasm(is_shown);
         module.define_function(*id, &mut context).map_err(Box::new)?;
+        if is_shown {
+            let code = context.compiled_code().and_then(|code| code.vcode.as_deref()).unwrap_or_default();
+            tracing::trace!("`{}` by Cranelift:\n{}\n{code}", f.name, context.func.display());
+        }
         module.clear_context(&mut context);
     }
     context.func.signature = signature(convention, vec![types::I64; 8]);
