@@ -8,7 +8,7 @@ use common::generate::{Case, Profile, generate};
 use std::ops::Range;
 
 use pendula_codegen::cc::{self, Rounding, Settings};
-use pendula_codegen::whole::Code;
+use pendula_codegen::whole::{Code, End};
 use pendula_compiler::c::{self, KERNELS, Mode};
 use pendula_compiler::ir::eval::{Config, Direction as Way, EvalError, Evaluation, run};
 use pendula_compiler::ir::text::print;
@@ -108,7 +108,7 @@ impl Compiled {
         let (before, lane_before) = (memory.clone(), lane.clone());
         let mut turned = vec![0; top + 1000];
         let lent: &mut [u64] = if matches!(mode, Mode::Run(_, AdMode::Plain)) { &mut [] } else { &mut lane };
-        if !code.run(&mut memory, [lent, &mut [], &mut []], top, &mut turned) {
+        if code.run(&mut memory, [lent, &mut [], &mut []], top, &mut turned) != End::Reached {
             return None;
         }
         let outside = |ranges: &[Range<usize>], at: usize| !ranges.iter().any(|r| r.contains(&at));

@@ -215,7 +215,6 @@ fn runs_that_are_left_begin_again() {
 
 /// Code by Cranelift can be left in any turn of an outer loop, by name, and only where it is asked to be.
 #[test]
-#[cfg(feature = "jit")]
 fn code_by_cranelift_is_left_for_better_code() {
     use pendula::compiler::c::{Certify, Mode, Settings, form};
     use pendula::compiler::compile::{Options, compile, for_c};

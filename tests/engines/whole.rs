@@ -31,8 +31,7 @@ fn near(a: u64, b: u64) -> bool {
     a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()))
 }
 /// The ways in which code for whole runs is made at once.
-pub(super) const MAKERS: &[When] =
-    if cfg!(feature = "jit") { &[When::AtOnce, When::AtOnceWithoutC] } else { &[When::AtOnce] };
+pub(super) const MAKERS: [When; 2] = [When::AtOnce, When::AtOnceWithoutC];
 
 /// A program, and its C code for whole runs if it has any.
 pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
@@ -69,12 +68,8 @@ pub(super) fn program_by(
 
 /// Forward, back, and back with gradients; what C code did.
 pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
-    let [first, others @ ..] = MAKERS else { panic!("a maker") };
-    let ran = compare_by(what, source, call, *first);
-    for when in others {
-        let other = compare_by(&format!("{what}, {when:?}"), source, call, *when);
-        assert_eq!((other.whole, other.finished), (ran.whole, ran.finished), "{what}, {when:?}");
-    }
+    let [ran, quick] = MAKERS.map(|when| compare_by(&format!("{what}, {when:?}"), source, call, when));
+    assert_eq!((quick.whole, quick.finished), (ran.whole, ran.finished), "{what}");
     ran
 }
 
@@ -147,7 +142,7 @@ fn compare_by(what: &str, source: &str, call: &Call, when: When) -> Ran {
 
 /// Forward and back with gradients at once is as one run after the other, for a call of a program.
 pub(super) fn compare_there_and_back(what: &str, source: &str, call: &Call) {
-    MAKERS.iter().for_each(|when| there_and_back_by(&format!("{what}, {when:?}"), source, call, *when));
+    MAKERS.into_iter().for_each(|when| there_and_back_by(&format!("{what}, {when:?}"), source, call, when));
 }
 
 fn there_and_back_by(what: &str, source: &str, call: &Call, when: When) {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Address, Argument, Block, Bound, Check, Count, Local, Place, Slot, Stmt, Test, Value, Word};
 use crate::ops::Op;
+use pendula_isa::adjoint::VALUE;
 
 /// What happens to local variables, in order: which one, whether its life begins anew, and whether it is written.
 pub(super) type Events = Vec<(Local, bool, bool)>;
@@ -82,11 +83,35 @@ pub(super) fn mention(s: &Stmt, out: &mut Events) -> Option<()> {
     Some(())
 }
 
-/// The local variables that statements change; `None` if some statements are not looked at.
-pub fn changed_in(statements: &[Stmt]) -> Option<HashSet<Local>> {
-    let mut events = Events::new();
-    statements.iter().try_for_each(|s| mention(s, &mut events))?;
-    Some(events.into_iter().filter(|(_, begins, writes)| *begins || *writes).map(|(local, ..)| local).collect())
+/// The local variables whose values statements change; `None` if they call functions, which may change those that they are lent.
+pub fn values_changed_in(statements: &[Stmt]) -> Option<HashSet<Local>> {
+    let mut out = HashSet::new();
+    statements.iter().try_for_each(|s| change_values(s, &mut out))?;
+    Some(out)
+}
+
+fn change_values(s: &Stmt, out: &mut HashSet<Local>) -> Option<()> {
+    match s {
+        Stmt::Call(..) => return None,
+        Stmt::Block(block) => {
+            for op in &block.ops {
+                if let Op::Set(0, reg, _) = op
+                    && let Some(Some(
+                        Slot::Place(Place::Local(local), _)
+                        | Slot::Word(Word { place: Place::Local(local), lane: VALUE, .. }),
+                    )) = block.slots.get(usize::from(*reg))
+                {
+                    out.insert(*local);
+                }
+            }
+        }
+        s => {
+            let mut events = Events::new();
+            mention_alone(s, &mut events);
+            out.extend(events.into_iter().filter(|(_, begins, writes)| *begins || *writes).map(|(local, ..)| local));
+        }
+    }
+    s.inner().into_iter().flatten().try_for_each(|s| change_values(s, out))
 }
 
 pub(super) fn mention_count(count: &Count, out: &mut Events) -> Option<()> {

@@ -45,7 +45,7 @@ pub use count::{
 pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
 pub use logs::give_room_for_logs;
-pub use mentions::changed_in;
+pub use mentions::values_changed_in;
 pub use monotone::check_monotone_sums_once;
 pub use strips::{has_any_order, make_strips, writes_memory};
 pub use sum::{Induction, Sum};

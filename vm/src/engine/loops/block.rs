@@ -1,14 +1,10 @@
 //! Emits blocks of operations.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block as IrBlock, BlockArg, InstBuilder, MemFlagsData, Type, Value as IrValue, types};
 use pendula_codegen::emit::{Emit, emit};
-use pendula_codegen::kernel::pack;
-use pendula_codegen::loops::{Block, Local, Place, Slot, Stmt, Word, changed_in};
+use pendula_codegen::loops::{Block, Slot};
 use pendula_codegen::ops::{BinaryOp, Float, Op, ValueId};
-use pendula_isa::kernels::Faults;
 use pendula_isa::num::float;
 use pendula_isa::types::Cond;
 
@@ -32,9 +28,9 @@ impl View {
 }
 
 /// Emits one block.
-struct BlockEmitter<'b, 'e, 'a, 'f> {
-    f: &'b mut FunctionEmitter<'a, 'f>,
-    block: &'e Block,
+pub(super) struct BlockEmitter<'b, 'e, 'a, 'f> {
+    pub(super) f: &'b mut FunctionEmitter<'a, 'f>,
+    pub(super) block: &'e Block,
     uses: Vec<u32>,
     views: Vec<View>,
     /// The operations that have been emitted with others.
@@ -59,66 +55,8 @@ impl FunctionEmitter<'_, '_> {
     }
 }
 
-/// The results of kernels that do not change in a loop: for each, the operation by the address of its block, and the value.
-pub(super) type Hoisted = HashMap<(*const Block, ValueId), IrValue>;
-
-/// The calls of kernels in the turns of a loop, each of which is made in every turn, and always with the same arguments.
-pub(super) fn steady_kernels<'s>(body: &'s [Stmt], counter: Local) -> Vec<(&'s Block, ValueId)> {
-    let mut blocks = Vec::new();
-    top_blocks(body, &mut blocks);
-    let is_kernel = |op: &Op| matches!(op, Op::Kernel(..));
-    if !blocks.iter().any(|block| block.ops.iter().any(is_kernel)) {
-        return Vec::new();
-    }
-    let Some(mut changed) = changed_in(body) else { return Vec::new() };
-    changed.insert(counter);
-    let mut out = Vec::new();
-    for block in blocks {
-        let mut is_steady = vec![false; block.ops.len()];
-        let mut depth = 0;
-        for (n, op) in block.ops.iter().enumerate() {
-            let all = |op: &Op| op.uses().all(|v| is_steady[v.0 as usize]);
-            let steady = match op {
-                Op::Get(_, reg) => match block.slots.get(usize::from(*reg)).copied().flatten() {
-                    Some(Slot::Place(Place::Local(local), _) | Slot::Word(Word { place: Place::Local(local), .. })) => {
-                        !changed.contains(&local)
-                    }
-                    _ => false,
-                },
-                op if op.is_pure() => !block.wraps[n] && all(op),
-                Op::Kernel(..) => depth == 0 && all(op),
-                Op::If(_) => {
-                    depth += 1;
-                    false
-                }
-                Op::End => {
-                    depth -= 1;
-                    false
-                }
-                _ => false,
-            };
-            is_steady[n] = steady;
-            if steady && is_kernel(op) {
-                out.push((block, ValueId(n as u32)));
-            }
-        }
-    }
-    out
-}
-
-/// The blocks among statements that run whenever these do.
-fn top_blocks<'s>(body: &'s [Stmt], out: &mut Vec<&'s Block>) {
-    for s in body {
-        match s {
-            Stmt::Block(block) => out.push(block),
-            Stmt::InMode(_, inner) => top_blocks(inner, out),
-            _ => {}
-        }
-    }
-}
-
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
-    fn block_emitter<'b, 'e>(&'b mut self, block: &'e Block) -> BlockEmitter<'b, 'e, 'a, 'f> {
+    pub(super) fn block_emitter<'b, 'e>(&'b mut self, block: &'e Block) -> BlockEmitter<'b, 'e, 'a, 'f> {
         let count = block.ops.len();
         BlockEmitter {
             f: self,
@@ -130,26 +68,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             other: Vec::new(),
         }
     }
-
-    /// Calls kernels before a loop, so that its turns need not.
-    pub(super) fn hoist(&mut self, kernels: &[(&Block, ValueId)]) {
-        for (block, v) in kernels {
-            let mut e = self.block_emitter(block);
-            e.demand(*v);
-            let value = e.int(*v);
-            self.hoisted.insert((std::ptr::from_ref(*block), *v), value);
-        }
-    }
-
-    /// Forgets their results after the loop.
-    pub(super) fn forget_hoisted(&mut self, kernels: &[(&Block, ValueId)]) {
-        kernels.iter().for_each(|(block, v)| _ = self.hoisted.remove(&(std::ptr::from_ref(*block), *v)));
-    }
 }
 
 impl BlockEmitter<'_, '_, '_, '_> {
     /// Emits a value with everything that it needs.
-    fn demand(&mut self, v: ValueId) {
+    pub(super) fn demand(&mut self, v: ValueId) {
         let n = v.0 as usize;
         if !std::mem::replace(&mut self.written[n], true) {
             let op = self.block.ops[n];
@@ -214,7 +137,7 @@ impl BlockEmitter<'_, '_, '_, '_> {
         }
     }
 
-    fn set_word(&mut self, v: ValueId, value: IrValue) {
+    pub(super) fn set_word(&mut self, v: ValueId, value: IrValue) {
         self.form(v, |view| *view = View { word: Some(value), ..View::default() });
     }
 
@@ -226,7 +149,7 @@ impl BlockEmitter<'_, '_, '_, '_> {
         self.form(v, |view| *view = View { truth: Some(value), ..View::default() });
     }
 
-    fn int(&mut self, v: ValueId) -> IrValue {
+    pub(super) fn int(&mut self, v: ValueId) -> IrValue {
         let view = self.views[v.0 as usize];
         let value = match view {
             View { word: Some(value), .. } => return value,
@@ -290,46 +213,6 @@ impl BlockEmitter<'_, '_, '_, '_> {
         };
         self.f.give_up_if(wraps);
         self.set_word(v, value);
-    }
-
-    /// A quotient or remainder; gives up if the divisor is zero. `None` if it is another kernel.
-    fn quotient(&mut self, kernel: &str, a: ValueId, b: ValueId) -> Option<IrValue> {
-        let is_signed = match kernel {
-            "int_quot" | "int_rem" | "int_div" | "int_mod" => true,
-            "int_udiv" | "int_umod" => false,
-            _ => return None,
-        };
-        let (a, b) = (self.int(a), self.int(b));
-        let f = &mut *self.f;
-        f.give_up_unless(b);
-        if !is_signed {
-            return Some(if kernel == "int_udiv" { f.b.ins().udiv(a, b) } else { f.b.ins().urem(a, b) });
-        }
-        // The smallest integer by -1 wraps: the quotient is the negation, and the remainder that by 1.
-        let is_negation = f.b.ins().icmp_imm_s(IntCC::Equal, b, -1);
-        let one = f.word(1);
-        let by = f.b.ins().select(is_negation, one, b);
-        let rest = f.b.ins().srem(a, by);
-        let whole = f.b.ins().sdiv(a, by);
-        let negation = f.b.ins().ineg(a);
-        let whole = f.b.ins().select(is_negation, negation, whole);
-        // Rounded down, it is one less where signs differ and something remains.
-        let signs = f.b.ins().bxor(a, b);
-        let differ = f.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
-        let remains = f.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
-        let less = f.b.ins().band(differ, remains);
-        Some(match kernel {
-            "int_quot" => whole,
-            "int_rem" => rest,
-            "int_div" => {
-                let less = f.b.ins().uextend(types::I64, less);
-                f.b.ins().isub(whole, less)
-            }
-            _ => {
-                let up = f.b.ins().iadd(rest, b);
-                f.b.ins().select(less, up, rest)
-            }
-        })
     }
 }
 
@@ -439,26 +322,7 @@ impl Emit for BlockEmitter<'_, '_, '_, '_> {
     fn load(&mut self, _: ValueId, _: u8, _: ValueId) {}
 
     fn kernel(&mut self, v: ValueId, kernel: u32, args: [ValueId; 4]) {
-        if let Some(value) = self.f.hoisted.get(&(std::ptr::from_ref(self.block), v)).copied() {
-            return self.set_word(v, value);
-        }
-        let kernel = self.f.shared.program.kernels[kernel as usize];
-        if kernel.faults == Faults::AtZero
-            && let Some(value) = self.quotient(kernel.name, args[0], args[1])
-        {
-            return self.set_word(v, value);
-        }
-        let out = self.f.out();
-        let env = self.f.word(pack(self.f.shared.program.env));
-        let out_at = self.f.b.ins().stack_addr(types::I64, out, 0);
-        let mut values = vec![env, out_at];
-        for a in &args[..kernel.arity] {
-            values.push(self.int(*a));
-        }
-        let status = self.f.call_at(kernel.address, &values);
-        self.f.note(status);
-        let value = self.f.b.ins().stack_load(types::I64, types::I64, out, 0);
-        self.set_word(v, value);
+        self.call_kernel(v, kernel, args);
     }
 
     fn second(&mut self, v: ValueId, _: ValueId) {

@@ -1,6 +1,7 @@
 //! Code for whole runs by Cranelift: programs in the [loop form](pendula_codegen::loops), as functions of the host.
 //!
-//! `function` emits functions, `statement`, `call` and `count` what is in them, `block` operations; `helpers` are what the code calls. It computes
+//! `function` emits functions, `statement`, `call`, `count` and `blocks` what is in them, `words` reads and writes words, `block` emits operations and
+//! `kernels` calls of kernels; `helpers` are what the code calls beside them. It computes
 //! what C code for whole runs does ([`pendula_codegen::c`]), to the last bit, and takes milliseconds to make. It has no vectors, and
 //! elementary functions are the machine's.
 //!
@@ -11,11 +12,14 @@
 #![expect(unsafe_code, reason = "the memory of compiled code is freed here, and what the code calls takes pointers")]
 
 mod block;
+mod blocks;
 mod call;
 mod count;
 mod function;
 mod helpers;
+mod kernels;
 mod statement;
+mod words;
 
 use std::sync::{Mutex, PoisonError};
 

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value as IrValue, types};
-use pendula_codegen::loops::{Freed, Local, Mark, Stmt, Test, Value, lane_type};
+use pendula_codegen::loops::{Freed, Local, Mark, Stmt, Test, Value, Word, lane_type};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
@@ -38,12 +38,7 @@ impl FunctionEmitter<'_, '_> {
                 let holds = self.flag(*flag, test);
                 self.branches(holds, then, otherwise);
             }
-            Stmt::Agree(test, flag) => {
-                let (after, before) = (self.test(test), self.local(VALUE, *flag));
-                let after = self.truth_word(after);
-                let differs = self.b.ins().icmp(IntCC::NotEqual, after, before);
-                self.note(differs);
-            }
+            Stmt::Agree(test, flag) => self.agree(test, *flag),
             Stmt::GiveUp { test, holds } => {
                 let test = self.test(test);
                 if *holds { self.give_up_if(test) } else { self.give_up_unless(test) }
@@ -54,17 +49,7 @@ impl FunctionEmitter<'_, '_> {
                 self.ad_mode = ad_mode;
             }
             Stmt::Loop(mark, body) => self.endless(*mark, body),
-            Stmt::Leave { unless, finite } => {
-                let goes_on = self.test(unless);
-                for word in finite {
-                    let x = self.read(*word);
-                    self.note_not_finite(x);
-                }
-                let Some(after) = self.after_loops.last().copied() else { return };
-                let on = self.b.create_block();
-                self.b.ins().brif(goes_on, on, &[], after, &[]);
-                self.go_on(on);
-            }
+            Stmt::Leave { unless, finite } => self.leave(unless, finite),
             Stmt::Proceed(test) => {
                 let after = self.test(test);
                 self.give_up_unless(after);
@@ -73,20 +58,8 @@ impl FunctionEmitter<'_, '_> {
             }
             Stmt::Count(count) => self.count_loop(count),
             Stmt::Clear(local) => self.clear(*local, self.f.local(*local).ty, self.ad_mode),
-            Stmt::CheckZero(local) => {
-                let value = self.local(VALUE, *local);
-                match self.f.local(*local).ty {
-                    Ty::F => self.note_not_near_zero(value),
-                    Ty::Int | Ty::Q | Ty::L => self.note(value),
-                }
-            }
-            Stmt::CheckCarried(local) => {
-                let ty = self.f.local(*local).ty;
-                for &lane in self.lanes_of(ty).iter().filter(|lane| lane_type(**lane, ty) == Ty::F) {
-                    let value = self.local(lane, *local);
-                    self.note_not_finite(value);
-                }
-            }
+            Stmt::CheckZero(local) => self.check_zero(*local),
+            Stmt::CheckCarried(local) => self.check_carried(*local),
             Stmt::CheckCarriedData(range) => {
                 let (at, n) = (self.word(range.start as u64), self.word(range.len() as u64));
                 for lane in self.ad_mode.lanes() {
@@ -95,15 +68,7 @@ impl FunctionEmitter<'_, '_> {
             }
             Stmt::Allocate(base, len) => self.allocate(*base, *len),
             Stmt::Free { base, len, ty, values } => self.free(*base, *len, *ty, *values),
-            Stmt::Forget(base, len) => {
-                let (n, at) = (self.integer(*len), self.local(VALUE, *base));
-                let top = self.b.use_var(self.top);
-                let top = self.b.ins().isub(top, n);
-                self.b.def_var(self.top, top);
-                for lane in std::iter::once(&VALUE).chain(self.ad_mode.lanes()) {
-                    self.clear_words(*lane, at, n);
-                }
-            }
+            Stmt::Forget(base, len) => self.forget_words(*base, *len),
             Stmt::Define(local, from) => {
                 let value = match from {
                     Some(word) => self.read(*word),
@@ -133,6 +98,56 @@ impl FunctionEmitter<'_, '_> {
                 let (to, from) = (self.words_from(self.turned, at), self.words_from(self.memory(VALUE), at));
                 self.help(COPY(), &[to, from, n]);
             }
+        }
+    }
+
+    /// Notes that a test does not agree with a flag.
+    fn agree(&mut self, test: &Test, flag: Local) {
+        let (after, before) = (self.test(test), self.local(VALUE, flag));
+        let after = self.truth_word(after);
+        let differs = self.b.ins().icmp(IntCC::NotEqual, after, before);
+        self.note(differs);
+    }
+
+    /// Leaves the innermost loop unless a test holds.
+    fn leave(&mut self, unless: &Test, finite: &[Word]) {
+        let goes_on = self.test(unless);
+        for word in finite {
+            let x = self.read(*word);
+            self.note_not_finite(x);
+        }
+        let Some(after) = self.after_loops.last().copied() else { return };
+        let on = self.b.create_block();
+        self.b.ins().brif(goes_on, on, &[], after, &[]);
+        self.go_on(on);
+    }
+
+    /// Notes that a local variable's value is not zero.
+    fn check_zero(&mut self, local: Local) {
+        let value = self.local(VALUE, local);
+        match self.f.local(local).ty {
+            Ty::F => self.note_not_near_zero(value),
+            Ty::Int | Ty::Q | Ty::L => self.note(value),
+        }
+    }
+
+    /// Notes that a floating-point word in another lane of a local variable is not finite.
+    fn check_carried(&mut self, local: Local) {
+        let ty = self.f.local(local).ty;
+        for &lane in self.lanes_of(ty).iter().filter(|lane| lane_type(**lane, ty) == Ty::F) {
+            let value = self.local(lane, local);
+            self.note_not_finite(value);
+        }
+    }
+
+    /// Frees words, whatever they are.
+    fn forget_words(&mut self, base: Local, len: Value) {
+        let (n, at) = (self.integer(len), self.local(VALUE, base));
+        let top = self.b.use_var(self.top);
+        let top = self.b.ins().isub(top, n);
+        self.b.def_var(self.top, top);
+        for lane in std::iter::once(&VALUE).chain(self.ad_mode.lanes()) {
+            self.clear_words(*lane, at, n);
         }
     }
 
