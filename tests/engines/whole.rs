@@ -25,10 +25,10 @@ pub(super) struct Ran {
     pub(super) finished: bool,
 }
 
-/// Words agree up to rounding: what a run back leaves of sums of doubles.
-fn near(a: u64, b: u64) -> bool {
-    let [x, y] = [a, b].map(f64::from_bits);
-    a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()))
+/// Words agree up to rounding: what a run back leaves of sums of doubles, which had grown so large where the run turned round.
+fn near(a: u64, b: u64, between: u64) -> bool {
+    let [x, y, size] = [a, b, between].map(f64::from_bits);
+    a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()).max(size.abs()))
 }
 /// The ways in which code for whole runs is made at once.
 pub(super) const MAKERS: [When; 2] = [When::AtOnce, When::AtOnceWithoutC];
@@ -192,7 +192,8 @@ fn run_forward_and_back(
     } else {
         // As the run before has left it, which is not the start to the bit where it drifts.
         let left: Vec<u64> = fused.memory()[..between.mem.len()].to_vec();
-        assert!(left.iter().zip(start.mem.iter()).all(|(a, b)| near(*a, b)), "{what}: the start");
+        let words = left.iter().zip(start.mem.iter()).zip(between.mem.iter());
+        words.for_each(|((a, b), between)| assert!(near(*a, b, between), "{what}: the start"));
         for (at, word) in start.mem.iter().enumerate() {
             if left[at] != word {
                 fused.put(VALUE, Cell::Word(at), word);

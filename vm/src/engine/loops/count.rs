@@ -9,7 +9,7 @@ use pendula_isa::adjoint::VALUE;
 
 use super::super::clif::int_condition;
 use super::function::FunctionEmitter;
-use super::helpers::{APART, LEAVES, UNEVEN};
+use super::helpers::Helper;
 use super::kernels::steady_kernels;
 
 /// Steps that are small enough for [`TURNS`] of them.
@@ -122,7 +122,7 @@ impl FunctionEmitter<'_, '_> {
             }
             Step::Const(k) => {
                 let by = self.word(k.cast_unsigned());
-                let uneven = self.help(UNEVEN(), &[from, to, by]);
+                let uneven = self.help(Helper::Uneven, &[from, to, by]);
                 self.give_up_if(uneven);
                 LoopStep::Const(k)
             }
@@ -130,7 +130,7 @@ impl FunctionEmitter<'_, '_> {
                 let of = self.local(VALUE, of);
                 let value = if negated { self.b.ins().ineg(of) } else { of };
                 self.set_local(VALUE, by, value);
-                let uneven = self.help(UNEVEN(), &[from, to, value]);
+                let uneven = self.help(Helper::Uneven, &[from, to, value]);
                 self.give_up_if(uneven);
                 LoopStep::Kept(value)
             }
@@ -255,7 +255,7 @@ impl FunctionEmitter<'_, '_> {
             Turns::AtOnce => self.word(further as u64),
         };
         let (by, step) = (self.word(apart.by.cast_unsigned()), self.sum(&apart.step));
-        self.help(APART(), &[turns, by, step])
+        self.help(Helper::Apart, &[turns, by, step])
     }
 
     /// Tells in which turn a loop with a mark is, if it is asked.
@@ -419,7 +419,7 @@ impl FunctionEmitter<'_, '_> {
             Check::LeavesBy(first, span, step) => {
                 let Some(turns) = turns else { return };
                 let (first, span, step) = (self.sum(first), self.word(span.cast_unsigned()), self.sum(step));
-                let leaves = self.help(LEAVES(), &[first, span, step, turns, self.len]);
+                let leaves = self.help(Helper::Leaves, &[first, span, step, turns, self.len]);
                 self.give_up_if(leaves);
             }
         }

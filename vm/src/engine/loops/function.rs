@@ -24,10 +24,12 @@ pub(super) struct FrameLayout {
     pub(super) limit: i32,
     /// Where the run tells where it is.
     pub(super) watch: i32,
+    /// What the last helper returned.
+    pub(super) answer: i32,
     pub(super) size: u32,
 }
 
-pub(super) const FRAME: FrameLayout = FrameLayout { limit: 0, watch: 8, size: 16 };
+pub(super) const FRAME: FrameLayout = FrameLayout { limit: 0, watch: 8, answer: 16, size: 24 };
 
 /// How a word of a type has its place in code.
 pub(super) fn type_of(ty: Ty) -> Type {
@@ -450,10 +452,13 @@ impl FunctionEmitter<'_, '_> {
         self.b.inst_results(call)[0]
     }
 
-    /// Calls a helper.
+    /// Calls a helper. No register is changed: loops around keep what they have there.
     pub(super) fn help(&mut self, helper: Helper, arguments: &[IrValue]) -> IrValue {
-        debug_assert_eq!(helper.words, arguments.len());
-        self.call_at(helper.address, arguments)
+        self.shared.helped.borrow_mut().insert(helper);
+        let callee = self.module.declare_func_in_func(self.shared.helpers[helper as usize], self.b.func);
+        let all: Vec<IrValue> = std::iter::once(self.frame).chain(arguments.iter().copied()).collect();
+        self.b.ins().call(callee, &all);
+        self.b.ins().load(types::I64, MemFlagsData::trusted(), self.frame, FRAME.answer)
     }
 
     /// Calls a function of the program.

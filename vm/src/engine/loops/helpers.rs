@@ -2,38 +2,57 @@
 
 use pendula_codegen::{loops, whole};
 
-/// A function, and how many words it is given. All return a word.
-#[derive(Clone, Copy)]
-pub(super) struct Helper {
-    pub(super) address: usize,
-    pub(super) words: usize,
+/// A function that code calls with words. It returns a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Helper {
+    /// `clear(at, n)`: sets words to zero.
+    Clear,
+    /// `copy(to, from, n)`: copies words.
+    Copy,
+    /// `end_doubles(at, n)`: sets doubles to zero; not zero if one of them is not close to it.
+    EndDoubles,
+    /// `any(at, n)`: not zero if a word is not.
+    Any,
+    /// `not_finite(at, n)`: not zero if one of these doubles is not finite.
+    NotFinite,
+    /// `leaves(first, span, step, turns, len)`: not zero if addresses leave the memory.
+    Leaves,
+    /// `uneven(first, last, step)`: not zero if a loop does not end at its last turn, or close to where integers end.
+    Uneven,
+    /// `apart(further, by, step)`: not zero if one loop as a whole goes on less far, by `by` a turn, than another in a single step.
+    Apart,
+    /// `tell(watch, mark, first, at, last, step)`: answers where a run is; not zero if the run is to give up.
+    Tell,
 }
 
-/// `clear(at, n)`: sets words to zero.
-pub(super) const CLEAR: fn() -> Helper =
-    || Helper { address: clear as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
-/// `copy(to, from, n)`: copies words.
-pub(super) const COPY: fn() -> Helper =
-    || Helper { address: copy as unsafe extern "C" fn(_, _, _) -> _ as usize, words: 3 };
-/// `end_doubles(at, n)`: sets doubles to zero; not zero if one of them is not close to it.
-pub(super) const END_DOUBLES: fn() -> Helper =
-    || Helper { address: end_doubles as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
-/// `any(at, n)`: not zero if a word is not.
-pub(super) const ANY: fn() -> Helper = || Helper { address: any as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
-/// `not_finite(at, n)`: not zero if one of these doubles is not finite.
-pub(super) const NOT_FINITE: fn() -> Helper =
-    || Helper { address: not_finite as unsafe extern "C" fn(_, _) -> _ as usize, words: 2 };
-/// `leaves(first, span, step, turns, len)`: not zero if addresses leave the memory.
-pub(super) const LEAVES: fn() -> Helper =
-    || Helper { address: leaves as extern "C" fn(_, _, _, _, _) -> _ as usize, words: 5 };
-/// `uneven(first, last, step)`: not zero if a loop does not end at its last turn, or close to where integers end.
-pub(super) const UNEVEN: fn() -> Helper =
-    || Helper { address: uneven as extern "C" fn(_, _, _) -> _ as usize, words: 3 };
-/// `apart(further, by, step)`: not zero if one loop as a whole goes on less far, by `by` a turn, than another in a single step.
-pub(super) const APART: fn() -> Helper = || Helper { address: apart as extern "C" fn(_, _, _) -> _ as usize, words: 3 };
-/// `tell(watch, mark, first, at, last, step)`: answers where a run is; not zero if the run is to give up.
-pub(super) const TELL: fn() -> Helper =
-    || Helper { address: whole::tell as unsafe extern "C" fn(_, _, _, _, _, _) -> _ as usize, words: 6 };
+impl Helper {
+    pub(super) const ALL: [Helper; 9] = [
+        Helper::Clear,
+        Helper::Copy,
+        Helper::EndDoubles,
+        Helper::Any,
+        Helper::NotFinite,
+        Helper::Leaves,
+        Helper::Uneven,
+        Helper::Apart,
+        Helper::Tell,
+    ];
+
+    /// The address of the function, and how many words it is given.
+    pub(super) fn function(self) -> (usize, usize) {
+        match self {
+            Helper::Clear => (clear as unsafe extern "C" fn(_, _) -> _ as usize, 2),
+            Helper::Copy => (copy as unsafe extern "C" fn(_, _, _) -> _ as usize, 3),
+            Helper::EndDoubles => (end_doubles as unsafe extern "C" fn(_, _) -> _ as usize, 2),
+            Helper::Any => (any as unsafe extern "C" fn(_, _) -> _ as usize, 2),
+            Helper::NotFinite => (not_finite as unsafe extern "C" fn(_, _) -> _ as usize, 2),
+            Helper::Leaves => (leaves as extern "C" fn(_, _, _, _, _) -> _ as usize, 5),
+            Helper::Uneven => (uneven as extern "C" fn(_, _, _) -> _ as usize, 3),
+            Helper::Apart => (apart as extern "C" fn(_, _, _) -> _ as usize, 3),
+            Helper::Tell => (whole::tell as unsafe extern "C" fn(_, _, _, _, _, _) -> _ as usize, 6),
+        }
+    }
+}
 
 /// # Safety
 /// There are `n` words, which nothing else accesses.

@@ -21,6 +21,8 @@ mod kernels;
 mod statement;
 mod words;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, types};
@@ -33,6 +35,7 @@ use pendula_codegen::whole::Code;
 
 use super::clif::target;
 use function::{FRAME, parameters};
+use helpers::Helper;
 
 /// Why there is no such code.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +71,10 @@ impl Drop for Owner {
 struct Shared<'p> {
     program: &'p Program,
     functions: Vec<FuncId>,
+    /// Functions that call [helpers](Helper) and change no register, by helper.
+    helpers: Vec<FuncId>,
+    /// The helpers that are called.
+    helped: RefCell<BTreeSet<Helper>>,
     convention: CallConv,
 }
 
@@ -97,7 +104,12 @@ fn compile(module: &mut JITModule, program: &Program, entry: &Entry) -> Result<u
         let id = module.declare_function(&format!("function{n}"), Linkage::Local, &signature);
         functions.push(id.map_err(Box::new)?);
     }
-    let shared = Shared { program, functions, convention };
+    let mut helpers = Vec::new();
+    for helper in Helper::ALL {
+        let id = module.declare_function(&format!("{helper:?}"), Linkage::Local, &helper_signature(helper));
+        helpers.push(id.map_err(Box::new)?);
+    }
+    let shared = Shared { program, functions, helpers, helped: RefCell::default(), convention };
     let mut context = module.make_context();
     let mut builder = FunctionBuilderContext::new();
     for (f, id) in program.functions.iter().zip(&shared.functions) {
@@ -110,6 +122,12 @@ fn compile(module: &mut JITModule, program: &Program, entry: &Entry) -> Result<u
             let code = context.compiled_code().and_then(|code| code.vcode.as_deref()).unwrap_or_default();
             tracing::trace!("`{}` by Cranelift:\n{}\n{code}", f.name, context.func.display());
         }
+        module.clear_context(&mut context);
+    }
+    for helper in shared.helped.take() {
+        context.func.signature = helper_signature(helper);
+        emit_helper(helper, convention, module, FunctionBuilder::new(&mut context.func, &mut builder));
+        module.define_function(shared.helpers[helper as usize], &mut context).map_err(Box::new)?;
         module.clear_context(&mut context);
     }
     context.func.signature = signature(convention, vec![types::I64; 8]);
@@ -127,6 +145,31 @@ fn signature(convention: CallConv, params: Vec<cranelift_codegen::ir::Type>) -> 
     signature.params.extend(params.into_iter().map(AbiParam::new));
     signature.returns.push(AbiParam::new(types::I64));
     signature
+}
+
+/// The signature of the function that calls a helper: it is given the frame, and the helper's words. It returns nothing.
+fn helper_signature(helper: Helper) -> Signature {
+    let (_, words) = helper.function();
+    let mut signature = Signature::new(CallConv::PreserveAll);
+    signature.params.extend(std::iter::repeat_n(AbiParam::new(types::I64), 1 + words));
+    signature
+}
+
+/// Emits the function that calls a helper, and writes what it returns to the frame.
+fn emit_helper(helper: Helper, convention: CallConv, module: &JITModule, mut b: FunctionBuilder<'_>) {
+    let (address, words) = helper.function();
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    b.seal_block(start);
+    let params = b.block_params(start).to_vec();
+    let of_helper = b.import_signature(signature(convention, vec![types::I64; words]));
+    let callee = b.ins().iconst(types::I64, (address as u64).cast_signed());
+    let call = b.ins().call_indirect(of_helper, callee, &params[1..]);
+    let answer = b.inst_results(call)[0];
+    b.ins().store(MemFlagsData::trusted(), answer, params[0], FRAME.answer);
+    b.ins().return_(&[]);
+    b.finalize(module.target_config());
 }
 
 /// Emits what is called from outside.

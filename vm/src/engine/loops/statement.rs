@@ -8,7 +8,7 @@ use pendula_isa::adjoint::VALUE;
 
 use super::super::clif::int_condition;
 use super::function::{FunctionEmitter, type_in};
-use super::helpers::{ANY, CLEAR, COPY, END_DOUBLES, NOT_FINITE, TELL};
+use super::helpers::Helper;
 
 impl FunctionEmitter<'_, '_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
@@ -96,7 +96,7 @@ impl FunctionEmitter<'_, '_> {
             Stmt::HandData(range) => {
                 let (at, n) = (self.word(range.start as u64), self.word(range.len() as u64));
                 let (to, from) = (self.words_from(self.turned, at), self.words_from(self.memory(VALUE), at));
-                self.help(COPY(), &[to, from, n]);
+                self.help(Helper::Copy, &[to, from, n]);
             }
         }
     }
@@ -183,7 +183,7 @@ impl FunctionEmitter<'_, '_> {
         self.b.set_cold_block(answer);
         self.go_on(answer);
         let mark = self.word(u64::from(mark.0));
-        let leave = self.help(TELL(), &[watch, mark, first, at, last, step]);
+        let leave = self.help(Helper::Tell, &[watch, mark, first, at, last, step]);
         self.give_up_to(leave, on);
         self.go_on(on);
     }
@@ -255,8 +255,8 @@ impl FunctionEmitter<'_, '_> {
         match values {
             Freed::Clear => self.clear_words(VALUE, top, n),
             Freed::Check => {
-                let helper = if ty == Ty::F { END_DOUBLES } else { ANY };
-                let left = self.help(helper(), &[begin, n]);
+                let helper = if ty == Ty::F { Helper::EndDoubles } else { Helper::Any };
+                let left = self.help(helper, &[begin, n]);
                 self.note(left);
             }
             Freed::Zero => {}
@@ -274,13 +274,13 @@ impl FunctionEmitter<'_, '_> {
     /// Notes whether words in a lane, from an address on, are not all finite.
     fn look_at_lane(&mut self, lane: usize, at: IrValue, n: IrValue) {
         let begin = self.words_from(self.memory(lane), at);
-        let odd = self.help(NOT_FINITE(), &[begin, n]);
+        let odd = self.help(Helper::NotFinite, &[begin, n]);
         self.note(odd);
     }
 
     fn clear_words(&mut self, lane: usize, at: IrValue, n: IrValue) {
         let begin = self.words_from(self.memory(lane), at);
-        self.help(CLEAR(), &[begin, n]);
+        self.help(Helper::Clear, &[begin, n]);
     }
 
     /// The address of the word that is so many words behind a first one.
