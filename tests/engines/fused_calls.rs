@@ -55,7 +55,7 @@ const CONDITIONAL: &str = "
         else
             out! -= d
         end
-        out! += sin(x[2])
+        out! += atan(x[2])
         ~@routine
     else
         out! += exp(x[1] / 50) - x[2]
