@@ -51,6 +51,9 @@ pub enum NativeError {
     #[cfg(feature = "jit")]
     #[error("{0}")]
     Cranelift(pendula_vm::WholeCodeError),
+    /// It takes Cranelift too long.
+    #[error("it has {0} operations, which take long to compile: Cranelift gets at most {max}", max = making::MOST_OPERATIONS)]
+    TooLarge(usize),
     /// This build is without Cranelift.
     #[cfg(not(feature = "jit"))]
     #[error("this build is without Cranelift")]

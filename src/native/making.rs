@@ -30,6 +30,9 @@ pub(super) const COMPILE_AFTER: Duration = Duration::from_millis(30);
 /// How long a thread waits for runs to have taken that long.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// The number of operations of a program that Cranelift gets: more would take it tenths of a second, which C code is better waited for.
+pub(super) const MOST_OPERATIONS: usize = 6000;
+
 /// What code lets be forgotten, from the fastest to the one that reaches the end whenever a machine does.
 pub(super) const LEVELS: [Certify; 3] = [Certify::Everything, Certify::Arrays, Certify::Nothing];
 
@@ -164,6 +167,10 @@ impl Shared {
         let settings = c::Settings { fast: false, certify: LEVELS[level], switches: self.switches };
         let (mut program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
         pendula_codegen::loops::jam_loops(&mut program);
+        let operations = program.operations();
+        if operations > MOST_OPERATIONS {
+            return Err(NativeError::TooLarge(operations));
+        }
         let code = pendula_vm::compile_whole(&program).map_err(NativeError::Cranelift)?;
         Ok(Attempt::new(code, WholeBy::Cranelift, &facts, level, &self.source.files))
     }
@@ -212,6 +219,8 @@ impl Shared {
     /// Looks C code up in the cache. If it is not there, makes code by Cranelift, and compiles C code if runs take long enough.
     pub(super) fn look_up(&self, kind: RunKind, level: usize, working: Working) {
         if !self.when.has_c() {
+            // Nothing of it stays for the next command.
+            drop(working);
             self.quick_code(kind, level);
             return;
         }

@@ -87,10 +87,28 @@ pub struct Program {
 }
 
 impl Program {
+    /// How many operations its blocks have.
+    pub fn operations(&self) -> usize {
+        self.functions.iter().map(|f| operations(&f.body)).sum()
+    }
+
     /// Whether words in a lane are vectors.
     pub fn is_vector(&self, lane: usize) -> bool {
         self.has_vector_tangents && matches!(lane, SECOND | MIXED)
     }
+}
+
+/// How many operations the blocks among statements have, those within them included, and those of turns that are made at once.
+fn operations(statements: &[Stmt]) -> usize {
+    let of = |s: &Stmt| {
+        let own = match s {
+            Stmt::Block(block) => block.ops.len(),
+            Stmt::Count(count) => count.jammed.as_ref().map_or(0, |jammed| operations(&jammed.body)),
+            _ => 0,
+        };
+        own + s.inner().into_iter().map(|inner| operations(inner)).sum::<usize>()
+    };
+    statements.iter().map(of).sum()
 }
 
 /// A function that is called from outside.
