@@ -1,6 +1,6 @@
 //! The loop form as data: what is checked before loops, and kept in variables.
 
-use pendula_codegen::loops::{Check, Count, Stmt, jam_loops};
+use pendula_codegen::loops::{Check, Count, Stmt, jam_loops, make_strips};
 use pendula_compiler::compile::{Options, compile, for_c};
 use pendula_compiler::loop_form::{Certify, Mode, Settings, build};
 use pendula_compiler::nil::sema::{Argument, Number};
@@ -114,6 +114,7 @@ end
         build(&ir, &compiled.arguments, &modes, Settings { switches: compiled.switches, ..Settings::default() })
             .expect("a loop form");
     jam_loops(&mut program);
+    make_strips(&mut program);
     program.functions.iter().find_map(|f| first_loop(&f.body)).expect("a loop").clone()
 }
 
