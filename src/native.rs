@@ -255,6 +255,9 @@ impl WholeProgram for NativeProgram {
         if self.shared.there(kind, level).is_some() || self.shared.quick_code(kind, level).is_some() {
             return;
         }
+        if !self.shared.when.has_c() {
+            return;
+        }
         let slot = self.shared.slot(kind, level);
         let under_way = || matches!(self.shared.beside(kind, level).stage, Stage::UnderWay);
         if !under_way() && slot.code.get().is_none() {

@@ -53,7 +53,8 @@ pub(super) fn steady_kernels(body: &[Stmt], counter: Local) -> Vec<(&Block, Valu
                 _ => false,
             };
             is_steady[n] = steady;
-            if steady && is_kernel(op) {
+            // Second results are read where they are made.
+            if steady && is_kernel(op) && !block.ops.contains(&Op::Second(ValueId(n as u32))) {
                 out.push((block, ValueId(n as u32)));
             }
         }
@@ -108,7 +109,8 @@ impl BlockEmitter<'_, '_, '_, '_> {
             values.push(self.int(*a));
         }
         let status = self.f.call_at(kernel.address, &values);
-        self.f.note(status);
+        // Nothing was written then, and what is there might be the bound of a loop.
+        self.f.give_up_if(status);
         let value = self.f.b.ins().stack_load(types::I64, types::I64, out, 0);
         self.set_word(v, value);
     }
