@@ -32,7 +32,7 @@ pub use waiting::wait_for_compiler;
 /// The size of the stack of a thread that compiles, in bytes.
 const STACK: usize = 16 << 20;
 
-/// Why a program is not run by C code.
+/// Why a program has no code for whole runs.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
     /// C is generated from the source of programs in Nil and Janus that undo everything.
@@ -122,11 +122,11 @@ pub struct NativeProgram {
 }
 
 impl NativeProgram {
-    /// Makes the C program from [`pendula_compiler::compile::Compiled::source`] and the data symbols of its arguments.
+    /// Code for [`pendula_compiler::compile::Compiled::source`] and the data symbols of its arguments.
     /// The run forward is compiled here if code is wanted at once.
     ///
     /// # Errors
-    /// The program cannot be translated to C, or the C cannot be compiled.
+    /// If code is wanted at once: the program has no such code, or it cannot be compiled.
     pub fn new(
         source: Program,
         arguments: Vec<Argument>,

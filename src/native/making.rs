@@ -326,10 +326,7 @@ pub(super) fn index(requests: &[OnceLock<ActiveArguments>; REQUESTS], kind: RunK
 
 /// The number of a request, and the request for which there is code: that for all gradient words, whose number is the last, if others
 /// have had all places.
-pub(super) fn request(
-    requests: &[OnceLock<ActiveArguments>; REQUESTS],
-    active: ActiveArguments,
-) -> (usize, ActiveArguments) {
+fn request(requests: &[OnceLock<ActiveArguments>; REQUESTS], active: ActiveArguments) -> (usize, ActiveArguments) {
     let place = |request: &OnceLock<ActiveArguments>| *request.get_or_init(|| active) == active;
     let own = if active == ActiveArguments::ALL { None } else { requests.iter().position(place) };
     own.map_or((REQUESTS, ActiveArguments::ALL), |n| (n, active))

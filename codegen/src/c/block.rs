@@ -43,7 +43,7 @@ impl FunctionPrinter<'_> {
         let mut p = BlockPrinter {
             f: self,
             block,
-            uses: vec![0; count],
+            uses: Vec::new(),
             done: vec![None; count],
             lines: Vec::new(),
             depth: 0,
@@ -54,7 +54,7 @@ impl FunctionPrinter<'_> {
             late: None,
             declared_ahead: Vec::new(),
         };
-        p.count(result);
+        p.uses = block.uses(p.f.program, |lane, reg| p.has(lane, reg), result);
         p.run();
         let result = result.map(|v| p.value(v));
         for kind in [Kind::Vector, Kind::Double, Kind::Word] {
@@ -92,30 +92,6 @@ impl BlockPrinter<'_, '_, '_> {
 
     fn temporary(&mut self) -> String {
         format!("t{}", self.f.number())
-    }
-
-    /// How often each value is used by something that is needed.
-    fn count(&mut self, result: Option<ValueId>) {
-        if let Some(v) = result {
-            self.uses[v.0 as usize] += 1;
-        }
-        let block = self.block;
-        for (n, op) in block.ops.iter().enumerate().rev() {
-            let lost = match *op {
-                Op::Set(lane, reg, _) => !self.has(lane, reg),
-                Op::Finite(_) | Op::Ordered(..) => !self.f.program.checks_finite,
-                _ => false,
-            };
-            if self.block.wraps[n] {
-                self.uses[n] += 1;
-            }
-            if lost || (op.is_idle() && self.uses[n] == 0) {
-                continue;
-            }
-            // Unused arguments of a kernel repeat the first one.
-            let arity = if let Op::Kernel(k, _) = op { self.f.kernel(*k).0.arity } else { usize::MAX };
-            op.uses().take(arity).for_each(|v| self.uses[v.0 as usize] += 1);
-        }
     }
 
     /// Whether a value is only asked whether it is zero.

@@ -38,6 +38,8 @@ const PRELUDE: &str = include_str!("prelude.h");
 
 // Vectors have as many parts there.
 const _: () = assert!(pendula_isa::adjoint::TANGENTS == 8);
+// And it has these bits of the bound.
+const _: () = assert!(crate::loops::NEAR_ZERO.to_bits() == 0x3e45_798e_e230_8c3a);
 
 /// The names of what functions share.
 struct Shared<'p> {

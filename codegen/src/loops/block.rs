@@ -1,6 +1,6 @@
 //! Blocks of operations.
 
-use super::{Place, Value, Word, checks, if_convert, inactive, merge};
+use super::{Place, Program, Value, Word, checks, if_convert, inactive, merge};
 use crate::ops::{self, Op, ValueId};
 use pendula_isa::Ty;
 
@@ -69,6 +69,30 @@ impl Block {
         block.ops = ops;
         let all = [&active_names, &flat_names, &names];
         Some((block, result.map(|v| all.iter().fold(v, |v, names| names[v.0 as usize]))))
+    }
+
+    /// How often each value is used by something that is needed, `result` among it; operands have words in those lanes that `has` tells.
+    pub fn uses(&self, program: &Program, has: impl Fn(u8, u8) -> bool, result: Option<ValueId>) -> Vec<u32> {
+        let mut uses = vec![0; self.ops.len()];
+        result.iter().for_each(|v| uses[v.0 as usize] += 1);
+        for (n, op) in self.ops.iter().enumerate().rev() {
+            let lost = match *op {
+                Op::Set(lane, reg, _) => !has(lane, reg),
+                Op::Finite(_) | Op::Ordered(..) => !program.checks_finite,
+                _ => false,
+            };
+            uses[n] += u32::from(self.wraps[n]);
+            if lost || (op.is_idle() && uses[n] == 0) {
+                continue;
+            }
+            // Unused arguments of a kernel repeat the first one.
+            let arity = match op {
+                Op::Kernel(kernel, _) => program.kernels[*kernel as usize].arity,
+                _ => usize::MAX,
+            };
+            op.uses().take(arity).for_each(|v| uses[v.0 as usize] += 1);
+        }
+        uses
     }
 
     /// Whether an operand may have a word in a lane: what is an operand as a value alone has none in others.

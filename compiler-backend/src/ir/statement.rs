@@ -217,7 +217,7 @@ impl AncillaChecks {
 }
 
 /// The greatest magnitude of a floating-point ancilla at its end: 1e-8, as in NiLang.
-pub const TOLERANCE: f64 = 1e-8;
+pub const TOLERANCE: f64 = pendula_codegen::loops::NEAR_ZERO;
 
 impl Stmt {
     /// The statement with its place in the source.

@@ -15,7 +15,7 @@ mod ops;
 mod values;
 mod write_back_plan;
 
-pub(super) use ops::{float_condition, int_condition};
+pub(super) use ops::{binary, float_condition, float_operation, int_condition};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};

@@ -3,7 +3,8 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
 use pendula_codegen::emit::{Emit, emit};
 use pendula_codegen::ops::{BinaryOp, Body, Float, Op, ValueId};
 use pendula_isa::num::float;
@@ -110,22 +111,8 @@ impl Emit for UnitEmitter<'_, '_> {
         }
         let halves = self.halves(v, op);
         let (a, b) = (self.int(a), self.int(b));
-        let ins = self.b.ins();
-        let value = match op {
-            BinaryOp::Or if halves => ins.iadd(a, b),
-            BinaryOp::Add => ins.iadd(a, b),
-            BinaryOp::Sub => ins.isub(a, b),
-            BinaryOp::Mul => ins.imul(a, b),
-            BinaryOp::MulHigh => ins.smulhi(a, b),
-            BinaryOp::And => ins.band(a, b),
-            BinaryOp::Or => ins.bor(a, b),
-            BinaryOp::Xor => ins.bxor(a, b),
-            BinaryOp::Shl => ins.ishl(a, b),
-            BinaryOp::Shr => ins.ushr(a, b),
-            BinaryOp::Sar => ins.sshr(a, b),
-            BinaryOp::Rol => ins.rotl(a, b),
-            BinaryOp::Ror => ins.rotr(a, b),
-        };
+        let op = if halves { BinaryOp::Add } else { op };
+        let value = binary(&mut self.b, op, a, b);
         self.form(v, |view| view.word = Some(value));
     }
 
@@ -157,13 +144,7 @@ impl Emit for UnitEmitter<'_, '_> {
 
     fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
         let (a, b) = (self.double(a), self.double(b));
-        let ins = self.b.ins();
-        let value = match op {
-            Float::Add => ins.fadd(a, b),
-            Float::Sub => ins.fsub(a, b),
-            Float::Mul => ins.fmul(a, b),
-            Float::Div => ins.fdiv(a, b),
-        };
+        let value = float_operation(&mut self.b, op, a, b);
         self.form(v, |view| view.double = Some(value));
     }
 
@@ -349,6 +330,36 @@ impl Emit for UnitEmitter<'_, '_> {
         self.views[v.0 as usize] = view;
         self.now[lane][usize::from(reg)] = Some(view);
         self.changed[lane] |= 1 << reg;
+    }
+}
+
+/// An operation of two words.
+pub(in crate::engine) fn binary(b: &mut FunctionBuilder<'_>, op: BinaryOp, x: Value, y: Value) -> Value {
+    let ins = b.ins();
+    match op {
+        BinaryOp::Add => ins.iadd(x, y),
+        BinaryOp::Sub => ins.isub(x, y),
+        BinaryOp::Mul => ins.imul(x, y),
+        BinaryOp::MulHigh => ins.smulhi(x, y),
+        BinaryOp::And => ins.band(x, y),
+        BinaryOp::Or => ins.bor(x, y),
+        BinaryOp::Xor => ins.bxor(x, y),
+        BinaryOp::Shl => ins.ishl(x, y),
+        BinaryOp::Shr => ins.ushr(x, y),
+        BinaryOp::Sar => ins.sshr(x, y),
+        BinaryOp::Rol => ins.rotl(x, y),
+        BinaryOp::Ror => ins.rotr(x, y),
+    }
+}
+
+/// An operation of two doubles.
+pub(in crate::engine) fn float_operation(b: &mut FunctionBuilder<'_>, op: Float, x: Value, y: Value) -> Value {
+    let ins = b.ins();
+    match op {
+        Float::Add => ins.fadd(x, y),
+        Float::Sub => ins.fsub(x, y),
+        Float::Mul => ins.fmul(x, y),
+        Float::Div => ins.fdiv(x, y),
     }
 }
 

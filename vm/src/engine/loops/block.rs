@@ -8,7 +8,7 @@ use pendula_codegen::ops::{BinaryOp, Float, Op, ValueId};
 use pendula_isa::num::float;
 use pendula_isa::types::Cond;
 
-use super::super::clif::{float_condition, int_condition};
+use super::super::clif::{binary, float_condition, float_operation, int_condition};
 use super::function::FunctionEmitter;
 
 /// A value in the forms made so far: a constant, a word, a double, a truth value.
@@ -45,7 +45,7 @@ impl FunctionEmitter<'_, '_> {
     /// Emits a block; gives the value `result`, which is true if it is not zero, if one is asked for.
     pub(super) fn block(&mut self, block: &Block, result: Option<ValueId>) -> Option<IrValue> {
         let mut e = self.block_emitter(block);
-        e.count(result);
+        e.uses = block.uses(e.f.shared.program, |lane, reg| e.slot_in(lane, reg).is_some(), result);
         for (n, op) in block.ops.iter().enumerate() {
             if !e.written[n] && (!op.is_idle() || e.uses[n] > 0) {
                 emit(&mut e, ValueId(n as u32), *op);
@@ -61,7 +61,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         BlockEmitter {
             f: self,
             block,
-            uses: vec![0; count],
+            uses: Vec::new(),
             views: vec![View::default(); count],
             written: vec![false; count],
             inside: Vec::new(),
@@ -92,33 +92,6 @@ impl BlockEmitter<'_, '_, '_, '_> {
 
     fn checks_finite(&self) -> bool {
         self.f.shared.program.checks_finite
-    }
-
-    /// How often each value is used by something that is needed.
-    fn count(&mut self, result: Option<ValueId>) {
-        if let Some(v) = result {
-            self.uses[v.0 as usize] += 1;
-        }
-        let block = self.block;
-        for (n, op) in block.ops.iter().enumerate().rev() {
-            let lost = match *op {
-                Op::Set(lane, reg, _) => self.slot_in(lane, reg).is_none(),
-                Op::Finite(_) | Op::Ordered(..) => !self.checks_finite(),
-                _ => false,
-            };
-            if block.wraps[n] {
-                self.uses[n] += 1;
-            }
-            if lost || (op.is_idle() && self.uses[n] == 0) {
-                continue;
-            }
-            // Unused arguments of a kernel repeat the first one.
-            let arity = match op {
-                Op::Kernel(kernel, _) => self.f.shared.program.kernels[*kernel as usize].arity,
-                _ => usize::MAX,
-            };
-            op.uses().take(arity).for_each(|v| self.uses[v.0 as usize] += 1);
-        }
     }
 
     /// Records a form of a value. One that is made within a conditional is not there after it.
@@ -236,21 +209,7 @@ impl Emit for BlockEmitter<'_, '_, '_, '_> {
             return self.checked(v, op, a, b);
         }
         let (a, b) = (self.int(a), self.int(b));
-        let ins = self.f.b.ins();
-        let value = match op {
-            BinaryOp::Add => ins.iadd(a, b),
-            BinaryOp::Sub => ins.isub(a, b),
-            BinaryOp::Mul => ins.imul(a, b),
-            BinaryOp::MulHigh => ins.smulhi(a, b),
-            BinaryOp::And => ins.band(a, b),
-            BinaryOp::Or => ins.bor(a, b),
-            BinaryOp::Xor => ins.bxor(a, b),
-            BinaryOp::Shl => ins.ishl(a, b),
-            BinaryOp::Shr => ins.ushr(a, b),
-            BinaryOp::Sar => ins.sshr(a, b),
-            BinaryOp::Rol => ins.rotl(a, b),
-            BinaryOp::Ror => ins.rotr(a, b),
-        };
+        let value = binary(&mut self.f.b, op, a, b);
         self.set_word(v, value);
     }
 
@@ -276,13 +235,7 @@ impl Emit for BlockEmitter<'_, '_, '_, '_> {
 
     fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
         let (a, b) = (self.double(a), self.double(b));
-        let ins = self.f.b.ins();
-        let value = match op {
-            Float::Add => ins.fadd(a, b),
-            Float::Sub => ins.fsub(a, b),
-            Float::Mul => ins.fmul(a, b),
-            Float::Div => ins.fdiv(a, b),
-        };
+        let value = float_operation(&mut self.f.b, op, a, b);
         self.set_double(v, value);
     }
 
