@@ -384,6 +384,45 @@ fn gradient_words_that_nobody_asks_for_stop_no_run_that_waits_for_code() {
     }
 }
 
+/// `--no-cc` calls no C compiler and waits for none, also where Cranelift has no code: for rows of a Hessian, and programs that show something.
+#[test]
+fn without_c_no_compiler_is_called() {
+    let own = directory("no-cc");
+    let called = own.join("called");
+    let cc = compiler(&own, &format!("touch {}; exec cc \"$@\"", called.display()));
+    let run = |source: &str, args: &[&str]| {
+        let file = own.join("p.nil");
+        std::fs::write(&file, source).expect("a file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
+        command.env("CC", &cc).env("PENDULA_CACHE", own.join("kept")).arg("grad").arg(&file).arg("--no-cc");
+        output(command.args(["--loss", "y!"]).args(args))
+    };
+    let rows = "@i function f(y!::Float64, x::Vector{Float64}, n::Int)
+    for k = 1:n
+        for i = 1:length(x)
+            y! += sin(x[i]) * x[1] * k
+        end
+    end
+end
+";
+    let (code, out, err) = run(rows, &["--args", "0.0,[0.1,0.2,0.3],20000", "--hessian"]);
+    assert!(code == Some(0) && out.contains("∂²"), "{out}{err}");
+    // It stops on the way back at a gradient word that nobody asks for.
+    let shows = "@i function f(y!::Float64, x::Float64, z::Float64, n::Int, m::Int)
+    @safe println(1)
+    for k = 1:n
+        y! += sin(z) * k
+        if (k == m, ~)
+            y! += 1e200 * sin(1e200 * x)
+        end
+    end
+end
+";
+    let (code, _, err) = run(shows, &["--args", "0.0,0.5,0.3,100000,10000", "--wrt", "z"]);
+    assert!(code == Some(1) && err.contains("error[P0119]"), "{err}");
+    assert!(!called.exists(), "the compiler was called");
+}
+
 #[test]
 fn compilers_that_make_no_library() {
     let own = directory("garbage");

@@ -67,7 +67,8 @@ struct Watch {
     left: AtomicU64,
 }
 
-/// What [`Watch::asked`] is where the run is to be left.
+/// What [`Watch::asked`] is where the run is to tell where it is, and where it is to be left.
+const ASKED: u64 = 1;
 const LEAVE: u64 = 2;
 
 /// How a run by compiled code ended.
@@ -143,7 +144,10 @@ pub fn where_runs_are(longest: Duration) -> Vec<UnderWay> {
     static ASKS: Mutex<()> = Mutex::new(());
     let _asks = ASKS.lock().unwrap_or_else(PoisonError::into_inner);
     let (running, begun) = (running(), Instant::now());
-    running.iter().for_each(|watch| watch.asked.store(1, Ordering::Release));
+    // Runs that are to be left are not asked.
+    for watch in &running {
+        let _ = watch.asked.compare_exchange(0, ASKED, Ordering::AcqRel, Ordering::Relaxed);
+    }
     let is_waiting =
         |watch: &Arc<Watch>| watch.asked.load(Ordering::Acquire) != 0 && watch.code.load(Ordering::Relaxed) != 0;
     while running.iter().any(is_waiting) && begun.elapsed() < longest {
@@ -155,7 +159,7 @@ pub fn where_runs_are(longest: Duration) -> Vec<UnderWay> {
 impl Watch {
     /// What has been answered, unless the run has ended.
     fn answer(&self) -> Option<UnderWay> {
-        let answered = self.asked.swap(0, Ordering::AcqRel) == 0;
+        let answered = self.asked.compare_exchange(ASKED, 0, Ordering::AcqRel, Ordering::Acquire) == Err(0);
         let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let (first, at, last, step) =
             (read(&self.first), read(&self.at), read(&self.last), read(&self.step).cast_signed());

@@ -300,6 +300,47 @@ fn all_without_regard_to_rounding() {
     }
 }
 
+/// What turns of a loop call with arguments that change there, if only by a sum of blocks of turns, and loops whose bound has no value.
+#[test]
+fn functions_in_loops() {
+    let sums = "
+        @i function f(y!::Float64, x::Vector{Float64}, n::Int)
+            s ← 0.0
+            for k = 1:n
+                @simd for i = 1:length(x)
+                    s += x[i]
+                end
+                y! += sin(s) + cos(x[1])
+            end
+            for k = n:-1:1
+                @simd for i = length(x):-1:1
+                    s -= x[i]
+                end
+            end
+            s → 0.0
+        end";
+    let bound = "
+        @i function f(y!::Int, z!::Float64, x::Float64, n::Int)
+            for k = 1:n
+                z! += sin(x * k)
+                @routine begin
+                    m ← 0
+                    m += floor(Int, x * ifelse(k == 3, 1e300, 1.0))
+                end
+                for j = 1:m
+                    y! += j ⊻ k
+                end
+                ~@routine
+            end
+        end";
+    for (source, args, finishes) in
+        [(sums, "0.0,[0.1,0.2,0.3],40", true), (bound, "0,0.0,1.5,2", true), (bound, "0,0.0,1.5,5", false)]
+    {
+        let call = Call { arguments: pendula::arguments::parse(args).expect("arguments"), ..Call::default() };
+        assert_eq!(compare(args, source, &call).finished, finishes, "{args}");
+    }
+}
+
 /// Variables may be named as what C has of its own.
 #[test]
 fn names_that_mean_something_in_c() {

@@ -75,11 +75,11 @@ unsafe extern "C" fn copy(to: *mut u64, from: *const u64, n: u64) -> u64 {
 unsafe extern "C" fn end_doubles(at: *mut u64, n: u64) -> u64 {
     // SAFETY: as above.
     let words = unsafe { std::slice::from_raw_parts_mut(at, n as usize) };
-    // What is no number is not close to zero.
-    let is_rest = |word: &u64| f64::from_bits(*word).abs() <= loops::NEAR_ZERO;
-    let odd = !words.iter().all(is_rest);
+    // Without signs, doubles are in the order of their bits, and what is no number is the largest. A fold is made of vectors.
+    let limit = loops::NEAR_ZERO.to_bits();
+    let odd = words.iter().fold(0, |odd, word| odd | limit.wrapping_sub(word & (u64::MAX >> 1)));
     words.fill(0);
-    u64::from(odd)
+    odd >> 63
 }
 
 /// # Safety
@@ -87,7 +87,7 @@ unsafe extern "C" fn end_doubles(at: *mut u64, n: u64) -> u64 {
 unsafe extern "C" fn any(at: *const u64, n: u64) -> u64 {
     // SAFETY: as above.
     let words = unsafe { std::slice::from_raw_parts(at, n as usize) };
-    u64::from(words.iter().any(|word| *word != 0))
+    words.iter().fold(0, |any, word| any | word)
 }
 
 /// # Safety
@@ -95,7 +95,9 @@ unsafe extern "C" fn any(at: *const u64, n: u64) -> u64 {
 unsafe extern "C" fn not_finite(at: *const u64, n: u64) -> u64 {
     // SAFETY: as above.
     let words = unsafe { std::slice::from_raw_parts(at, n as usize) };
-    u64::from(!words.iter().all(|word| f64::from_bits(*word).is_finite()))
+    // Where the exponent is all ones, one more carries into the sign.
+    let of = |word: &u64| (word & 0x7ff0_0000_0000_0000) + 0x0010_0000_0000_0000;
+    words.iter().fold(0, |odd, word| odd | of(word)) >> 63
 }
 
 extern "C" fn leaves(first: u64, span: u64, step: i64, turns: u64, len: u64) -> u64 {
