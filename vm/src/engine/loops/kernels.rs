@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value as IrValue, types};
 use pendula_codegen::kernel::pack;
 use pendula_codegen::loops::{Block, Local, Place, Slot, Stmt, Word, values_changed_in};
 use pendula_codegen::ops::{Op, ValueId};
 use pendula_isa::adjoint::VALUE;
-use pendula_isa::kernels::Faults;
 
 use super::block::BlockEmitter;
 use super::function::FunctionEmitter;
@@ -96,11 +94,6 @@ impl BlockEmitter<'_, '_, '_, '_> {
             return self.set_word(v, value);
         }
         let kernel = self.f.shared.program.kernels[kernel as usize];
-        if kernel.faults == Faults::AtZero
-            && let Some(value) = self.quotient(kernel.name, args[0], args[1])
-        {
-            return self.set_word(v, value);
-        }
         let out = self.f.out();
         let env = self.f.word(pack(self.f.shared.program.env));
         let out_at = self.f.b.ins().stack_addr(types::I64, out, 0);
@@ -113,45 +106,5 @@ impl BlockEmitter<'_, '_, '_, '_> {
         self.f.give_up_if(status);
         let value = self.f.b.ins().stack_load(types::I64, types::I64, out, 0);
         self.set_word(v, value);
-    }
-
-    /// A quotient or remainder; gives up if the divisor is zero. `None` if it is another kernel.
-    fn quotient(&mut self, kernel: &str, a: ValueId, b: ValueId) -> Option<IrValue> {
-        let is_signed = match kernel {
-            "int_quot" | "int_rem" | "int_div" | "int_mod" => true,
-            "int_udiv" | "int_umod" => false,
-            _ => return None,
-        };
-        let (a, b) = (self.int(a), self.int(b));
-        let f = &mut *self.f;
-        f.give_up_unless(b);
-        if !is_signed {
-            return Some(if kernel == "int_udiv" { f.b.ins().udiv(a, b) } else { f.b.ins().urem(a, b) });
-        }
-        // The smallest integer by -1 wraps: the quotient is the negation, and the remainder that by 1.
-        let is_negation = f.b.ins().icmp_imm_s(IntCC::Equal, b, -1);
-        let one = f.word(1);
-        let by = f.b.ins().select(is_negation, one, b);
-        let rest = f.b.ins().srem(a, by);
-        let whole = f.b.ins().sdiv(a, by);
-        let negation = f.b.ins().ineg(a);
-        let whole = f.b.ins().select(is_negation, negation, whole);
-        // Rounded down, it is one less where signs differ and something remains.
-        let signs = f.b.ins().bxor(a, b);
-        let differ = f.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
-        let remains = f.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
-        let less = f.b.ins().band(differ, remains);
-        Some(match kernel {
-            "int_quot" => whole,
-            "int_rem" => rest,
-            "int_div" => {
-                let less = f.b.ins().uextend(types::I64, less);
-                f.b.ins().isub(whole, less)
-            }
-            _ => {
-                let up = f.b.ins().iadd(rest, b);
-                f.b.ins().select(less, up, rest)
-            }
-        })
     }
 }
