@@ -2,55 +2,51 @@
 
 use pendula_isa::sample;
 use std::cell::Cell;
-use std::sync::Arc;
 
 use pendula::arguments;
 use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
-use pendula::native::When;
 use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, RunKind, WholeEnd, WholeProgram as _};
 use pendula_codegen::cc::Rounding;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config as Cases, TestRunner};
 
 use super::nil::Call;
-use super::whole::{MAKERS, compare, program, program_by};
+use super::whole::{compare, program, programs};
 
 fn call(args: &str) -> Call {
     Call { arguments: arguments::parse(args).expect("arguments"), ..Call::default() }
 }
 
-/// Forward in the interpreter, and by C code, or code by Cranelift, with and without forgetting, which tells why it does not run it. Gives whether the interpreter came to
-/// its end, whether the code that forgets did, and whether the code that undoes did.
+/// Forward in the interpreter, and by C code and Cranelift's, with and without forgetting. Gives whether the interpreter came to its end, whether the
+/// code that forgets did, and whether the code that undoes did.
 fn outcomes(what: &str, source: &str, args: &str) -> [bool; 3] {
-    let [c, quick] = MAKERS.map(|when| outcomes_by(what, source, args, when));
-    assert_eq!(c, quick, "{what}");
-    c
-}
-
-fn outcomes_by(what: &str, source: &str, args: &str, when: When) -> [bool; 3] {
-    let (program, code) = program_by(what, source, &call(args), Rounding::Strict, when);
-    let code: Arc<_> = code.expect("code for whole runs");
-    let kind = RunKind::Run(Direction::Forward, AdMode::Plain);
+    let both = programs(what, source, &call(args));
     let config = Config { mem: Some(1 << 14), engine: Engine::Interpreter, ..Config::default() };
-    let mut machine = Machine::new(&program, &config).expect("a machine");
+    let mut machine = Machine::new(&both[0].0, &config).expect("a machine");
     let data = machine.snapshot();
     let ends = machine.run(None) == Outcome::Finished;
     let expected = machine.snapshot();
-    let top = program.module().data.len();
-    let attempt = |attempt| {
-        let mut memory: Vec<u64> = (0..1 << 14).map(|at| data.mem.get(at).unwrap_or(0)).collect();
-        let end = code.run(kind, attempt, &mut memory, [&mut [], &mut [], &mut []], top, &mut []);
-        let ended = matches!(end, WholeEnd::Reached(_));
-        if ended && ends {
-            let differs = (0..top).find(|at| Some(memory[*at]) != expected.mem.get(*at));
-            assert_eq!(differs, None, "{what}, attempt {attempt}");
-        }
-        ended
-    };
-    let first = attempt(0);
-    // Without limits there is no other code.
-    [ends, first, attempt(1.min(code.attempts(kind) - 1))]
+    let [c, quick] = both.each_ref().map(|(program, code)| {
+        let code = code.as_ref().expect("code for whole runs");
+        let kind = RunKind::Run(Direction::Forward, AdMode::Plain);
+        let top = program.module().data.len();
+        let attempt = |attempt| {
+            let mut memory: Vec<u64> = (0..1 << 14).map(|at| data.mem.get(at).unwrap_or(0)).collect();
+            let end = code.run(kind, attempt, &mut memory, [&mut [], &mut [], &mut []], top, &mut []);
+            let ended = matches!(end, WholeEnd::Reached(_));
+            if ended && ends {
+                let differs = (0..top).find(|at| Some(memory[*at]) != expected.mem.get(*at));
+                assert_eq!(differs, None, "{what}, attempt {attempt}");
+            }
+            ended
+        };
+        let first = attempt(0);
+        // Without limits there is no other code.
+        [ends, first, attempt(1.min(code.attempts(kind) - 1))]
+    });
+    assert_eq!(c, quick, "{what}");
+    c
 }
 
 /// The arc tangent has a value for every sum.

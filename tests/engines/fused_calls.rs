@@ -112,7 +112,9 @@ fn call(args: &str) -> Call {
 
 #[test]
 fn calls_at_once_have_the_same_bits() {
-    for Case { name, source, args, .. } in cases() {
+    // The C compiler takes a second for each; the others are compiled as all functions are.
+    let (fused, others): (Vec<_>, Vec<_>) = cases().into_iter().partition(|case| case.fused);
+    for Case { name, source, args, .. } in fused.into_iter().chain(sample::some(others)) {
         let ran = compare(name, &source, &call(args));
         assert!(ran.whole && ran.finished, "{name}");
     }

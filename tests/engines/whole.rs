@@ -30,93 +30,102 @@ fn near(a: u64, b: u64, between: u64) -> bool {
     let [x, y, size] = [a, b, between].map(f64::from_bits);
     a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()).max(size.abs()))
 }
-/// The ways in which code for whole runs is made at once.
-pub(super) const MAKERS: [When; 2] = [When::AtOnce, When::AtOnceWithoutC];
 
-/// A program, and its C code for whole runs if it has any.
-pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
-    program_by(what, source, call, how, When::AtOnce)
-}
+/// The ways in which code for whole runs is made at once.
+const MAKERS: [When; 2] = [When::AtOnce, When::AtOnceWithoutC];
 
 /// A program, and its code for whole runs if it has any.
-pub(super) fn program_by(
-    what: &str,
-    source: &str,
-    call: &Call,
-    how: Rounding,
-    when: When,
-) -> (Program, Option<Arc<NativeProgram>>) {
-    if when == When::AtOnce {
-        c_compiler();
-    }
+type Coded = (Program, Option<Arc<NativeProgram>>);
+
+/// A program, and its C code for whole runs if it has any.
+pub(super) fn program(what: &str, source: &str, call: &Call, how: Rounding) -> Coded {
+    let [coded] = coded(what, source, call, how, [When::AtOnce]);
+    coded
+}
+
+/// A program with C code for whole runs, and with Cranelift's: both or neither.
+pub(super) fn programs(what: &str, source: &str, call: &Call) -> [Coded; 2] {
+    let both = coded(what, source, call, Rounding::Strict, MAKERS);
+    assert_eq!(both[0].1.is_some(), both[1].1.is_some(), "{what}");
+    both
+}
+
+fn coded<const N: usize>(what: &str, source: &str, call: &Call, how: Rounding, makers: [When; N]) -> [Coded; N] {
+    c_compiler();
     let Call { arguments, types, entry, extensions } = call.clone();
     let options = Options { arguments, types, entry, extensions, ..Options::default() };
     let compiled = compile(what, source.to_string(), &options);
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
-    let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
     let native = compiled.source.expect("a program");
-    match NativeProgram::new(native, compiled.arguments, how, compiled.switches, when) {
-        Ok(code) => {
-            let code = Arc::new(code);
-            program.set_whole(code.clone());
-            (program, Some(code))
+    makers.map(|when| {
+        let mut program = Program::new(module.clone(), true).unwrap_or_else(|e| panic!("{what}: {e}"));
+        match NativeProgram::new(native.clone(), compiled.arguments.clone(), how, compiled.switches, when) {
+            Ok(code) => {
+                let code = Arc::new(code);
+                program.set_whole(code.clone());
+                (program, Some(code))
+            }
+            Err(NativeError::Refused(_)) => (program, None),
+            Err(error) => panic!("{what}, {when:?}: {error}"),
         }
-        Err(NativeError::Refused(_)) => (program, None),
-        Err(error) => panic!("{what}: {error}"),
-    }
+    })
 }
 
-/// Forward, back, and back with gradients; what C code did.
-pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
-    let [ran, quick] = MAKERS.map(|when| compare_by(&format!("{what}, {when:?}"), source, call, when));
-    assert_eq!((quick.whole, quick.finished), (ran.whole, ran.finished), "{what}");
-    ran
-}
-
-fn compare_by(what: &str, source: &str, call: &Call, when: When) -> Ran {
-    let (program, code) = program_by(what, source, call, Rounding::Strict, when);
-    let words = program.module().data.len();
-    let whole = code.is_some();
+/// The interpreter, and machines that run each code as a whole.
+fn machines(both: &[Coded; 2]) -> [Machine<'_>; 3] {
+    let words = both[0].0.module().data.len();
     let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
-    let machines = || {
-        [false, true].map(|whole| {
-            let mut machine = Machine::new(&program, &config).expect("a machine");
-            machine.allow_whole(whole);
-            machine
-        })
+    [(0, false), (0, true), (1, true)].map(|(at, whole)| {
+        let mut machine = Machine::new(&both[at].0, &config).expect("a machine");
+        machine.allow_whole(whole);
+        machine
+    })
+}
+
+/// All machines take a step, to the same end as the interpreter, which is the first. Gives whether that is the program's.
+fn step(machines: &mut [Machine<'_>; 3], words: usize, step: &str) -> bool {
+    let outcomes = machines.each_mut().map(|m| m.run(None));
+    let carried = |m: &Machine<'_>| {
+        let lanes = m.ad_mode().lanes().iter();
+        lanes.flat_map(|l| (0..words).map(move |at| (*l, at))).map(|(l, at)| m.lane_word(l, at)).collect::<Vec<_>>()
     };
-    let mut pair = machines();
-    let each = |pair: &mut [Machine<'_>; 2], step: &str| {
-        let outcomes = pair.each_mut().map(|m| m.run(None));
-        assert_eq!(outcomes[0], outcomes[1], "{what}, {step}");
-        assert_eq!(pair[0].registers(), pair[1].registers(), "{what}, {step}");
-        let differs = pair[0].memory().iter().zip(pair[1].memory()).position(|(a, b)| a != b);
-        assert_eq!(differs, None, "{what}, {step}: memory");
-        let carried = |m: &Machine<'_>| {
-            let lanes = m.ad_mode().lanes().iter();
-            lanes.flat_map(|l| (0..words).map(move |at| (*l, at))).map(|(l, at)| m.lane_word(l, at)).collect::<Vec<_>>()
-        };
-        let [a, b] = [carried(&pair[0]), carried(&pair[1])];
-        let differs = a.iter().zip(&b).find(|(a, b)| a != b);
+    let [interpreter, others @ ..] = &*machines;
+    let expected = carried(interpreter);
+    for (n, other) in others.iter().enumerate() {
+        let what = format!("{step}, {:?}", MAKERS[n]);
+        assert_eq!(outcomes[n + 1], outcomes[0], "{what}");
+        assert_eq!(other.registers(), interpreter.registers(), "{what}");
+        let differs = interpreter.memory().iter().zip(other.memory()).position(|(a, b)| a != b);
+        assert_eq!(differs, None, "{what}: memory");
+        let found = carried(other);
+        let differs = expected.iter().zip(&found).find(|(a, b)| a != b);
         assert_eq!(
             differs.map(|(a, b)| (f64::from_bits(*a), f64::from_bits(*b))),
             None,
-            "{what}, {step}: carried words"
+            "{what}: carried words"
         );
-        outcomes[0] == Outcome::Finished
-    };
-    let start = pair[0].snapshot();
-    let mut finished = each(&mut pair, "forward");
+    }
+    outcomes[0] == Outcome::Finished
+}
+
+/// Forward, back, and back with gradients; what C code did. Cranelift's does the same.
+pub(super) fn compare(what: &str, source: &str, call: &Call) -> Ran {
+    let both = programs(what, source, call);
+    let words = both[0].0.module().data.len();
+    let whole = both[0].1.is_some();
+    let mut each = machines(&both);
+    let start = each[0].snapshot();
+    let mut finished = step(&mut each, words, &format!("{what}, forward"));
     if finished {
         if whole {
             // Whole runs count nothing.
-            assert_eq!(pair[1].executed(), 0, "{what}: not run by its code");
+            each[1..].iter().for_each(|m| assert_eq!(m.executed(), 0, "{what}: not run by its code"));
         }
-        let end = pair[0].snapshot();
-        pair.iter_mut().for_each(|m| m.begin(Direction::Backward));
-        finished &= each(&mut pair, "backward");
+        let end = each[0].snapshot();
+        each.iter_mut().for_each(|m| m.begin(Direction::Backward));
+        finished &= step(&mut each, words, &format!("{what}, backward"));
         for ad_mode in [AdMode::Gradient, AdMode::SecondGradient] {
-            for m in &mut pair {
+            for m in &mut each {
                 m.restore(&end);
                 m.set_ad_mode(ad_mode);
                 let unit = one(m.env(), Ty::F);
@@ -127,14 +136,11 @@ fn compare_by(what: &str, source: &str, call: &Call, when: When) -> Ran {
                 }
                 m.begin(Direction::Backward);
             }
-            finished &= each(&mut pair, &format!("{ad_mode:?}"));
+            finished &= step(&mut each, words, &format!("{what}, {ad_mode:?}"));
         }
-        if let (true, Some(code)) = (finished, code) {
+        if finished && whole {
             // The second time after one of its kind, which leaves gradient words.
-            let mut pair = machines();
-            for (times, step) in [(1, "there and back"), (2, "there and back, again")] {
-                run_forward_and_back(&mut pair, &start, &*code, times, &format!("{what}, {step}"));
-            }
+            run_forward_and_back(&mut machines(&both), &start, &both, what);
         }
     }
     Ran { whole, finished }
@@ -142,41 +148,22 @@ fn compare_by(what: &str, source: &str, call: &Call, when: When) -> Ran {
 
 /// Forward and back with gradients at once is as one run after the other, for a call of a program.
 pub(super) fn compare_there_and_back(what: &str, source: &str, call: &Call) {
-    MAKERS.into_iter().for_each(|when| there_and_back_by(&format!("{what}, {when:?}"), source, call, when));
+    let both = programs(what, source, call);
+    assert!(both[0].1.is_some(), "{what}: no code");
+    let mut each = machines(&both);
+    let start = each[0].snapshot();
+    run_forward_and_back(&mut each, &start, &both, what);
 }
 
-fn there_and_back_by(what: &str, source: &str, call: &Call, when: When) {
-    let (program, code) = program_by(what, source, call, Rounding::Strict, when);
-    let code = code.unwrap_or_else(|| panic!("{what}: no code"));
-    let words = program.module().data.len();
-    let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
-    let mut pair = [false, true].map(|whole| {
-        let mut machine = Machine::new(&program, &config).expect("a machine");
-        machine.allow_whole(whole);
-        machine
-    });
-    let start = pair[0].snapshot();
-    for times in [1, 2] {
-        run_forward_and_back(&mut pair, &start, &*code, times, &format!("{what}, time {times}"));
-    }
-}
-
-/// Forward and back with gradients at once, in one machine, is as one run after the other, in the other.
-fn run_forward_and_back(
-    pair: &mut [Machine<'_>; 2],
-    start: &Snapshot,
-    code: &dyn WholeProgram,
-    times: usize,
-    what: &str,
-) {
+/// Forward and back with gradients at once, twice, is as one run after the other in the interpreter, which is the first machine.
+fn run_forward_and_back(machines: &mut [Machine<'_>; 3], start: &Snapshot, both: &[Coded; 2], what: &str) {
+    let [plain, others @ ..] = machines;
     let mut seeds: Vec<(usize, u64)> = Vec::new();
-    for place in values::marked(pair[0].program().module(), |_, _| true) {
+    for place in values::marked(plain.program().module(), |_, _| true) {
         if let (Some(ty), Location::Memory { start, len, .. }) = (place.ty.gradient(), place.at) {
-            seeds.extend((start..start + len.min(40)).map(|at| (at as usize, one(pair[0].env(), ty))));
+            seeds.extend((start..start + len.min(40)).map(|at| (at as usize, one(plain.env(), ty))));
         }
     }
-    assert!(seeds.iter().all(|(at, _)| code.carries().iter().any(|r| r.contains(at))), "{what}");
-    let [plain, fused] = pair;
     plain.restore(start);
     plain.set_ad_mode(AdMode::Plain);
     plain.begin(Direction::Forward);
@@ -187,25 +174,40 @@ fn run_forward_and_back(
     seeds.iter().for_each(|(at, word)| plain.set_lane_word(GRADIENT, *at, *word));
     plain.begin(Direction::Backward);
     assert_eq!(plain.run(None), Outcome::Finished, "{what}");
-    if times == 1 {
-        fused.restore(start);
-    } else {
-        // As the run before has left it, which is not the start to the bit where it drifts.
-        let left: Vec<u64> = fused.memory()[..between.mem.len()].to_vec();
-        let words = left.iter().zip(start.mem.iter()).zip(between.mem.iter());
-        words.for_each(|((a, b), between)| assert!(near(*a, b, between), "{what}: the start"));
-        for (at, word) in start.mem.iter().enumerate() {
-            if left[at] != word {
-                fused.put(VALUE, Cell::Word(at), word);
+    for (n, fused) in others.iter_mut().enumerate() {
+        let carries = both[n].1.as_ref().expect("code").carries();
+        assert!(seeds.iter().all(|(at, _)| carries.iter().any(|r| r.contains(at))), "{what}");
+        for times in [1, 2] {
+            let what = format!("{what}, there and back, {:?}, time {times}", MAKERS[n]);
+            if times == 1 {
+                fused.restore(start);
+            } else {
+                begin_again(fused, start, &between, &what);
             }
+            assert!(fused.run_forward_and_back(&seeds), "{what}: not done");
+            same_after_both_ways(plain, fused, &between, &what);
         }
     }
-    assert!(fused.run_forward_and_back(&seeds), "{what}: not done");
+}
+
+/// A machine begins as the run before has left it, which is not the start to the bit where it drifts.
+fn begin_again(fused: &mut Machine<'_>, start: &Snapshot, between: &Snapshot, what: &str) {
+    let left: Vec<u64> = fused.memory()[..between.mem.len()].to_vec();
+    let words = left.iter().zip(start.mem.iter()).zip(between.mem.iter());
+    words.for_each(|((a, b), between)| assert!(near(*a, b, between), "{what}: the start"));
+    for (at, word) in start.mem.iter().enumerate() {
+        if left[at] != word {
+            fused.put(VALUE, Cell::Word(at), word);
+        }
+    }
+}
+
+fn same_after_both_ways(plain: &Machine<'_>, fused: &Machine<'_>, between: &Snapshot, what: &str) {
     assert_eq!((plain.registers(), plain.pc(), plain.direction()), (fused.registers(), fused.pc(), fused.direction()));
     assert_eq!(fused.ad_mode(), AdMode::Gradient);
     assert_eq!(plain.memory(), fused.memory(), "{what}: memory");
     for at in 0..plain.memory().len() {
-        let [a, b] = [&*plain, &*fused].map(|m| m.lane_word(GRADIENT, at));
+        let [a, b] = [plain, fused].map(|m| m.lane_word(GRADIENT, at));
         assert_eq!(a, b, "{what}: word {at} carries {}, not {}", f64::from_bits(b), f64::from_bits(a));
     }
     for (at, word) in between.mem.iter().enumerate().take(plain.program().module().data.len()) {
