@@ -99,11 +99,7 @@ fn step(machines: &mut [Machine<'_>; 3], words: usize, step: &str) -> bool {
         assert_eq!(differs, None, "{what}: memory");
         let found = carried(other);
         let differs = expected.iter().zip(&found).find(|(a, b)| a != b);
-        assert_eq!(
-            differs.map(|(a, b)| (f64::from_bits(*a), f64::from_bits(*b))),
-            None,
-            "{what}: carried words"
-        );
+        assert_eq!(differs.map(|(a, b)| (f64::from_bits(*a), f64::from_bits(*b))), None, "{what}: carried words");
     }
     outcomes[0] == Outcome::Finished
 }
