@@ -1,5 +1,7 @@
 //! Prints one instruction as text that the assembler reads.
 
+use std::fmt::Write as _;
+
 use crate::inst::{Inst, Kind};
 use crate::module::{Module, SymbolKind};
 use crate::num::{Format, decimal};
@@ -152,11 +154,18 @@ fn memory_text(base: Reg, index: Reg, offset: i64, names: &dyn Names) -> String 
 
 /// A word as a number that reads back exactly; a word that is not a number of the type as a raw word, `0x…w`.
 pub fn number(word: u64, ty: Ty, format: Format) -> String {
+    let mut out = String::new();
+    push_number(&mut out, word, ty, format);
+    out
+}
+
+/// Adds a word to a text, as [`number`] writes it.
+pub fn push_number(out: &mut String, word: u64, ty: Ty, format: Format) {
     match ty {
-        Ty::Int => word.cast_signed().to_string(),
-        Ty::Q => decimal::format_q(word, format),
-        Ty::L => decimal::format_l(word),
-        Ty::F => decimal::format_f(word),
+        Ty::Int => drop(write!(out, "{}", word.cast_signed())),
+        Ty::Q => out.push_str(&decimal::format_q(word, format)),
+        Ty::L => out.push_str(&decimal::format_l(word)),
+        Ty::F => decimal::push_f(out, word),
     }
 }
 

@@ -26,11 +26,16 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, true)
 }
 
+/// Whether a text has printable characters of ASCII alone: it is shown as it is, and each byte takes a column.
+pub fn is_plain(text: &str) -> bool {
+    // Most are; all bytes are looked at, several at once.
+    text.bytes().fold(true, |plain, byte| plain & matches!(byte, 0x20..=0x7e))
+}
+
 /// Whether a text has characters that are to be escaped, in a single `line` also line ends and tabs. Bytes tell of most characters that they
 /// are harmless.
 fn needs_escapes(text: &str, line: bool) -> bool {
-    // Most texts are so plain; all bytes are looked at, several at once.
-    if text.bytes().fold(true, |plain, byte| plain & matches!(byte, 0x20..=0x7e)) {
+    if is_plain(text) {
         return false;
     }
     text.bytes().enumerate().any(|(n, byte)| match byte {

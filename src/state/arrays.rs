@@ -6,12 +6,14 @@ use std::path::Path;
 mod error;
 mod npy;
 mod rows;
+mod texts;
 
 pub(crate) use error::ReadError;
 pub(crate) use npy::NpyHead;
 use npy::npy_numbers;
 pub use npy::{Column, NpyOutput, write_npy};
 pub(crate) use rows::Rows;
+pub use texts::Texts;
 
 use pendula_compiler::nil::sema as argument;
 use pendula_isa::budget::{Exceeded, Resource};
@@ -63,7 +65,7 @@ pub(crate) struct Table {
 /// A file's elements, in the file's order.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Elements {
-    Text(Vec<String>),
+    Text(Texts),
     Int(Vec<i64>),
     Uint(Vec<u64>),
     Float(Vec<f64>),
@@ -84,7 +86,7 @@ impl Elements {
     /// Appends the numbers of an element: one number, or the real and the imaginary part.
     pub(crate) fn numbers(&self, at: usize, out: &mut Vec<Number>) {
         match self {
-            Elements::Text(v) => out.extend(v.get(at).map(|t| Number::Text(t.clone()))),
+            Elements::Text(v) => out.extend(v.get(at).map(|t| Number::Text(t.to_string()))),
             Elements::Int(v) => out.extend(v.get(at).map(|k| Number::Int((*k).into()))),
             Elements::Uint(v) => out.extend(v.get(at).map(|k| Number::Int((*k).into()))),
             Elements::Float(v) => out.extend(v.get(at).map(|x| Number::Float(*x))),
@@ -216,12 +218,12 @@ fn unreadable(e: &std::io::Error) -> String {
 
 fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, ReadError> {
     let mut rows = Rows::new(input).within(ROW.saturating_add(most.saturating_mul(CELL)), LIMIT);
-    let (mut out, mut row) = (Vec::new(), Vec::new());
+    let (mut out, mut row) = (Texts::default(), Texts::default());
     let (mut columns, mut count, mut ragged) = (None, 0, false);
     while out.len() <= most && rows.next(&mut row)?.is_some() {
         count += 1;
         ragged |= *columns.get_or_insert(row.len()) != row.len();
-        out.append(&mut row);
+        out.append(&row);
     }
     if out.len() > most {
         // From here on, the shape is meaningless.

@@ -5,11 +5,15 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 
-use pendula_compiler::nil::sema::Argument;
+use pendula_compiler::nil::sema::{Argument, number_word};
+use pendula_isa::Format;
 use pendula_isa::budget::{Exceeded, Resource};
+use pendula_isa::types::Ty;
 
 use crate::state::arguments;
-use crate::state::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, ReadError, Rows, places, strides};
+use crate::state::arrays::{
+    self, ArrayError, Elements, LIMIT, NpyHead, Number, ReadError, Rows, Texts, places, strides,
+};
 
 /// An array file as a list of items. The file is read part by part, so it may have any length.
 #[derive(Debug)]
@@ -60,13 +64,13 @@ impl Items {
     fn of_rows(path: &str, file: File) -> Result<Items, ReadError> {
         let mut rows = Rows::new(BufReader::new(file));
         let (mut names, mut width, mut count) = (None, None, 0);
-        let mut cells = Vec::new();
+        let mut cells = Texts::default();
         while rows.next(&mut cells)?.is_some() {
             if *width.get_or_insert(cells.len()) != cells.len() {
                 return Err("its rows have different lengths; all items need the same number of values".into());
             }
-            if count == 0 && names.is_none() && cells.iter().all(|cell| is_name(cell)) {
-                names = Some(std::mem::take(&mut cells));
+            if count == 0 && names.is_none() && cells.iter().all(is_name) {
+                names = Some(cells.iter().map(str::to_string).collect());
             } else {
                 count += 1;
             }
@@ -142,7 +146,7 @@ impl Items {
         items: Range<usize>,
     ) -> Result<Part, ReadError> {
         let changed = || "it has changed while it was read".to_string();
-        let mut cells = Vec::new();
+        let mut cells = Texts::default();
         if items.start < *next || *next == 0 {
             rows.rewind()?;
             *next = 0;
@@ -154,13 +158,14 @@ impl Items {
             rows.next(&mut cells)?.ok_or_else(changed)?;
             *next += 1;
         }
-        let (mut all, mut lines) = (Vec::with_capacity(items.len() * self.elements()), Vec::new());
+        let count = items.len() * self.elements();
+        let (mut all, mut lines) = (Texts::with_capacity(count, 8 * count), Vec::with_capacity(items.len()));
         for _ in items.clone() {
             lines.push(rows.next(&mut cells)?.ok_or_else(changed)?);
             if cells.len() != self.elements() {
                 return Err(changed().into());
             }
-            all.append(&mut cells);
+            all.append(&cells);
             *next += 1;
         }
         Ok(self.of_elements(items, Elements::Text(all), lines, false))
@@ -232,9 +237,12 @@ impl Items {
 
     /// The first item that satisfies a condition.
     fn find(&self, is: impl Fn(&Part, usize) -> bool) -> Result<Option<usize>, ArrayError> {
-        let size = (SEARCHED / self.elements().max(1)).max(1);
-        for begin in (0..self.count).step_by(size) {
+        let most = (SEARCHED / self.elements().max(1)).max(1);
+        let (mut begin, mut size) = (0, 1);
+        while begin < self.count {
             let items = begin..self.count.min(begin + size);
+            // It is mostly one of the first.
+            (begin, size) = (items.end, most.min(4 * size));
             let part = self.part(items.clone())?;
             if let Some(item) = items.into_iter().find(|item| is(&part, *item)) {
                 return Ok(Some(item));
@@ -244,7 +252,7 @@ impl Items {
     }
 }
 
-/// The number of elements that are searched at a time.
+/// The most elements that are searched at a time.
 const SEARCHED: usize = 1 << 16;
 
 /// Some of a file's items.
@@ -279,6 +287,18 @@ impl Part {
             self.elements.numbers((item - self.first) * self.stride + at, &mut out);
         }
         out
+    }
+
+    /// An item's word as a number of a type, if it is one number that fits; [`Part::argument`] tells why it does not.
+    pub fn word(&self, item: usize, column: Option<usize>, scalar: bool, (ty, format): (Ty, Format)) -> Option<u64> {
+        let is_number = self.columns.len() == 1 && (scalar || self.shape.is_empty());
+        let column = column.or(is_number.then_some(0))?;
+        let at = (item - self.first) * self.stride + self.columns.get(column)?;
+        match &self.elements {
+            Elements::Text(texts) => number_word(texts.get(at)?, ty, format).ok(),
+            Elements::Float(numbers) if ty == Ty::F => Some(numbers.get(at)?.to_bits()),
+            Elements::Float(_) | Elements::Int(_) | Elements::Uint(_) | Elements::Complex(_) => None,
+        }
     }
 
     /// An item as an argument of a Nil program; an array's elements are in column-major order. With `scalar`, an item
@@ -375,6 +395,21 @@ mod tests {
             assert_eq!(items.part(part).unwrap().numbers(1, None), ints(&[1, 5, 9, 3, 7, 11]));
         }
         assert_eq!(items.part(0..1).unwrap().numbers(0, Some(2)), ints(&[8]));
+    }
+
+    #[test]
+    fn rows_may_end_with_a_carriage_return_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "x,y\r1, 2\r\r# none\r3,4\n5,6\r").unwrap();
+        let items = read(path).unwrap();
+        assert_eq!((items.count(), items.shape()), (3, &[2][..]));
+        let all = items.part(0..3).unwrap();
+        for n in 0..3 {
+            let wanted = [2 * n + 1, 2 * n + 2].map(|k| Number::Text(k.to_string()));
+            assert_eq!(all.numbers(n, None), wanted);
+            assert_eq!(items.part(n..n + 1).unwrap().numbers(n, None), wanted);
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@
 
 mod fixed;
 
+use std::fmt::Write as _;
+
 pub use fixed::{format_q, parse_q};
 use thiserror::Error;
 
@@ -117,13 +119,21 @@ pub fn parse_f(text: &str) -> Result<u64, NumberError> {
 /// The shortest decimal that [`parse_f`] reads as this word, with a point or an
 /// exponent: `2.0`, `-0.0`, `1e100`; `inf`, `-inf`, `nan`; another NaN as `0x…w`.
 pub fn format_f(word: u64) -> String {
+    let mut out = String::new();
+    push_f(&mut out, word);
+    out
+}
+
+/// Adds a double to a text, as [`format_f`] writes it.
+pub fn push_f(out: &mut String, word: u64) {
     let number = f64::from_bits(word);
     if !number.is_nan() {
-        format!("{number:?}")
+        // Texts take all that they are given.
+        let _ = write!(out, "{number:?}");
     } else if word == float::NAN {
-        "nan".to_owned()
+        out.push_str("nan");
     } else {
-        format_raw(word)
+        out.push_str(&format_raw(word));
     }
 }
 

@@ -43,7 +43,7 @@ use crate::cli::rerun::{in_source, there};
 use crate::cli::session::{self, Session};
 use crate::cli::status::Status;
 
-pub(crate) use output::{ended_json, gradient_text, numbers_text, state_text, text, to_object};
+pub(crate) use output::{ended_json, gradient_text, push_numbers, state_text, text, to_object};
 
 /// The maximum number of elements printed of an array that is not named.
 pub(super) const ELEMENTS: usize = 64;

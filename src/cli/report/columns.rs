@@ -19,8 +19,14 @@ pub(crate) fn left(text: &str, width: usize) -> String {
 
 /// Adds a text padded on the right to a minimum width.
 pub(crate) fn push_left(out: &mut String, text: &str, width: usize) {
+    const BLANKS: &str = "                                ";
     out.push_str(text);
-    out.extend(std::iter::repeat_n(' ', width.saturating_sub(length(text))));
+    let mut missing = width.saturating_sub(length(text));
+    while missing > 0 {
+        let some = missing.min(BLANKS.len());
+        out.push_str(&BLANKS[..some]);
+        missing -= some;
+    }
 }
 
 /// A text padded on the left to a minimum width.

@@ -1,11 +1,10 @@
 //! Comma-separated values, row by row. Only one row is in memory, so the file may have any length.
 
-use std::collections::VecDeque;
 use std::io::{BufRead, Read, Seek};
 
 use pendula_isa::budget::{Exceeded, Resource};
 
-use super::{LIMIT, ReadError};
+use super::{LIMIT, ReadError, Texts};
 
 /// The rows of a text.
 #[derive(Debug)]
@@ -13,8 +12,10 @@ pub(crate) struct Rows<R> {
     reader: R,
     /// The number of lines read so far.
     line: u64,
-    /// The rows of that line: in files that end rows with a carriage return alone, a line holds several.
-    pending: VecDeque<Vec<u8>>,
+    /// That line.
+    bytes: Vec<u8>,
+    /// Where its next row begins, if it has one: in files that end rows with a carriage return alone, a line holds several.
+    next: Option<usize>,
     /// The most bytes of a line.
     longest: usize,
     /// The most bytes that may still be read.
@@ -24,7 +25,7 @@ pub(crate) struct Rows<R> {
 impl<R: BufRead + Seek> Rows<R> {
     /// Goes back to the first row.
     pub(crate) fn rewind(&mut self) -> Result<(), String> {
-        self.pending.clear();
+        self.next = None;
         self.line = 0;
         self.reader.rewind().map_err(|e| super::unreadable(&e))
     }
@@ -32,7 +33,7 @@ impl<R: BufRead + Seek> Rows<R> {
 
 impl<R: BufRead> Rows<R> {
     pub(crate) fn new(reader: R) -> Rows<R> {
-        Rows { reader, line: 0, pending: VecDeque::new(), longest: LIMIT as usize, left: u64::MAX }
+        Rows { reader, line: 0, bytes: Vec::new(), next: None, longest: LIMIT as usize, left: u64::MAX }
     }
 
     /// Refuses lines of more than `longest` bytes, and files of more than `file` bytes.
@@ -42,26 +43,37 @@ impl<R: BufRead> Rows<R> {
 
     /// Reads the cells of the next row, without surrounding blanks, and returns its line number. Empty lines and lines
     /// that begin with `#` are skipped.
-    pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, ReadError> {
+    pub(crate) fn next(&mut self, cells: &mut Texts) -> Result<Option<u64>, ReadError> {
         cells.clear();
         loop {
-            let Some(row) = self.pending.pop_front() else {
+            let Some(begin) = self.next else {
                 if !self.read_line()? {
                     return Ok(None);
                 }
                 continue;
+            };
+            let rest = &self.bytes[begin..];
+            let row = match rest.iter().position(|b| *b == b'\r') {
+                Some(end) => {
+                    self.next = Some(begin + end + 1);
+                    &rest[..end]
+                }
+                None => {
+                    self.next = None;
+                    rest
+                }
             };
             if row.is_empty() || row.first() == Some(&b'#') {
                 continue;
             }
             let line = self.line;
             if row.contains(&b'"') {
-                quoted(&row, cells).map_err(|e| format!("line {line}: {e}"))?;
+                quoted(row, cells).map_err(|e| format!("line {line}: {e}"))?;
             } else {
-                let text = std::str::from_utf8(&row).map_err(|_| format!("line {line}: no text in UTF-8"))?;
-                cells.extend(text.split(',').map(|cell| cell.trim().to_string()));
+                let text = std::str::from_utf8(row).map_err(|_| format!("line {line}: no text in UTF-8"))?;
+                text.split(',').for_each(|cell| cells.push(cell.trim()));
             }
-            if let Some(n) = cells.iter().position(String::is_empty) {
+            if let Some(n) = cells.iter().position(str::is_empty) {
                 return Err(format!("line {line}, cell {}: empty", n + 1).into());
             }
             return Ok(Some(line));
@@ -70,9 +82,10 @@ impl<R: BufRead> Rows<R> {
 
     /// Reads a line; false at the end of the file.
     fn read_line(&mut self) -> Result<bool, ReadError> {
-        let mut bytes = Vec::new();
+        let bytes = &mut self.bytes;
+        bytes.clear();
         let mut line = (&mut self.reader).take(self.longest as u64 + 1);
-        let read = line.read_until(b'\n', &mut bytes).map_err(|e| super::unreadable(&e))?;
+        let read = line.read_until(b'\n', bytes).map_err(|e| super::unreadable(&e))?;
         if read == 0 {
             return Ok(false);
         }
@@ -92,20 +105,16 @@ impl<R: BufRead> Rows<R> {
         self.line += 1;
         bytes.pop_if(|b| *b == b'\n');
         bytes.pop_if(|b| *b == b'\r');
-        if bytes.contains(&b'\r') {
-            self.pending.extend(bytes.split(|b| *b == b'\r').map(<[u8]>::to_vec));
-        } else {
-            self.pending.push_back(bytes);
-        }
+        self.next = Some(0);
         Ok(true)
     }
 }
 
 /// Splits a row with quoted cells.
-fn quoted(row: &[u8], cells: &mut Vec<String>) -> Result<(), csv::Error> {
+fn quoted(row: &[u8], cells: &mut Texts) -> Result<(), csv::Error> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(row);
     for record in reader.records() {
-        cells.extend(record?.iter().map(str::to_string));
+        record?.iter().for_each(|cell| cells.push(cell));
     }
     Ok(())
 }

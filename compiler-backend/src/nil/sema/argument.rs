@@ -356,12 +356,14 @@ fn log_words(n: &Number, format: Format) -> Result<(u64, bool), String> {
     }
 }
 
-fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
-    let env = Env { format, ..Env::default() };
-    let title = |e: pendula_isa::Fault| e.title().to_string();
-    match (n, ty) {
-        (Number::Text(t), Ty::Int) if t == "true" || t == "false" => Ok(u64::from(t == "true")),
-        (Number::Text(t), Ty::Int) => {
+/// The word of a number of a type, as arguments are written.
+///
+/// # Errors
+/// A message if the text is no such number.
+pub fn number_word(t: &str, ty: Ty, format: Format) -> Result<u64, String> {
+    match ty {
+        Ty::Int if t == "true" || t == "false" => Ok(u64::from(t == "true")),
+        Ty::Int => {
             let t = t.replace('_', "");
             let parsed = t
                 .strip_prefix("0x")
@@ -374,9 +376,17 @@ fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
             };
             parsed.or_else(whole).ok_or_else(|| format!("`{t}` is not an integer of 64 bits"))
         }
-        (Number::Text(t), Ty::Q) => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
-        (Number::Text(t), Ty::L) => decimal::parse_l(t).map_err(|e| format!("`{t}`: {e}")),
-        (Number::Text(t), Ty::F) => decimal::parse_f(t).map_err(|e| format!("`{t}`: {e}")),
+        Ty::Q => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
+        Ty::L => decimal::parse_l(t).map_err(|e| format!("`{t}`: {e}")),
+        Ty::F => decimal::parse_f(t).map_err(|e| format!("`{t}`: {e}")),
+    }
+}
+
+fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
+    let env = Env { format, ..Env::default() };
+    let title = |e: pendula_isa::Fault| e.title().to_string();
+    match (n, ty) {
+        (Number::Text(t), ty) => number_word(t, ty, format),
         (Number::Int(k), Ty::Int) => Ok(k.cast_unsigned()),
         (Number::Int(k), Ty::Q) => convert::int_to_q(env, k.cast_unsigned()).map_err(title),
         (Number::Int(k), Ty::L) => convert::int_to_l(env, k.cast_unsigned()).map_err(title),

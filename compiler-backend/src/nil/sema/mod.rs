@@ -78,7 +78,7 @@ use crate::ir::{self, FunctionId, Loc, Program};
 
 use entry::Entry;
 
-pub use argument::{Argument, Number, argument_data};
+pub use argument::{Argument, Number, argument_data, number_word};
 pub(super) use builtin::is_built_in;
 pub(super) use declare::{signature, takes_own_types};
 pub(super) use host::concerns;

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
+use pendula::arrays::Texts;
 use pendula::batch::{Batch, MemoryBudget};
 use pendula::grad::{GradError, Options, Report, Request, differentiate, grad, places};
 use pendula::hw_model::Technology;
 use pendula::isa::Env;
 use pendula::isa::text::number;
 use pendula::layout::Layouts;
-use pendula::report::{Reporter, print};
+use pendula::report::{Reporter, print, print_exact};
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +21,7 @@ use super::quick::{Numbers, Quick};
 use super::report::{Failure, Noticed, rests_of};
 use super::rerun::{self, ItemRerun, Unfinished};
 use super::save::{Files, SaveOptions, Words, gradient_results, gradient_words};
-use super::{Cells, Progress, Steps, Totals, ended};
+use super::{Progress, Steps, Totals, ended};
 use crate::cli::args::Grad;
 use crate::cli::commands::RunConditions;
 use crate::cli::commands::grad::{
@@ -45,7 +46,7 @@ struct Item {
     failure: Option<Failure>,
     /// The names of the loss and of the derivatives; `cells` are their values.
     names: Vec<String>,
-    cells: Vec<String>,
+    cells: Texts,
     /// The output for the item alone, if it needs more than a line.
     block: String,
     notes: Vec<String>,
@@ -251,14 +252,18 @@ impl Output<'_> {
             });
             return Ok(self.collected.json.part(first, json)?);
         }
-        print(&if *blocks { blocks_text(begin, &items) } else { self.lines_text(begin, items) })?;
+        if *blocks {
+            print(&blocks_text(begin, &items))?;
+        } else {
+            print_exact(&self.lines_text(begin, items))?;
+        }
         if self.collected.notes.are_many() {
             print(&self.collected.notes.take(self.collected.count))?;
         }
         Ok(())
     }
 
-    /// The output with a line for each item.
+    /// The output with a line for each item, as it is printed.
     fn lines_text(&mut self, begin: usize, items: Vec<Found>) -> String {
         let names = items.iter().find_map(|found| match found {
             Found::Numbers(_) => self.common.quick.as_ref().map(Quick::names),
@@ -267,7 +272,7 @@ impl Output<'_> {
         let names = names.map(<[String]>::to_vec);
         // If everything is saved, nothing is left to print, and the files also say why items failed.
         let none = !self.common.files.is_empty() && !items.iter().any(Found::has_cells);
-        let mut rows: Vec<Result<Cells, String>> = Vec::with_capacity(items.len());
+        let mut rows: Vec<Result<Texts, String>> = Vec::with_capacity(items.len());
         for (n, found) in items.into_iter().enumerate() {
             let item = match found {
                 Found::Numbers(numbers) => {
@@ -279,7 +284,7 @@ impl Output<'_> {
             for note in item.notes {
                 self.collected.notes.add(begin + n, note);
             }
-            rows.push(item.failure.map_or(Ok(item.cells.into()), |failure| Err(failure.title())));
+            rows.push(item.failure.map_or(Ok(item.cells), |failure| Err(failure.title())));
         }
         if none { String::new() } else { self.collected.table.part(begin, names, rows) }
     }
@@ -437,13 +442,13 @@ impl Common<'_> {
                 let raw = || format!("{:#018x}", loss.value);
                 if !self.files.has(0) {
                     out.names.push(loss.name.clone());
-                    out.cells.push(if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
+                    out.cells.push(&if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
                 }
                 // Saved results are not printed.
                 let printed = (1..).zip(&loss.gradients).filter(|(n, _)| !self.files.has(*n));
                 for (_, g) in printed {
                     out.names.push(format!("∂/∂{}", g.input.name));
-                    out.cells.push(gradient_text(g, format, args.hex, elements));
+                    out.cells.push(&gradient_text(g, format, args.hex, elements));
                 }
             }
         }

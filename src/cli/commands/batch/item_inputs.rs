@@ -113,6 +113,12 @@ impl Feed {
         let expected: usize = self.places.iter().map(|p| p.count() as usize).sum();
         let mut words = Vec::with_capacity(items.len() * expected);
         for item in items {
+            if let Kind::Parameter { ty: Type::Num(ty), scalar } = &self.kind
+                && let Some(word) = part.word(item, from.column, *scalar, (*ty, format))
+            {
+                words.push(word);
+                continue;
+            }
             match (&self.kind, &*self.places) {
                 (Kind::Parameter { ty, scalar }, _) => {
                     let argument = part.argument(item, from.column, *scalar);

@@ -17,10 +17,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use pendula::arrays::Texts;
 use pendula::batch::MemoryBudget;
 use pendula::isa::counts::Counts;
 use pendula::report::print_exact;
-use pendula::visible::visible_line;
+use pendula::visible::{is_plain, visible_line};
 use pendula::vm::{EngineCounts, Machine, Outcome};
 
 use crate::cli::interrupt;
@@ -145,78 +146,50 @@ impl Table {
         &mut self,
         begin: usize,
         names: Option<Vec<String>>,
-        rows: Vec<Result<Cells, String>>,
+        rows: Vec<Result<Texts, String>>,
     ) -> String {
         let heads = names.filter(|names| *names != self.names);
         if let Some(names) = &heads {
             self.names.clone_from(names);
             self.widths = names.iter().map(|name| length(&visible_line(name)).min(COLUMN)).collect();
         }
+        // Numbers are printed as they are, and a byte is a character.
+        let plain =
+            |row: &Result<Texts, String>| row.as_ref().is_ok_and(|cells| !self.terminal && is_plain(cells.joined()));
+        let plain: Vec<bool> = rows.iter().map(plain).collect();
         let mut widths = std::mem::take(&mut self.widths);
-        for row in rows.iter().flatten() {
-            for (width, cell) in widths.iter_mut().zip(row.iter()) {
-                *width = (*width).max(length(&self.shown(cell)).min(COLUMN));
+        for (row, plain) in rows.iter().zip(&plain) {
+            for (width, cell) in widths.iter_mut().zip(row.iter().flat_map(Texts::iter)) {
+                let own = if *plain { cell.len() } else { length(&self.shown(cell)) };
+                *width = (*width).max(own.min(COLUMN));
             }
         }
         self.widths = widths;
         let mut out = String::with_capacity(rows.len() * (self.widths.iter().sum::<usize>() + 16));
         if heads.is_some() || begin == 0 {
-            self.line(&mut out, "item", self.names.iter().map(String::as_str));
+            self.line(&mut out, "item", self.names.iter().map(|name| self.shown(name)));
         }
         let mut number = String::new();
         for (n, row) in rows.iter().enumerate() {
             number.clear();
             let _ = write!(number, "{}", begin + n);
             match row {
-                Ok(cells) => self.line(&mut out, &number, cells.iter()),
-                Err(why) => self.line(&mut out, &number, std::iter::once(why.as_str())),
+                Ok(cells) if plain[n] => self.line(&mut out, &number, cells.iter().map(Cow::Borrowed)),
+                Ok(cells) => self.line(&mut out, &number, cells.iter().map(|cell| self.shown(cell))),
+                Err(why) => self.line(&mut out, &number, std::iter::once(self.shown(why))),
             }
         }
         out
     }
 
-    fn line<'c>(&self, out: &mut String, item: &str, cells: impl Iterator<Item = &'c str>) {
+    fn line<'c>(&self, out: &mut String, item: &str, cells: impl Iterator<Item = Cow<'c, str>>) {
         push_left(out, item, self.first);
         for (n, cell) in cells.enumerate() {
             out.push_str("  ");
-            push_left(out, &self.shown(cell), self.widths.get(n).copied().unwrap_or_default());
+            push_left(out, &cell, self.widths.get(n).copied().unwrap_or_default());
         }
         out.truncate(out.trim_end().len());
         out.push('\n');
-    }
-}
-
-/// The texts of a line of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cells {
-    text: String,
-    /// Where each of them ends in the text.
-    ends: Vec<usize>,
-}
-
-impl Cells {
-    /// Adds a cell.
-    pub(crate) fn push(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(begin, end)| &self.text[begin..*end])
-    }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-}
-
-impl From<Vec<String>> for Cells {
-    fn from(texts: Vec<String>) -> Cells {
-        let mut cells = Cells::default();
-        texts.iter().for_each(|text| cells.push(text));
-        cells
     }
 }
 
@@ -291,7 +264,7 @@ mod tests {
     fn columns_grow_part_by_part_and_may_be_of_any_length() {
         let mut table = Table { terminal: false, ..Table::new(2000) };
         let names = || Some(vec!["a".to_string(), "∂/∂x\u{1b}".to_string()]);
-        let row = |a: &str, b: &str| Ok(Cells::from(vec![a.to_string(), b.to_string()]));
+        let row = |a: &str, b: &str| Ok(Texts::from_iter([a, b]));
         let long = "1, ".repeat(30_000);
         let first = table.part(0, names(), vec![row("1.5", "2"), Err("error: no".to_string()), row("3", &long)]);
         let lines: Vec<&str> = first.lines().collect();
@@ -299,10 +272,10 @@ mod tests {
         assert_eq!(lines[3], format!("2     3    {}", long.trim_end()));
         assert_eq!(table.part(3, names(), vec![row("3.25", "4")]), "3     3.25  4\n");
         let more = Some(vec!["r1".to_string()]);
-        assert_eq!(table.part(4, more, vec![Ok(vec!["7".to_string()].into())]), "item  r1\n4     7\n");
+        assert_eq!(table.part(4, more, vec![Ok(Texts::from_iter(["7"]))]), "item  r1\n4     7\n");
         assert_eq!(table.part(5, None, vec![Err("error".to_string())]), "5     error\n");
         table.terminal = true;
-        let line = table.part(6, None, vec![Ok(vec![long].into())]);
+        let line = table.part(6, None, vec![Ok(Texts::from_iter([long]))]);
         assert!(line.ends_with("… (90000 characters)\n") && length(&line) < 70, "{line}");
     }
 }

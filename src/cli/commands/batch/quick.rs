@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
+use pendula::arrays::Texts;
 use pendula::batch::MemoryBudget;
 use pendula::grad::{Options, data, variables};
 use pendula::isa::Env;
-use pendula::isa::text::number;
+use pendula::isa::text::push_number;
 use pendula::isa::types::Ty;
 use pendula::values::{Location, Place};
 use pendula::vm::Machine;
 use pendula::vm::gradient::{Cell, Variable, one};
 
-use super::Cells;
 use super::item_inputs::ItemInputs;
 use super::save::{Files, Words};
 use crate::cli::args::Grad;
-use crate::cli::commands::grad::{ELEMENTS, numbers_text};
+use crate::cli::commands::grad::{ELEMENTS, push_numbers};
 
 /// A gradient of one floating-point number with respect to others, of which nothing but the numbers is wanted.
 pub(crate) struct Quick {
@@ -31,9 +31,12 @@ pub(crate) struct Quick {
     elements: usize,
 }
 
+/// How many bytes the text of a double mostly takes at most.
+const LIKELY: usize = 20;
+
 /// What an item came to.
 pub(crate) struct Numbers {
-    pub(crate) cells: Cells,
+    pub(crate) cells: Texts,
     pub(crate) words: Words,
 }
 
@@ -90,15 +93,18 @@ impl Quick {
         }
         let format = machine.program().module().flags.format;
         let loss = machine.midpoint_word(self.loss);
-        let mut cells = Cells::default();
+        let mut cells = Texts::with_capacity(self.names.len(), LIKELY * self.names.len());
         if self.printed[0] {
-            cells.push(&number(loss, Ty::F, format));
+            push_number(cells.open(), loss, Ty::F, format);
+            cells.end();
         }
         let mut words = if saved { vec![vec![loss]] } else { Vec::new() };
         for ((input, at), printed) in self.inputs.iter().zip(&self.places).zip(&self.printed[1..]) {
             let gradient = machine.gradient_words(at.clone());
             if *printed {
-                cells.push(&numbers_text(input, gradient.len(), self.elements, |n| number(gradient[n], Ty::F, format)));
+                let one = |out: &mut String, n: usize| push_number(out, gradient[n], Ty::F, format);
+                push_numbers(cells.open(), input, gradient.len(), self.elements, one);
+                cells.end();
             }
             if saved {
                 words.push(gradient.to_vec());

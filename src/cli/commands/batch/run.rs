@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
+use pendula::arrays::Texts;
 use pendula::asm::diagnostic::plural;
 use pendula::batch::{Batch, MemoryBudget};
 use pendula::compiler::janus::store::Variable;
@@ -16,8 +17,9 @@ use pendula::isa::table::Row;
 use pendula::isa::types::Reg;
 use pendula::language;
 use pendula::layout::Layouts;
-use pendula::report::{Reporter, print};
+use pendula::report::{Reporter, print, print_exact};
 use pendula::values::{self, Place};
+use pendula::visible::visible;
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +29,7 @@ use super::item_inputs::ItemInputs;
 use super::report::{Failure, of_values};
 use super::rerun::{self, ItemRerun, Unfinished};
 use super::save::{Files, SaveOptions, Saved, Words};
-use super::{Cells, Progress, Steps, Totals, ended};
+use super::{Progress, Steps, Totals, ended};
 use crate::cli::args::Run;
 use crate::cli::commands::RunConditions;
 use crate::cli::commands::run::{self, results, shown};
@@ -47,7 +49,7 @@ struct Item {
     failure: Option<Failure>,
     /// True if the run forward finished, so that there are results.
     ended: bool,
-    cells: Vec<String>,
+    cells: Texts,
     changed: Vec<(Reg, u64)>,
     output: Vec<u64>,
     notes: Vec<String>,
@@ -241,14 +243,14 @@ impl Output<'_> {
         if args.json {
             return Ok(self.collected.json.part(first, items.into_iter().map(|item| item.json))?);
         }
-        print(&self.text(begin, given, items))?;
+        print_exact(&self.text(begin, given, items))?;
         if self.collected.notes.are_many() {
             print(&self.collected.notes.take(*count))?;
         }
         Ok(())
     }
 
-    /// The shown output, and the table of results.
+    /// The shown output, and the table of results, as they are printed.
     fn text(&mut self, begin: usize, given: &ItemInputs, items: Vec<Item>) -> String {
         let Common { args, places, printed, files, .. } = self.common;
         let mut out = String::new();
@@ -257,6 +259,7 @@ impl Output<'_> {
                 let _ = writeln!(out, "item {}: {event}", begin + n);
             }
         }
+        let mut out = visible(&out).into_owned();
         let changed: BTreeSet<Reg> = items.iter().flat_map(|item| item.changed.iter().map(|(r, _)| *r)).collect();
         let outputs = items.iter().any(|item| !item.output.is_empty());
         let mut names: Vec<String> = printed.iter().map(|n| places[*n].head()).collect();
@@ -264,7 +267,7 @@ impl Output<'_> {
         names.extend(changed.iter().map(|reg| language.register(*reg)));
         names.extend(outputs.then(|| "output".to_string()));
         let (hex, start) = (args.hex, &self.start);
-        let mut rows: Vec<Result<Cells, String>> = Vec::with_capacity(items.len());
+        let mut rows: Vec<Result<Texts, String>> = Vec::with_capacity(items.len());
         for (n, item) in items.into_iter().enumerate() {
             for note in item.notes {
                 self.collected.notes.add(begin + n, note);
@@ -274,16 +277,16 @@ impl Output<'_> {
                 continue;
             }
             let mut cells = item.cells;
-            cells.extend(changed.iter().map(|reg| {
+            for reg in &changed {
                 let new = item.changed.iter().find(|(r, _)| r == reg).map(|(_, word)| *word);
                 let word = new.or_else(|| given.register(begin + n, *reg)).unwrap_or(start[reg.index()]);
-                if hex { format!("{word:#018x}") } else { word.cast_signed().to_string() }
-            }));
+                cells.push(&if hex { format!("{word:#018x}") } else { word.cast_signed().to_string() });
+            }
             if outputs {
                 let words: Vec<String> = item.output.iter().map(|w| w.cast_signed().to_string()).collect();
-                cells.push(format!("[{}]", words.join(", ")));
+                cells.push(&format!("[{}]", words.join(", ")));
             }
-            rows.push(Ok(cells.into()));
+            rows.push(Ok(cells));
         }
         // If there are files, they also say why items failed.
         if !names.is_empty() || (files.is_empty() && rows.iter().any(Result::is_err)) {

@@ -21,24 +21,35 @@ fn derivative_text(d: Option<(u64, Ty)>, format: Format) -> String {
 }
 
 pub(crate) fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usize) -> String {
-    let one = |n: usize| {
-        if hex { format!("{:#018x}", g.words[n]) } else { derivative_text(g.derivatives[n], format) }
+    let one = |out: &mut String, n: usize| match hex {
+        true => drop(write!(out, "{:#018x}", g.words[n])),
+        false => out.push_str(&derivative_text(g.derivatives[n], format)),
     };
-    numbers_text(&g.input, g.words.len(), limit, one)
+    let mut out = String::new();
+    push_numbers(&mut out, &g.input, g.words.len(), limit, one);
+    out
 }
 
-/// The numbers of an input's words: of an array at most so many.
-pub(crate) fn numbers_text(input: &Place, words: usize, limit: usize, one: impl Fn(usize) -> String) -> String {
-    match input.at {
-        Location::Memory { array: true, .. } => {
-            let mut items: Vec<String> = (0..words.min(limit)).map(one).collect();
-            if words > limit {
-                items.push(format!("… {words} words in all"));
-            }
-            format!("[{}]", items.join(", "))
-        }
-        Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => one(0),
+/// Adds the numbers of an input's words, each as `one` adds it: of an array at most so many.
+pub(crate) fn push_numbers(
+    out: &mut String,
+    input: &Place,
+    words: usize,
+    limit: usize,
+    one: impl Fn(&mut String, usize),
+) {
+    if !matches!(input.at, Location::Memory { array: true, .. }) {
+        return one(out, 0);
     }
+    out.push('[');
+    for n in 0..words.min(limit) {
+        out.push_str(if n > 0 { ", " } else { "" });
+        one(out, n);
+    }
+    if words > limit {
+        let _ = write!(out, "{}… {words} words in all", if limit > 0 { ", " } else { "" });
+    }
+    out.push(']');
 }
 
 /// The gradients as text. `shown` selects the results to print: the loss is number 0, followed by the derivatives and
