@@ -324,4 +324,12 @@ impl Case {
         out.extend(results.into_iter().chain(of_results).chain(gradients));
         out
     }
+
+    /// The same for a Hessian, whose rows come after the gradients.
+    pub(crate) fn hessian_arrays(&self) -> Vec<Vec<u64>> {
+        let mut out = self.gradient_arrays();
+        let inputs: usize = self.workload.input_arrays.iter().map(|i| out[*i].len()).sum();
+        out.push(vec![0; inputs * inputs]);
+        out
+    }
 }

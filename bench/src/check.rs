@@ -11,7 +11,7 @@ fn numbers(arrays: &[Vec<u64>], which: impl IntoIterator<Item = usize>) -> Vec<f
     which.into_iter().flat_map(|a| &arrays[a]).map(|w| f64::from_bits(*w)).collect()
 }
 
-/// The results of a function in C, and its gradient, which is empty if it is an objective.
+/// The results of a function in C, and its gradient or Hessian; nothing more if it is an objective.
 fn call(case: &Case, function: &Objective, arrays: &[Vec<u64>]) -> (Vec<f64>, Vec<f64>) {
     let count = case.arrays().len();
     let mut arrays: Vec<Array> = arrays.iter().map(|a| Array::new(a)).collect();
@@ -24,6 +24,7 @@ fn call(case: &Case, function: &Objective, arrays: &[Vec<u64>]) -> (Vec<f64>, Ve
             let from = count + 2 * of_results.len();
             (numbers(&arrays, count..count + of_results.len()), numbers(&arrays, from..arrays.len()))
         }
+        Kind::Hessian => (numbers(&arrays, count..count + of_results.len()), numbers(&arrays, [arrays.len() - 1])),
     }
 }
 
@@ -73,12 +74,16 @@ pub(crate) fn check_c(case: &Case, functions: &[Objective], checks: &mut Vec<Che
     for function in functions {
         let what =
             |part: &str| format!("{} ({}, {}): {part}", function.name, function.compiler, function.contraction.name());
-        let (found, gradient) = call(case, function, &function.arrays(case));
+        let (found, derivatives) = call(case, function, &function.arrays(case));
         published(checks, &what("value"), &case.published.value, &found);
         checks.push(Check::all(what("value, C"), &found, &expected.results, agreement(case, true)));
-        if function.kind == Kind::Gradient {
-            published(checks, &what("gradient"), &case.published.gradient, &gradient);
-            checks.push(Check { what: what("gradient, differences of C"), ..expected.slope_of(&gradient) });
+        match function.kind {
+            Kind::Objective => {}
+            Kind::Gradient => {
+                published(checks, &what("gradient"), &case.published.gradient, &derivatives);
+                checks.push(Check { what: what("gradient, differences of C"), ..expected.slope_of(&derivatives) });
+            }
+            Kind::Hessian => published(checks, &what("Hessian"), &case.published.hessian, &derivatives),
         }
     }
     if let Some(gradient) = strict(Kind::Gradient) {

@@ -33,12 +33,12 @@ fn time(case: &Measured, seconds: f64) -> Value {
     })
 }
 
-/// The time of a gradient, which has ratios to the gradient that was written by hand, too.
-fn gradient(case: &Measured, seconds: f64) -> Value {
+/// The time of a gradient or a Hessian, which has ratios to the one that was written by hand, too.
+fn derivatives(case: &Measured, kind: Kind, seconds: f64) -> Value {
     let mut out = time(case, seconds);
     let over = |hand: Option<f64>| hand.map_or(Value::Null, |hand| number(seconds / hand));
-    let compiled = |way| case.fastest(Kind::Gradient, way).map(|f| f.seconds);
-    out["over_hand_written"] = over(case.by_hand());
+    let compiled = |way| case.fastest(kind, way).map(|f| f.seconds);
+    out["over_hand_written"] = over(case.by_hand(kind));
     out["over_hand_written_with_contraction"] = over(compiled(Contraction::Allowed));
     out["over_hand_written_without_contraction"] = over(compiled(Contraction::Off));
     out
@@ -50,9 +50,9 @@ fn ran(case: &Measured, ran: &EngineTimes) -> Value {
         "engine": ran.engine,
         "forward": time(case, ran.forward),
         "backward": time(case, ran.backward),
-        "gradient": ran.gradient.map_or(Value::Null, |t| gradient(case, t)),
+        "gradient": ran.gradient.map_or(Value::Null, |t| derivatives(case, Kind::Gradient, t)),
         "jacobian": optional(ran.jacobian),
-        "hessian": optional(ran.hessian),
+        "hessian": ran.hessian.map_or(Value::Null, |t| derivatives(case, Kind::Hessian, t)),
         "instructions": ran.instructions.map(|i| json!({ "forward": i.forward, "gradient": i.gradient })),
         "peak_memory": ran.memory.map(|m| json!({
             "forward_bytes": m.forward, "gradient_bytes": m.gradient, "ratio": number(m.ratio()),
@@ -76,6 +76,7 @@ fn case(m: &Measured) -> Value {
         "size": m.size,
         "objectives": functions(Kind::Objective),
         "hand_written_gradients": functions(Kind::Gradient),
+        "hand_written_hessians": functions(Kind::Hessian),
         "engines": m.engines.iter().map(|r| ran(m, r)).collect::<Vec<_>>(),
         "checks": m.checks.iter().map(check).collect::<Vec<_>>(),
         "right": m.all_checks().all(Check::is_met),

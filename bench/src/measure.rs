@@ -64,7 +64,7 @@ pub struct Measured {
     pub(crate) workload: &'static str,
     pub(crate) size: String,
     pub(crate) elements: u64,
-    /// The objectives and gradients in C.
+    /// The objectives and derivatives in C.
     pub(crate) functions: Vec<Timed>,
     /// The checks of the functions in C.
     pub(crate) checks: Vec<Check>,
@@ -84,9 +84,9 @@ impl Measured {
         self.fastest(Kind::Objective, contraction)
     }
 
-    /// The time of the fastest gradient in C.
-    pub(crate) fn by_hand(&self) -> Option<f64> {
-        let all = Contraction::ALL.into_iter().filter_map(|way| self.fastest(Kind::Gradient, way));
+    /// The time of the fastest function of this kind in C.
+    pub(crate) fn by_hand(&self, kind: Kind) -> Option<f64> {
+        let all = Contraction::ALL.into_iter().filter_map(|way| self.fastest(kind, way));
         all.map(|f| f.seconds).min_by(f64::total_cmp)
     }
 

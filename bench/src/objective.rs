@@ -1,4 +1,4 @@
-//! Functions in C, objectives and gradients: compiled, loaded and called.
+//! Functions in C, objectives and derivatives: compiled, loaded and called.
 //!
 //! A few lines of C after its source give every function the same signature: an array of arrays of words, their
 //! lengths, and the number of calls. The repetition is in C, so that a function of some nanoseconds can be timed. The
@@ -52,6 +52,8 @@ pub(crate) enum Kind {
     Objective,
     /// The results and the gradient.
     Gradient,
+    /// The results, the gradient and the Hessian.
+    Hessian,
 }
 
 /// The C compilers to compare with: the system's, and gcc and clang where they are others. The environment variable `CC`
@@ -118,6 +120,7 @@ pub(crate) struct Objective {
 fn source(workload: &Workload, arrays: usize, functions: &[Function]) -> String {
     let results = arrays + workload.result_arrays.len();
     let gradients = results + workload.result_arrays.len();
+    let hessian = gradients + workload.input_arrays.len();
     let entry = |(function, arguments): &Function| {
         format!(
             "__attribute__((visibility(\"default\"))) void pendula_{function}(void *const *a, const long *n, long times)
@@ -137,6 +140,7 @@ fn source(workload: &Workload, arrays: usize, functions: &[Function]) -> String 
 #define Y(k) a[{arrays} + k]
 #define W(k) a[{results} + k]
 #define G(k) a[{gradients} + k]
+#define H a[{hessian}]
 {}",
         workload.c,
         functions.iter().map(entry).collect::<String>()
@@ -151,6 +155,7 @@ impl Objective {
         if !case.is_exact() {
             functions.push((Kind::Gradient, workload.gradient));
         }
+        functions.extend(workload.hessian.filter(|_| case.hessian).map(|f| (Kind::Hessian, f)));
         let only: Vec<Function> = functions.iter().map(|(_, f)| *f).collect();
         let source = source(workload, case.arrays().len(), &only);
         let mut out = Vec::new();
@@ -180,6 +185,7 @@ impl Objective {
         match self.kind {
             Kind::Objective => case.arrays(),
             Kind::Gradient => case.gradient_arrays(),
+            Kind::Hessian => case.hessian_arrays(),
         }
     }
 

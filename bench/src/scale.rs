@@ -8,7 +8,7 @@ use crate::Surroundings;
 use crate::cases::{Case, SCALED, Size, case};
 use crate::json::surroundings;
 use crate::measure::{Effort, Measured, measure};
-use crate::objective::Contraction;
+use crate::objective::{Contraction, Kind};
 use crate::reference::Check;
 use crate::table::{Table, digits, duration};
 
@@ -70,7 +70,7 @@ impl Scaled {
             out.extend(seconds.map(|seconds| Line { engine: engine.to_string(), what, seconds }));
         };
         add("C", "O", each(&|m| m.objective(Contraction::Allowed).map(|o| o.seconds)));
-        add("C", "H", each(&Measured::by_hand));
+        add("C", "H", each(&|m: &Measured| m.by_hand(Kind::Gradient)));
         let engines = self.0.first().map_or(0, |m| m.engines.len());
         for e in 0..engines {
             let name = self.0[0].engines[e].engine;

@@ -124,7 +124,7 @@ fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &EngineTime
 
 /// The table of times.
 pub fn times(cases: &[Measured]) -> Table {
-    let head = ["O", "O off", "H", "H off", "F/O", "U/O", "G/O", "G/H", "J/O", "Hess/O", "checks"];
+    let head = ["O", "O off", "H", "H off", "F/O", "U/O", "G/O", "G/H", "J/O", "Hess/O", "Hess/H2", "checks"];
     rows(cases, &head, |case, ran| {
         let compiled = |kind| {
             Contraction::ALL.map(|way| case.fastest(kind, way).map_or(String::new(), |f| duration(f.seconds))).to_vec()
@@ -136,9 +136,13 @@ pub fn times(cases: &[Measured]) -> Table {
         };
         let mut row = [compiled(Kind::Objective), compiled(Kind::Gradient)].concat();
         row.extend([Some(ran.forward), Some(ran.backward), ran.gradient].map(both));
-        let over = ran.gradient.zip(case.by_hand());
-        row.push(over.map_or(String::new(), |(gradient, hand)| digits(gradient / hand)));
+        let over = |seconds: Option<f64>, kind| {
+            let pair = seconds.zip(case.by_hand(kind));
+            pair.map_or(String::new(), |(seconds, hand)| digits(seconds / hand))
+        };
+        row.push(over(ran.gradient, Kind::Gradient));
         row.extend([ran.jacobian, ran.hessian].map(both));
+        row.push(over(ran.hessian, Kind::Hessian));
         row.push(verdict(case.checks.iter().chain(&ran.checks)));
         row
     })
@@ -192,4 +196,5 @@ pub fn heading(s: &Surroundings, engines: &[&str]) -> String {
 pub const LEGEND: &str = "\
 O: the objective in C, -O3 -march=native; off: with -ffp-contract=off, too. H: its gradient in C, written by hand; G/H is over the faster one.
 F: forward; U: back, without gradients; G: a whole gradient; J: the sparse Jacobian; Hess: the Hessian: each over O, and in parentheses over O off.
+H2: the Hessian in C, written by hand; Hess/H2 is over the faster one.
 ";

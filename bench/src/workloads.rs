@@ -1,12 +1,12 @@
-//! The workloads: their programs in Nil, and in C their objectives and the gradients that were written by hand.
+//! The workloads: their programs in Nil, and in C their objectives and the derivatives that were written by hand.
 
 /// A function in C and its arguments. `a[i]` is array i of [`Case::arrays`](crate::cases::Case::arrays), `n[i]` its
 /// number of words, `D(i)` and `I(i)` its first word as a double and as an integer. Gradients have three more kinds of
 /// arrays: `Y(i)` is what result i is written to, `W(i)` the weights with which the gradient of result i begins, and
-/// `G(i)` what the gradient by input i is written to.
+/// `G(i)` what the gradient by input i is written to. Hessians have `H`, too, for the rows of all of them.
 pub(crate) type Function = (&'static str, &'static str);
 
-/// A program in Nil, and its objectives and gradients in C.
+/// A program in Nil, and its objectives and derivatives in C.
 #[derive(Debug)]
 pub struct Workload {
     /// The name of its files.
@@ -20,6 +20,8 @@ pub struct Workload {
     pub(crate) objectives: &'static [Function],
     /// The gradient in C: it computes results and gradient from the inputs, and leaves the inputs as they are.
     pub(crate) gradient: Function,
+    /// The Hessian in C, with results and gradient.
+    pub(crate) hessian: Option<Function>,
     /// The results: their names in Nil.
     pub(crate) results: &'static [&'static str],
     /// The results: the indices of their arrays in C.
@@ -40,7 +42,7 @@ macro_rules! sources {
 }
 
 macro_rules! workload {
-    ($name:literal, $about:literal, [$($f:literal ($call:literal)),+], $d:literal ($dcall:literal), [$($result:literal)+] [$($ra:literal)+], [$($input:literal)+] [$($ia:literal)+]) => {
+    ($name:literal, $about:literal, [$($f:literal ($call:literal)),+], $d:literal ($dcall:literal) $(+ $h:literal ($hcall:literal))?, [$($result:literal)+] [$($ra:literal)+], [$($input:literal)+] [$($ia:literal)+]) => {
         Workload {
             name: $name,
             about: $about,
@@ -48,6 +50,7 @@ macro_rules! workload {
             c: sources!($name).1,
             objectives: &[$(($f, $call)),+],
             gradient: ($d, $dcall),
+            hessian: [$(($h, $hcall))?].first().copied(),
             results: &[$($result),+],
             result_arrays: &[$($ra),+],
             inputs: &[$($input),+],
@@ -70,7 +73,8 @@ pub static WORKLOADS: [Workload; 19] = [
         "embedding",
         "loss of the Petersen graph in k dimensions",
         ["embedding"("a[0], a[1], n[1] / 10, a[2], n[2] / 2, a[3], n[3] / 2")],
-        "embedding_gradient"("Y(0), W(0), a[1], G(0), n[1], n[1] / 10, a[2], n[2] / 2, a[3], n[3] / 2"),
+        "embedding_gradient"("Y(0), W(0), a[1], G(0), n[1], n[1] / 10, a[2], n[2] / 2, a[3], n[3] / 2")
+            + "embedding_hessian"("Y(0), W(0), a[1], G(0), H, n[1], n[1] / 10, a[2], n[2] / 2, a[3], n[3] / 2"),
         ["loss!"][0],
         ["x"][1]
     ),

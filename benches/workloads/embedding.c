@@ -90,3 +90,72 @@ void embedding_gradient(double *loss, const double *seed, const double *x, doubl
     distances_adjoint(dx, d1, m1, *seed * dgap, *seed, x, k, linked, n_linked);
     distances_adjoint(dx, d2, m2, -*seed * dgap, *seed, x, k, others, n_others);
 }
+
+/* h += the second derivatives of what mean and variance, which have the adjoints dmean and dvariance, get through each distance; slope: the
+   derivative of the distances' sum. */
+static void distances_twice(double *restrict h, double *restrict slope, const double *d, double mean, double dmean, double dvariance,
+                            const double *restrict x, long n, long k, const long *pairs, long m)
+{
+    const double of_mean = dmean / (double)m, of_difference = 2 * dvariance / (double)(m - 1);
+    double unit[k];
+    for (long i = 0; i < n; i++)
+        slope[i] = 0;
+    for (long i = 0; i < m; i++) {
+        const long a = (pairs[2 * i] - 1) * k, b = (pairs[2 * i + 1] - 1) * k;
+        const double inverse = 1 / d[i];
+        const double across = (of_mean + of_difference * (d[i] - mean)) * inverse, along = of_difference - across;
+        for (long j = 0; j < k; j++) {
+            unit[j] = (x[a + j] - x[b + j]) * inverse;
+            slope[a + j] += unit[j];
+            slope[b + j] -= unit[j];
+        }
+        for (long p = 0; p < k; p++) {
+            double *ha = h + (a + p) * n, *hb = h + (b + p) * n;
+            const double factor = along * unit[p];
+            for (long q = 0; q < k; q++) {
+                const double part = factor * unit[q];
+                ha[a + q] += part;
+                ha[b + q] -= part;
+                hb[a + q] -= part;
+                hb[b + q] += part;
+            }
+            ha[a + p] += across;
+            ha[b + p] -= across;
+            hb[a + p] -= across;
+            hb[b + p] += across;
+        }
+    }
+}
+
+/* The loss, its gradient by n numbers x, and its n × n second derivatives, each times seed. */
+void embedding_hessian(double *loss, const double *seed, const double *x, double *dx, double *h, long n, long k, const long *linked,
+                       long n_linked, const long *others, long n_others)
+{
+    double d1[n_linked], d2[n_others], s1[n], s2[n], m1, m2, v1, v2;
+    distances_kept(d1, &m1, &v1, x, k, linked, n_linked);
+    distances_kept(d2, &m2, &v2, x, k, others, n_others);
+    const double gap = m1 - m2 + 0.1;
+    double dgap = 0;
+    *loss = v1 + v2;
+    if (gap > 0) {
+        dgap = exp(gap);
+        *loss += dgap - 1;
+    }
+    dgap *= *seed;
+    for (long i = 0; i < n; i++)
+        dx[i] = 0;
+    for (long i = 0; i < n * n; i++)
+        h[i] = 0;
+    distances_adjoint(dx, d1, m1, dgap, *seed, x, k, linked, n_linked);
+    distances_adjoint(dx, d2, m2, -dgap, *seed, x, k, others, n_others);
+    distances_twice(h, s1, d1, m1, dgap, *seed, x, n, k, linked, n_linked);
+    distances_twice(h, s2, d2, m2, -dgap, *seed, x, n, k, others, n_others);
+    /* Means couple all pairs: their distances in the variances, and the two means in the exponential. */
+    const double k1 = 2 * *seed / ((double)n_linked * (double)(n_linked - 1)), k2 = 2 * *seed / ((double)n_others * (double)(n_others - 1));
+    for (long i = 0; i < n; i++) {
+        const double g = dgap * (s1[i] / (double)n_linked - s2[i] / (double)n_others);
+        const double f1 = g / (double)n_linked - k1 * s1[i], f2 = -g / (double)n_others - k2 * s2[i];
+        for (long j = 0; j < n; j++)
+            h[i * n + j] += f1 * s1[j] + f2 * s2[j];
+    }
+}
