@@ -33,6 +33,8 @@ pub(crate) struct Expected {
     results: Vec<f64>,
     /// Empty if there is none.
     gradient: Vec<f64>,
+    /// Its rows; empty if there is none.
+    hessian: Vec<f64>,
     direction: Vec<f64>,
     slope: f64,
 }
@@ -64,7 +66,7 @@ fn evaluate(case: &Case, objective: &Objective) -> Expected {
     let h = case.step;
     let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
     let (results, gradient) = call(case, objective, &start);
-    Expected { results, gradient, direction, slope }
+    Expected { results, gradient, hessian: Vec::new(), direction, slope }
 }
 
 /// Checks the functions in C. Returns their answers without contraction, with which the engines are compared.
@@ -88,6 +90,9 @@ pub(crate) fn check_c(case: &Case, functions: &[Objective], checks: &mut Vec<Che
     }
     if let Some(gradient) = strict(Kind::Gradient) {
         expected.gradient = call(case, gradient, &gradient.arrays(case)).1;
+    }
+    if let Some(hessian) = strict(Kind::Hessian) {
+        expected.hessian = call(case, hessian, &hessian.arrays(case)).1;
     }
     Some(expected)
 }
@@ -170,6 +175,9 @@ pub(crate) fn check(
         runner.restart();
         let rows = runner.hessian(1)?;
         published(&mut checks, "Hessian", &case.published.hessian, &rows);
+        if let Some(c) = expected.filter(|c| !c.hessian.is_empty()) {
+            checks.push(Check::all("Hessian, C", &rows, &c.hessian, 100.0 * agreement(case, fast)));
+        }
     }
     if let (Some(runner), Some(case)) = (apart, &case.apart) {
         for row in 0..2 {

@@ -348,7 +348,9 @@ fn opened(path: &str) -> Result<File, ReadError> {
 /// True if a cell is a name, not a number.
 fn is_name(cell: &str) -> bool {
     let number = ["nan", "inf", "infinity", "true", "false"].iter().any(|n| cell.eq_ignore_ascii_case(n));
-    !number && cell.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    // `exp(3)` is how a logarithmic number is written, and `sin(x)` might be what is in a column.
+    let written = || cell.contains('(') && arguments::parse(cell).is_ok();
+    !number && cell.starts_with(|c: char| c.is_alphabetic() || c == '_') && !written()
 }
 
 #[cfg(test)]
@@ -395,6 +397,21 @@ mod tests {
             assert_eq!(items.part(part).unwrap().numbers(1, None), ints(&[1, 5, 9, 3, 7, 11]));
         }
         assert_eq!(items.part(0..1).unwrap().numbers(0, Some(2)), ints(&[8]));
+    }
+
+    #[test]
+    fn a_first_row_of_numbers_is_no_row_of_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = |text: &str| {
+            let path = folder.path().join("a.csv");
+            std::fs::write(&path, text).unwrap();
+            let items = read(path).unwrap();
+            (items.count(), items.names().is_some())
+        };
+        assert_eq!(count("exp(3)\nexp(2.5)\n"), (2, false));
+        assert_eq!(count("inf\ntrue\n"), (2, false));
+        assert_eq!(count("sin(x)\n0.5\n"), (1, true));
+        assert_eq!(count("x,exp(3)\n1,2\n"), (2, false));
     }
 
     #[test]

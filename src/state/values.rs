@@ -142,6 +142,9 @@ pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
         Location::Cell(at) => words.iter().for_each(|word| machine.set_cell(at, *word)),
         Location::Memory { start, .. } => {
             // A data symbol lies in the data segment, which fits the memory.
+            if let ([word], None) = (words, place.growing) {
+                return machine.set_words(start as usize, &[machine.narrowed(*word)]);
+            }
             let mut words: Vec<u64> = words.iter().map(|w| machine.narrowed(*w)).collect();
             if let Some(g) = place.growing {
                 machine.set_words(g.length as usize, &[words.len() as u64 / g.width]);
