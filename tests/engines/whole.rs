@@ -339,6 +339,41 @@ fn functions_in_loops() {
     }
 }
 
+/// A variable, or a word of an array, that a function is given several times, and words that may be the same: what flows to each is added up in one
+/// order.
+#[test]
+fn arguments_that_are_given_several_times() {
+    let lines = "    y! += sin(u * 0.7) * v\n    y! -= cos(v) * w\n    y! += w / (2.5 + u)\n".repeat(12);
+    let calls = [
+        ("h!(y!, a, a, a, x)", 0),
+        ("h!(y!, z[1], z[1], z[1], x)", 0),
+        ("h!(y!, z[k], z[n - k + 1], z[k], x)", 1),
+        ("~h!(y!, z[k + 1], z[k], z[2], x)", 0),
+    ];
+    for (body, n) in calls {
+        let source = format!(
+            "@i function h!(y!::Float64, u::Float64, v::Float64, w::Float64, x::Vector{{Float64}})
+{lines}    for k = 1:length(x)
+        y! += x[k] * u
+    end
+end
+@i function f(y!::Float64, a::Float64, x::Vector{{Float64}}, z::Vector{{Float64}}, n::Int)
+    for k = 1:n
+        {body}
+    end
+end
+"
+        );
+        let args = ["0.0,1.3,[0.1,3.3],[0.7,0.1,0.2,0.3],3", "0.1,0.7,[0.3,0.2],[0.45,-0.9,1.7],2"];
+        for args in sample::in_turn(&args, n) {
+            let arguments = pendula::arguments::parse(args).expect("arguments");
+            let call = Call { arguments, entry: Some("f".into()), ..Call::default() };
+            let ran = compare(&format!("{body} {args}"), &source, &call);
+            assert!(ran.whole && ran.finished, "{body} {args}");
+        }
+    }
+}
+
 /// Variables may be named as what C has of its own.
 #[test]
 fn names_that_mean_something_in_c() {

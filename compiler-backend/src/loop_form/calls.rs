@@ -53,7 +53,7 @@ impl FunctionBuilder<'_, '_> {
             if lanes.is_empty() {
                 continue;
             }
-            let copied = !param.written && (args[n + 1..].contains(arg) || self.is_reached(*arg, func, callee, args));
+            let copied = self.is_copied(n, func, callee, args);
             if let Operand::Mem(m) = arg
                 && !copied
             {
@@ -83,7 +83,8 @@ impl FunctionBuilder<'_, '_> {
         }
         self.push(Out::Call(function, out));
         self.out.append(&mut back_to);
-        for (lane, ty, words) in shares {
+        // The machine undoes the copies from the last to the first.
+        for (lane, ty, words) in shares.into_iter().rev() {
             let sum = self.sum(lane, ty, words)?;
             self.push(Out::Block(sum));
         }
@@ -140,6 +141,24 @@ impl FunctionBuilder<'_, '_> {
         self.push(Out::Define(copy, Some(word)));
         back_to.push(Out::Write(word, copy));
         Argument::Address(self.local_word(copy))
+    }
+
+    /// Whether an argument carries something of its own, which flows back after the call, as where the machine passes a copy: of a variable that is passed
+    /// several times all but the first, of words that may be the same all but the last, and words that the callee may reach otherwise.
+    fn is_copied(&self, n: usize, func: FunctionId, callee: &IrFunction, args: &[Operand]) -> bool {
+        let rank = |n: usize| (callee.params[n].written, n);
+        if callee.params[n].written {
+            return false;
+        }
+        match args[n] {
+            Operand::Const(_) => false,
+            Operand::Var(_) => (0..args.len()).any(|k| args[k] == args[n] && (k < n || callee.params[k].written)),
+            Operand::Mem(word) => {
+                let may_be = |other: &Operand| matches!(other, Operand::Mem(other) if !differ(word, *other));
+                (0..args.len()).any(|k| rank(k) > rank(n) && may_be(&args[k]))
+                    || self.is_reached(args[n], func, callee, args)
+            }
+        }
     }
 
     /// Whether the callee may reach a word that it is given by an address, too.

@@ -453,7 +453,8 @@ pub(super) fn word_of(operand: Operand) -> Option<Location> {
 
 /// Whether two words are different ones for certain.
 pub(super) fn differ(a: Mem, b: Mem) -> bool {
-    a.region != b.region || ((a.base, a.index) == (b.base, b.index) && a.offset != b.offset)
+    let alike = (a.base, a.index) == (b.base, b.index) || (a.base, a.index) == (b.index, b.base);
+    a.region != b.region || (alike && a.offset != b.offset)
 }
 
 /// Whether a statement begins or ends the life of words.
