@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use pendula::compiler::compile::{Options, compile};
-use pendula::isa::adjoint::{GRADIENT, LANES, VALUE};
+use pendula::isa::adjoint::{ActiveArguments, GRADIENT, LANES, VALUE};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::types::Ty;
 use pendula::native::{NativeError, NativeProgram, When};
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{Cell, one};
-use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program, Snapshot, WholeProgram};
+use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program, RunKind, Snapshot, WholeProgram};
 use pendula_codegen::cc::Rounding;
 use pendula_isa::sample;
 
@@ -171,7 +171,17 @@ fn run_forward_and_back(machines: &mut [Machine<'_>; 3], start: &Snapshot, both:
     plain.begin(Direction::Backward);
     assert_eq!(plain.run(None), Outcome::Finished, "{what}");
     for (n, fused) in others.iter_mut().enumerate() {
-        let carries = both[n].1.as_ref().expect("code").carries();
+        let code = both[n].1.as_ref().expect("code");
+        if !code.has(RunKind::ForwardAndBack(ActiveArguments::ALL)) {
+            // More operations than Cranelift gets.
+            assert!(
+                what.starts_with("planets.nil") && MAKERS[n] == When::AtOnceWithoutC,
+                "{what}, {:?}: no code",
+                MAKERS[n]
+            );
+            continue;
+        }
+        let carries = code.carries();
         assert!(seeds.iter().all(|(at, _)| carries.iter().any(|r| r.contains(at))), "{what}");
         for times in [1, 2] {
             let what = format!("{what}, there and back, {:?}, time {times}", MAKERS[n]);
