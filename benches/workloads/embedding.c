@@ -71,24 +71,34 @@ static void distances_adjoint(double *restrict dx, const double *d, double mean,
     }
 }
 
-/* The loss, and its gradient by n numbers x, times seed. */
-void embedding_gradient(double *loss, const double *seed, const double *x, double *dx, long n, long k, const long *linked, long n_linked,
-                        const long *others, long n_others)
+/* The loss, and its gradient by n numbers x, times seed; distances and their means are kept. Gives the derivative by the gap of means, times seed. */
+static inline double loss_and_gradient(double *loss, double seed, const double *x, double *dx, long n, long k, const long *linked, long n_linked,
+                                       const long *others, long n_others, double *d1, double *d2, double *m1, double *m2)
 {
-    double d1[n_linked], d2[n_others], m1, m2, v1, v2;
-    distances_kept(d1, &m1, &v1, x, k, linked, n_linked);
-    distances_kept(d2, &m2, &v2, x, k, others, n_others);
-    const double gap = m1 - m2 + 0.1;
+    double v1, v2;
+    distances_kept(d1, m1, &v1, x, k, linked, n_linked);
+    distances_kept(d2, m2, &v2, x, k, others, n_others);
+    const double gap = *m1 - *m2 + 0.1;
     double dgap = 0;
     *loss = v1 + v2;
     if (gap > 0) {
         dgap = exp(gap);
         *loss += dgap - 1;
     }
+    dgap *= seed;
     for (long i = 0; i < n; i++)
         dx[i] = 0;
-    distances_adjoint(dx, d1, m1, *seed * dgap, *seed, x, k, linked, n_linked);
-    distances_adjoint(dx, d2, m2, -*seed * dgap, *seed, x, k, others, n_others);
+    distances_adjoint(dx, d1, *m1, dgap, seed, x, k, linked, n_linked);
+    distances_adjoint(dx, d2, *m2, -dgap, seed, x, k, others, n_others);
+    return dgap;
+}
+
+/* The loss, and its gradient by n numbers x, times seed. */
+void embedding_gradient(double *loss, const double *seed, const double *x, double *dx, long n, long k, const long *linked, long n_linked,
+                        const long *others, long n_others)
+{
+    double d1[n_linked], d2[n_others], m1, m2;
+    loss_and_gradient(loss, *seed, x, dx, n, k, linked, n_linked, others, n_others, d1, d2, &m1, &m2);
 }
 
 /* h += the second derivatives of what mean and variance, which have the adjoints dmean and dvariance, get through each distance; slope: the
@@ -131,23 +141,10 @@ static void distances_twice(double *restrict h, double *restrict slope, const do
 void embedding_hessian(double *loss, const double *seed, const double *x, double *dx, double *h, long n, long k, const long *linked,
                        long n_linked, const long *others, long n_others)
 {
-    double d1[n_linked], d2[n_others], s1[n], s2[n], m1, m2, v1, v2;
-    distances_kept(d1, &m1, &v1, x, k, linked, n_linked);
-    distances_kept(d2, &m2, &v2, x, k, others, n_others);
-    const double gap = m1 - m2 + 0.1;
-    double dgap = 0;
-    *loss = v1 + v2;
-    if (gap > 0) {
-        dgap = exp(gap);
-        *loss += dgap - 1;
-    }
-    dgap *= *seed;
-    for (long i = 0; i < n; i++)
-        dx[i] = 0;
+    double d1[n_linked], d2[n_others], s1[n], s2[n], m1, m2;
+    const double dgap = loss_and_gradient(loss, *seed, x, dx, n, k, linked, n_linked, others, n_others, d1, d2, &m1, &m2);
     for (long i = 0; i < n * n; i++)
         h[i] = 0;
-    distances_adjoint(dx, d1, m1, dgap, *seed, x, k, linked, n_linked);
-    distances_adjoint(dx, d2, m2, -dgap, *seed, x, k, others, n_others);
     distances_twice(h, s1, d1, m1, dgap, *seed, x, n, k, linked, n_linked);
     distances_twice(h, s2, d2, m2, -dgap, *seed, x, n, k, others, n_others);
     /* Means couple all pairs: their distances in the variances, and the two means in the exponential. */
