@@ -8,6 +8,7 @@
 //! Front ends build the IR, `passes` rewrite it with the help of [`effects`], [`eval`] runs it, [`text`] prints and
 //! reads it, and `lower` makes instructions of it.
 
+pub(crate) mod copies;
 pub mod effects;
 #[cfg(any(test, feature = "eval"))]
 pub mod eval;

@@ -8,6 +8,7 @@ use super::flow::Location;
 use super::function::FunctionBuilder;
 use super::statement::differ;
 use super::{Forgotten, Refused, Sweep};
+use crate::ir::copies::{Passed, copies};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
 
 impl FunctionBuilder<'_, '_> {
@@ -31,6 +32,7 @@ impl FunctionBuilder<'_, '_> {
         // What follows the call: words that are written back, and what has flowed to copies.
         let (mut back_to, mut shares) = (Vec::new(), Vec::new());
         let mut given: Vec<Mem> = Vec::new();
+        let copies = self.copies(func, callee, args);
         for (n, (param, arg)) in callee.params.iter().zip(args).enumerate() {
             self.inside(s, n, *arg);
             let ty = callee.ty(param.var);
@@ -53,7 +55,7 @@ impl FunctionBuilder<'_, '_> {
             if lanes.is_empty() {
                 continue;
             }
-            let copied = self.is_copied(n, func, callee, args);
+            let copied = !param.written && copies[n];
             if let Operand::Mem(m) = arg
                 && !copied
             {
@@ -143,22 +145,16 @@ impl FunctionBuilder<'_, '_> {
         Argument::Address(self.local_word(copy))
     }
 
-    /// Whether an argument carries something of its own, which flows back after the call, as where the machine passes a copy: of a variable that is passed
-    /// several times all but the first, of words that may be the same all but the last, and words that the callee may reach otherwise.
-    fn is_copied(&self, n: usize, func: FunctionId, callee: &IrFunction, args: &[Operand]) -> bool {
-        let rank = |n: usize| (callee.params[n].written, n);
-        if callee.params[n].written {
-            return false;
-        }
-        match args[n] {
-            Operand::Const(_) => false,
-            Operand::Var(_) => (0..args.len()).any(|k| args[k] == args[n] && (k < n || callee.params[k].written)),
-            Operand::Mem(word) => {
-                let may_be = |other: &Operand| matches!(other, Operand::Mem(other) if !differ(word, *other));
-                (0..args.len()).any(|k| rank(k) > rank(n) && may_be(&args[k]))
-                    || self.is_reached(args[n], func, callee, args)
-            }
-        }
+    /// Which arguments carry something of their own, which flows back after the call, as where the machine passes copies.
+    fn copies(&self, func: FunctionId, callee: &IrFunction, args: &[Operand]) -> Vec<bool> {
+        let passed = |arg: &Operand| match *arg {
+            Operand::Const(_) => Passed::Const,
+            Operand::Var(v) => Passed::Var(v),
+            Operand::Mem(word) => Passed::Word(word),
+        };
+        let passed: Vec<_> = args.iter().map(passed).collect();
+        let is_written = |n: usize| callee.params[n].written;
+        copies(&passed, is_written, |a, b| !differ(a, b), |n| self.is_reached(args[n], func, callee, args))
     }
 
     /// Whether the callee may reach a word that it is given by an address, too.

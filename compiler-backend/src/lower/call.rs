@@ -4,8 +4,6 @@
 //! Exchanges move all words there, and are undone after the call. Constants are copied, and so are words that may be
 //! needed twice. Words in registers that the callee uses are exchanged to the frame during the call.
 
-use std::collections::HashMap;
-
 use pendula_isa::operand::Operand;
 use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Reg, Ty};
@@ -16,6 +14,7 @@ use super::emit::{Emitter, accumulate, bit, plain, reg};
 use super::operands::{Addr, Preparation};
 use super::ops::{Arg, Call, VReg, Word};
 use crate::ir::FunctionId;
+use crate::ir::copies::{Passed, copies};
 
 /// The number of words that are passed in registers.
 pub(super) const IN_REGISTERS: usize = 20;
@@ -104,18 +103,6 @@ impl Emitter<'_> {
     fn load_arguments(&mut self, p: &mut CallSetup<'_>, written: &[bool]) -> Result<(), LowerError> {
         let args = &p.call.args;
         let is_written = |n: usize| written.get(n).copied().unwrap_or(true);
-        // If a variable is passed several times, one argument is the variable itself, and the others are copies.
-        let mut own: HashMap<VReg, usize> = HashMap::new();
-        for (n, arg) in args.iter().enumerate() {
-            if let Arg::Reg(v) = arg {
-                let best = own.entry(*v).or_insert(n);
-                if is_written(n) {
-                    *best = n;
-                }
-            }
-        }
-        // Of several words that may be the same, all but the last are copied; written ones are last.
-        let rank = |n: usize| (is_written(n), n);
         let words: Vec<(usize, &Word)> = args
             .iter()
             .enumerate()
@@ -124,21 +111,15 @@ impl Emitter<'_> {
                 Arg::Const(_) | Arg::Reg(_) => None,
             })
             .collect();
-        let mut copies = Vec::new();
-        for (n, arg) in args.iter().enumerate() {
-            let copied = match arg {
-                Arg::Const(_) => false,
-                Arg::Reg(v) => own.get(v) != Some(&n),
-                Arg::Mem(w) => {
-                    let later = words.iter().any(|(k, other)| rank(*k) > rank(n) && w.may_be(other));
-                    !is_written(n) && (later || self.is_reached(w.region, p.call))
-                }
-            };
-            if copied {
-                copies.push(n);
-            }
-        }
-        for &n in &copies {
+        let passed = |arg: &Arg| match *arg {
+            Arg::Const(_) => Passed::Const,
+            Arg::Reg(v) => Passed::Var(v),
+            Arg::Mem(word) => Passed::Word(word),
+        };
+        let passed: Vec<_> = args.iter().map(passed).collect();
+        let is_reached = |n: usize| matches!(args[n], Arg::Mem(word) if self.is_reached(word.region, p.call));
+        let copied = copies(&passed, is_written, |a, b| a.may_be(&b), is_reached);
+        for n in (0..args.len()).filter(|n| copied[*n]) {
             let t = self.argument_register(p, n)?;
             let prep = self.prep(&[args[n]]);
             let (found, prep) = self.find(prep, args[n])?;
