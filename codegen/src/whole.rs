@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::cc::{CcError, Compiler, Library, Rounding};
 use crate::ops::Kernel;
 use crate::stack;
+use pendula_isa::num::products::add_products;
 
 /// A function of compiled code that runs a program from one end to the other.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ const NAME: &str = "pendula";
 /// The maximum number of bytes of the host's stack that a run uses for calls.
 const STACK: usize = 1 << 20;
 
-/// `init(kernels)`.
+/// `init(functions)`: the kernels, and [`add_products`].
 type Init = unsafe extern "C" fn(*const usize);
 
 /// Where the run of a thread is. It tells, from time to time, if it is asked. The code that runs knows the first six words.
@@ -239,8 +240,9 @@ impl Code {
     /// The functions of a library that was made from such a text.
     fn of(library: Library, kernels: &[Kernel], (init, entry): (&str, &str)) -> Result<Code, CcError> {
         let (init, entry) = (library.address(init)?, library.address(entry)?);
-        let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).collect();
-        // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels.
+        let last = add_products as unsafe extern "C" fn(_, _, _) -> _ as usize;
+        let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).chain([last]).collect();
+        // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels, and the last.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
         Ok(Code { entry, id: next_id(), tangents: 1, _owner: Owner::Library(library) })
     }

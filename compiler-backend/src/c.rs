@@ -59,6 +59,7 @@ pub fn form(
 /// What cannot be written in C.
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
     let (mut program, facts) = form(program, arguments, modes, settings)?;
+    loops::find_products(&mut program);
     loops::jam_loops(&mut program);
     loops::make_strips(&mut program);
     Ok(Source { text: pendula_codegen::c::print(&program), kernels: program.kernels, facts })

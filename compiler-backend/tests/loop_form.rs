@@ -1,6 +1,6 @@
 //! The loop form as data: what is checked before loops, and kept in variables.
 
-use pendula_codegen::loops::{Check, Count, Stmt, jam_loops, make_strips};
+use pendula_codegen::loops::{Check, Count, Products, Program, Stmt, find_products, jam_loops, make_strips};
 use pendula_compiler::compile::{Options, compile, for_c};
 use pendula_compiler::loop_form::{Certify, Mode, Settings, build};
 use pendula_compiler::nil::sema::{Argument, Number};
@@ -80,8 +80,8 @@ fn nest(turn: &str) -> Count {
 }
 
 /// Three loops, one in the other.
-fn deep_nest(turn: &str) -> Count {
-    outermost(&format!(
+fn three_loops(turn: &str) -> String {
+    format!(
         "    for j = 1:size(B, 2)
         for k = 1:size(A!, 2)
             for i = 1:size(A!, 1)
@@ -89,11 +89,28 @@ fn deep_nest(turn: &str) -> Count {
             end
         end
     end"
-    ))
+    )
+}
+
+fn deep_nest(turn: &str) -> Count {
+    outermost(&three_loops(turn))
+}
+
+/// What three loops make as sums of products.
+fn products(turn: &str) -> Option<Products> {
+    outermost_after(&three_loops(turn), find_products).products
 }
 
 /// The outermost of loops over vectors of 40 and 20 numbers and two matrices of 20×20.
 fn outermost(loops: &str) -> Count {
+    outermost_after(loops, |program| {
+        jam_loops(program);
+        make_strips(program);
+    })
+}
+
+/// The same after passes.
+fn outermost_after(loops: &str, passes: impl FnOnce(&mut Program)) -> Count {
     let source = format!(
         "@i function f!(y!::Vector{{Float64}}, A!::Matrix{{Float64}}, x::Vector{{Float64}}, B::Matrix{{Float64}})
 {loops}
@@ -113,8 +130,7 @@ end
     let (mut program, _) =
         build(&ir, &compiled.arguments, &modes, Settings { switches: compiled.switches, ..Settings::default() })
             .expect("a loop form");
-    jam_loops(&mut program);
-    make_strips(&mut program);
+    passes(&mut program);
     program.functions.iter().find_map(|f| first_loop(&f.body)).expect("a loop").clone()
 }
 
@@ -164,4 +180,22 @@ fn turns_that_add_to_each_others_words_are_made_in_strips() {
     assert!(strips("y![i + 1] += x[i]; y![2 * i - 2] += x[i]").is_none());
     // Where turns have words of their own, C compilers make vectors.
     assert!(strips("y![i] += x[i]").is_none());
+}
+
+#[test]
+fn three_loops_that_do_nothing_but_add_up_products_are_found() {
+    let loops_of = |turn: &str| products(turn).map(|products| products.all[0].loops);
+    // Rows, columns and products of a word, by the number of the loop.
+    assert_eq!(loops_of("A![i, k] += B[i, j] * B[k, j]"), Some([2, 1, 0]));
+    assert_eq!(loops_of("A![i, j] -= B[i, k] * B[j, k]"), Some([2, 0, 1]));
+    assert_eq!(loops_of("A![k, j] += B[i, k] * B[j, i]"), Some([1, 0, 2]));
+    assert_eq!(loops_of("A![i, j] += x[i] * x[k]"), Some([2, 0, 1]));
+    // One word of all turns, words that several turns of two loops come to, and words that are read.
+    assert_eq!(loops_of("y![1] += B[i, j] * B[j, k]"), None);
+    assert_eq!(loops_of("y![i] += B[i, j] * B[j, k]"), None);
+    assert_eq!(loops_of("A![i, j] += A![i, k] * B[k, j]"), None);
+    // Something else is done.
+    assert_eq!(loops_of("A![i, j] += B[i, k] / B[k, j]"), None);
+    assert_eq!(loops_of("A![i, j] += B[i, k] * B[k, j] * 2"), None);
+    assert_eq!(loops_of("A![i, j] += B[i, k] * B[k, j]; y![j] += x[i]"), None);
 }

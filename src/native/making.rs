@@ -166,6 +166,7 @@ impl Shared {
         }
         let settings = c::Settings { fast: false, certify: LEVELS[level], switches: self.switches };
         let (mut program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
+        pendula_codegen::loops::find_products(&mut program);
         pendula_codegen::loops::jam_loops(&mut program);
         let operations = program.operations();
         if operations > MOST_OPERATIONS {

@@ -125,12 +125,12 @@ end
 ";
 
 /// A matrix of numbers that are small, and none of which is another's multiple.
-fn matrix(rows: usize, columns: usize, seed: usize) -> String {
+pub(super) fn matrix(rows: usize, columns: usize, seed: usize) -> String {
     let row = |i: usize| (0..columns).map(|j| number(seed + i * columns + j)).collect::<Vec<_>>().join(" ");
     format!("[{}]", (0..rows).map(row).collect::<Vec<_>>().join("; "))
 }
 
-fn vector(length: usize, seed: usize) -> String {
+pub(super) fn vector(length: usize, seed: usize) -> String {
     format!("[{}]", (0..length).map(|n| number(seed + n)).collect::<Vec<_>>().join(","))
 }
 

@@ -12,6 +12,7 @@ mod hessians;
 mod jam;
 mod logged;
 mod nil;
+mod products;
 mod random;
 mod repeated;
 mod simd;

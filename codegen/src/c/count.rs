@@ -57,13 +57,12 @@ impl FunctionPrinter<'_> {
             let all: Vec<String> = alone.iter().map(|(flows, _)| format!("({flows})")).collect();
             self.text.open(&format!("if ({}) {{", all.join(" && ")));
         }
-        match (&count.blocks, &count.jammed) {
-            (Some(blocks), _) => self.blocks(count, blocks, (&from, &to, &turns)),
-            (None, Some(jammed)) => self.jammed(count, jammed, &from, &to),
-            (None, None) => match &count.strips {
-                Some(strips) => self.strips(count, strips, &from, &to),
-                None => self.turns(count, &from, &to, &head),
-            },
+        match (&count.blocks, &count.products, &count.jammed, &count.strips) {
+            (Some(blocks), ..) => self.blocks(count, blocks, (&from, &to, &turns)),
+            (None, Some(products), ..) => self.products(count, products, &from, &to),
+            (None, None, Some(jammed), _) => self.jammed(count, jammed, &from, &to),
+            (None, None, None, Some(strips)) => self.strips(count, strips, &from, &to),
+            (None, None, None, None) => self.turns(count, &from, &to, &head),
         }
         if !alone.is_empty() {
             self.text.close("} else {");
@@ -220,7 +219,7 @@ impl FunctionPrinter<'_> {
     }
 
     /// How the head of a loop declares the variable that counts.
-    fn declared(&self, count: &Count) -> &'static str {
+    pub(super) fn declared(&self, count: &Count) -> &'static str {
         if self.f.local(count.var).scope == Scope::Stmt { "int64_t " } else { "" }
     }
 
@@ -365,7 +364,7 @@ impl FunctionPrinter<'_> {
         (before, after)
     }
 
-    fn check(&mut self, check: &Check) -> String {
+    pub(super) fn check(&mut self, check: &Check) -> String {
         match check {
             Check::Fails(cond, a, b) => {
                 let (a, b) = (self.integer(*a), self.integer(*b));

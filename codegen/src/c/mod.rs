@@ -18,6 +18,7 @@ mod elementary;
 pub mod expr;
 mod function;
 mod names;
+mod products;
 mod statement;
 mod strips;
 mod text;
@@ -33,6 +34,21 @@ use text::Text;
 /// The name of the C function that is to be called once after loading, with the addresses of the kernels: `void NAME(void *const *)`.
 /// A kernel's is that of its `result`, where it has one.
 pub const KERNELS: &str = "pendula_kernels";
+
+/// What the machine adds up.
+const PRODUCTS: &str = "\
+/* Sums of products that the machine makes: the memories of X, Y and Z, where their words are, from row to row of X and Y, from column to
+   column of X and Z, from product to product of Y and Z, how many there are of each, what is to be done, and the limit of sums. It
+   gives 0 if it has made them, 1 if something is to be noted, too, and 2 if it has done nothing. */
+typedef struct {
+    word *memories[3];
+    int64_t first[3], rows[2], columns[2], products[2];
+    word counts[3], flags, limit;
+} sums_of_products;
+typedef word (*add_function)(const sums_of_products *all, word n, word len);
+static add_function add_products;
+
+";
 
 const PRELUDE: &str = include_str!("prelude.h");
 
@@ -127,8 +143,16 @@ fn prelude(shared: &Shared<'_>, bodies: &str) -> String {
         }
         out.push('\n');
     }
+    let multiplies = bodies.contains("add_products(");
+    if multiplies {
+        out.push_str(PRODUCTS);
+    }
     let _ = writeln!(out, "void {KERNELS}(void *const *functions)\n{{");
     out.push_str("    (void)functions;\n");
+    if multiplies {
+        // It comes after them.
+        let _ = writeln!(out, "    add_products = (add_function)functions[{}];", program.kernels.len());
+    }
     for (n, (kernel, name)) in called() {
         let args = ", word".repeat(kernel.arity);
         let cast = match kernel.result {

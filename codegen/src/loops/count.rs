@@ -41,6 +41,10 @@ pub struct Count {
     pub aside: Option<Vec<Apart>>,
     /// What several turns do at once.
     pub jammed: Option<Jammed>,
+    /// How the words of memory go on, if this is the outermost of three loops, one in the other.
+    pub nest: Option<Nest>,
+    /// The products of matrices that the nest adds up, if it does nothing else.
+    pub products: Option<Products>,
     /// How turns are made in strips, if they are.
     pub strips: Option<Strips>,
     /// What a turn does.
@@ -79,6 +83,55 @@ pub struct Jammed {
     pub apart: Vec<Apart>,
     /// What they do.
     pub body: Vec<Stmt>,
+}
+
+/// How words go through memory in three loops, one in the other. Sums are of values before the outermost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nest {
+    /// What the two loops within begin and end with, the innermost last.
+    pub ends: [[Value; 2]; 2],
+    /// The words.
+    pub words: Vec<NestWord>,
+}
+
+/// How a word of memory goes on in three loops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestWord {
+    /// The word's address, as turns have it.
+    pub word: Address,
+    /// What memory it is in: words of others are others.
+    pub region: u32,
+    /// Where it is in the first turn of all.
+    pub first: Sum,
+    /// By how much it goes on from turn to turn of each loop, the innermost last.
+    pub steps: [Sum; 3],
+}
+
+/// Sums of products, `X[p, q] += Y[p, r] * Z[r, q]`, that three loops make: each word of `X` gets its products in the order of the
+/// turns of that loop, `r`, in which it stays the same. None of them changes what another reads.
+#[derive(Clone, Debug)]
+pub struct Products {
+    /// What the two loops within begin and end with, the innermost last, and whether they count down.
+    pub within: [([Value; 2], bool); 2],
+    /// What must hold for nothing else to happen in the loops, if all have turns.
+    pub conditions: Vec<(Cond, Value, Value)>,
+    /// What is added up.
+    pub all: Vec<Product>,
+}
+
+/// One sum of products.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// Which of the three loops go through the rows of `Y`, the columns of `Z`, and the products of a word, 0 being the outermost.
+    pub loops: [usize; 3],
+    /// `X`, `Y` and `Z`: where their words are, and the lane.
+    pub words: [(NestWord, usize); 3],
+    /// Whether products are subtracted.
+    pub subtracts: bool,
+    /// What is looked at after each addition, if anything.
+    pub look: Look,
+    /// The loops whose numbers of turns divide a limit, one after the other.
+    pub divided_by: Vec<usize>,
 }
 
 /// How a word of memory goes on from turn to turn of a loop.

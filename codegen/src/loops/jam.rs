@@ -34,6 +34,10 @@ pub fn jam_loops(program: &mut Program) {
 fn list(f: &mut Function, statements: &mut [Stmt]) {
     for s in statements {
         if let Stmt::Count(count) = s {
+            // Otherwise, only what is short is left to loops.
+            if count.products.is_some() {
+                continue;
+            }
             count.jammed = jammed(f, count);
         }
         s.lists().into_iter().for_each(|inner| list(f, inner));
@@ -166,7 +170,7 @@ impl Copies {
 
     /// A loop for all turns, without what its turns do.
     fn heads(&self, count: &Count) -> Option<Count> {
-        let empty = Count { body: Vec::new(), aside: None, jammed: None, ..count.clone() };
+        let empty = Count { body: Vec::new(), aside: None, jammed: None, nest: None, products: None, ..count.clone() };
         let mut out = Count {
             checks: Vec::new(),
             kept: Vec::new(),

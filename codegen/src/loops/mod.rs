@@ -22,6 +22,7 @@ mod logs;
 mod mentions;
 mod merge;
 mod monotone;
+mod products;
 mod rename;
 mod strips;
 mod sum;
@@ -40,13 +41,15 @@ use crate::ops::{Kernel, ValueId};
 pub use block::{Block, Slot};
 pub use checks::remove_implied_checks;
 pub use count::{
-    Added, Apart, BLOCK, Blocks, Bound, Check, Count, Course, Jammed, Kept, Look, Mark, Scattered, Step, Strips, Turns,
+    Added, Apart, BLOCK, Blocks, Bound, Check, Count, Course, Jammed, Kept, Look, Mark, Nest, NestWord, Product,
+    Products, Scattered, Step, Strips, Turns,
 };
 pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
 pub use logs::give_room_for_logs;
 pub use mentions::values_changed_in;
 pub use monotone::check_monotone_sums_once;
+pub use products::{PRODUCT_TURNS, find_products};
 pub use strips::{has_any_order, make_strips, writes_memory};
 pub use sum::{Induction, Sum};
 pub use vectors::can_carry_vectors;

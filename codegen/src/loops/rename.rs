@@ -115,6 +115,8 @@ impl Renaming {
             mark: count.mark,
             aside: None,
             jammed: None,
+            nest: None,
+            products: None,
             one_by_one: Vec::new(),
             courses: Vec::new(),
             strips: None,

@@ -28,6 +28,9 @@ pub fn make_strips(program: &mut Program) {
 fn list(f: &mut Function, statements: &mut [Stmt]) {
     for s in statements {
         if let Stmt::Count(count) = s {
+            if count.products.is_some() {
+                continue;
+            }
             count.strips = strips(f, count);
             if let Some(jammed) = &mut count.jammed {
                 list(f, &mut jammed.body);

@@ -1,10 +1,10 @@
 //! Builds loops that count.
 
-use pendula_codegen::loops::{self, Bound, Count, Course, Induction, Local, Stmt as Out, Value};
+use pendula_codegen::loops::{self, Bound, Count, Course, Induction, Local, Nest, NestWord, Stmt as Out, Value};
 use pendula_isa::Ty;
 
-use super::Refused;
 use super::function::{FunctionBuilder, local};
+use super::{Refused, jam};
 use crate::ir::{LocatedStmt, Mem, Operand, Region, Step, Var};
 
 type Done = Result<(), Refused>;
@@ -32,6 +32,7 @@ impl FunctionBuilder<'_, '_> {
         };
         let plan = super::loops::plan(self, var, [from, to], step, body, back);
         let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
+        let nest = plan.nest.map(|nest| self.nest(nest));
         let kept = self.keep(&plan.kept);
         self.proven.extend(plan.proven);
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
@@ -54,6 +55,8 @@ impl FunctionBuilder<'_, '_> {
             mark: self.w.mark(s.loc),
             aside: plan.aside,
             jammed: None,
+            nest,
+            products: None,
             one_by_one: Vec::new(),
             strips: None,
             body,
@@ -68,17 +71,29 @@ impl FunctionBuilder<'_, '_> {
         let mut regions: Vec<Region> = Vec::new();
         let mut out: Vec<Course> = Vec::new();
         for (mem, at) in words {
-            let region = regions.iter().position(|region| *region == mem.region).unwrap_or_else(|| {
-                regions.push(mem.region);
-                regions.len() - 1
-            });
+            let region = number(&mut regions, mem.region);
             if let loops::Place::Memory(word) = self.memory_place(*mem)
                 && !out.iter().any(|course| course.word == word)
             {
-                out.push(Course { word, region: region as u32, at: at.clone() });
+                out.push(Course { word, region, at: at.clone() });
             }
         }
         out
+    }
+
+    /// How words go through memory in a nest of loops, with the addresses that turns have.
+    fn nest(&self, nest: jam::Nest) -> Nest {
+        let mut regions: Vec<Region> = Vec::new();
+        let mut words: Vec<NestWord> = Vec::new();
+        for (mem, first, steps) in nest.words {
+            let loops::Place::Memory(word) = self.memory_place(mem) else { continue };
+            let known = words.iter().any(|known| known.word == word);
+            let region = number(&mut regions, mem.region);
+            if !known {
+                words.push(NestWord { word, region, first, steps });
+            }
+        }
+        Nest { ends: nest.ends, words }
     }
 
     /// Makes the limits of partial sums smaller to which more than one turn of a loop adds.
@@ -105,4 +120,13 @@ impl FunctionBuilder<'_, '_> {
             (_, None) => Bound::Const(0),
         }
     }
+}
+
+/// The number of a region among those that have been met.
+fn number(regions: &mut Vec<Region>, region: Region) -> u32 {
+    let at = regions.iter().position(|known| *known == region).unwrap_or_else(|| {
+        regions.push(region);
+        regions.len() - 1
+    });
+    at as u32
 }

@@ -16,6 +16,10 @@ pub(super) struct Within {
     words: Option<Vec<(Mem, Induction, i64)>>,
     /// What it begins and ends with.
     ends: Option<[Value; 2]>,
+    /// If there is no loop in it: where its words are in the first turn, and by how much they go on, from turn to turn of the outer loop.
+    courses: Option<Vec<(Mem, [Induction; 2])>>,
+    /// How words go through memory if the only loop within it, and the only one in that, are looked at, too.
+    pub(super) nest: Option<Nest>,
     /// What it goes through if the only loop within it is looked at, too.
     deeper: Option<Deeper>,
 }
@@ -57,7 +61,13 @@ impl<'s> Survey<'s, '_> {
         };
         let ends = ends.map(end);
         let ends = ends[0].zip(ends[1]).map(|(first, last)| [first, last]);
-        let deeper = ends.and_then(|[first, _]| self.deeper((var, first, by), body, back));
+        let mut loops = 0;
+        walk(body, &mut |s| loops += usize::from(matches!(s.stmt, Stmt::For { .. } | Stmt::While { .. })));
+        let inner =
+            ends.filter(|_| loops <= 1).map(|[first, _]| Survey::of(self.program, (var, first, by), body, back));
+        let courses = inner.as_ref().filter(|_| loops == 0).and_then(|inner| self.courses(inner));
+        let nest = inner.as_ref().zip(ends).and_then(|(inner, ends)| self.nest(inner, ends));
+        let deeper = inner.as_ref().and_then(|inner| self.deeper(inner));
         let changed = writes(self.program, body);
         let mut words = Some(Vec::new());
         let mut add = |operand: Operand| {
@@ -91,17 +101,34 @@ impl<'s> Survey<'s, '_> {
             Stmt::Assert { test, .. } => [test.a, test.b].into_iter().for_each(&mut add),
             _ => {}
         });
-        Within { words, ends, deeper }
+        Within { words, ends, courses, nest, deeper }
+    }
+
+    /// Where the words of a loop within are in its first turn, and by how much they go on, from turn to turn of the loop that is surveyed.
+    fn courses(&self, inner: &Survey<'_, '_>) -> Option<Vec<(Mem, [Induction; 2])>> {
+        let words = inner.met.iter().filter_map(|met| match met {
+            Met::Word(_, mem, at) => Some((*mem, at.as_ref())),
+            Met::Test(..) => None,
+        });
+        words.map(|(mem, at)| Some((mem, [self.course(&at?.first)?, self.course(&at?.step)?]))).collect()
+    }
+
+    /// How words go through memory in a loop within, and in the only one in it.
+    fn nest(&self, inner: &Survey<'_, '_>, ends: [Value; 2]) -> Option<Nest> {
+        let [innermost] = inner.within.as_slice() else { return None };
+        let last = innermost.ends.filter(|ends| ends.iter().all(|end| self.is_same(*end)))?;
+        let same = |sum: &Sum| self.course(sum).filter(|course| course.step.is_zero()).map(|course| course.first);
+        let word = |(mem, [at, step]): &(Mem, [Induction; 2])| {
+            let outer = self.course(&at.first)?;
+            let steps = [outer.step, same(&at.step)?, same(&step.first).filter(|_| step.step.is_zero())?];
+            Some((*mem, outer.first, steps))
+        };
+        let words = innermost.courses.as_ref()?.iter().map(word).collect::<Option<_>>()?;
+        Some(Nest { ends: [ends, last], words })
     }
 
     /// A loop within the one that is surveyed, and the only one in it.
-    fn deeper(&self, (var, first, by): (Var, Value, i64), body: &'s [LocatedStmt], back: bool) -> Option<Deeper> {
-        let mut loops = 0;
-        walk(body, &mut |s| loops += usize::from(matches!(s.stmt, Stmt::For { .. })));
-        if loops != 1 {
-            return None;
-        }
-        let survey = Survey::of(self.program, (var, first, by), body, back);
+    fn deeper(&self, survey: &Survey<'_, '_>) -> Option<Deeper> {
         let [innermost] = survey.within.as_slice() else { return None };
         let ends = innermost.ends.filter(|ends| ends.iter().all(|end| self.is_same(*end)))?;
         let mut words = Vec::new();
@@ -148,6 +175,15 @@ impl<'s> Survey<'s, '_> {
             Value::Place(Word::Memory(_) | Word::Log(_)) => false,
         }
     }
+}
+
+/// How words go through memory in three loops, one in the other.
+#[derive(Clone, Debug)]
+pub(super) struct Nest {
+    /// What the two loops within begin and end with, the innermost last.
+    pub(super) ends: [[Value; 2]; 2],
+    /// The words: where they are in the first turn of all, and by how much they go on in each loop.
+    pub(super) words: Vec<(Mem, Sum, [Sum; 3])>,
 }
 
 /// The regions that a body writes, or of which words carry something that it writes.

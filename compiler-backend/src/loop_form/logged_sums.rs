@@ -185,6 +185,8 @@ impl FunctionBuilder<'_, '_> {
             mark: None,
             aside: None,
             jammed: None,
+            nest: None,
+            products: None,
             one_by_one: Vec::new(),
             courses: Vec::new(),
             strips: None,

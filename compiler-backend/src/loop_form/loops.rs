@@ -34,6 +34,8 @@ pub(super) struct Plan {
     pub(super) courses: Vec<(Mem, Induction)>,
     /// What must hold for turns of the only loop within to go on side by side, if they may.
     pub(super) aside: Option<Vec<Apart>>,
+    /// How words go through memory, if this is the outermost of three loops, one in the other.
+    pub(super) nest: Option<jam::Nest>,
 }
 
 /// A memory word, with the course of its address if that is known, or a comparison that every turn comes to.
@@ -180,9 +182,9 @@ impl<'s, 'w> Survey<'s, 'w> {
                     }
                 }
                 Stmt::For { var, first, last, step, body, blocks } => {
-                    let ends = if back { [*last, *first] } else { [*first, *last] };
+                    let (ends, step) = if back { ([*last, *first], step.negated()) } else { ([*first, *last], *step) };
                     let within = match blocks {
-                        None => self.within_loop(*var, ends, *step, body, back),
+                        None => self.within_loop(*var, ends, step, body, back),
                         Some(_) => jam::Within::default(),
                     };
                     self.within.push(within);
@@ -392,7 +394,13 @@ pub(super) fn plan(
             plan.courses = courses(&words).unwrap_or_default();
         }
     }
-    plan.aside = if fw.w.switches.has(Pass::Jam) { jam::aside(fw, &survey, body) } else { None };
+    if fw.w.switches.has(Pass::Jam) {
+        plan.aside = jam::aside(fw, &survey, body);
+        plan.nest = match survey.within.as_slice() {
+            [within] => within.nest.clone(),
+            _ => None,
+        };
+    }
     plan
 }
 

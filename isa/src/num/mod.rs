@@ -15,6 +15,7 @@ pub mod float;
 pub mod gauss;
 pub mod int;
 pub mod log;
+pub mod products;
 pub mod raw;
 mod wide;
 

@@ -40,13 +40,7 @@ impl FunctionEmitter<'_, '_> {
         };
         for (local, limit) in &count.limits {
             let (limit, turns) = (self.integer(*limit), self.turns_of(range));
-            // Its bits, divided by a power of two that is above the number.
-            let odd = self.b.ins().bor_imm_u(turns, 1);
-            let zeros = self.b.ins().clz(odd);
-            let most = self.word(64);
-            let exponent = self.b.ins().isub(most, zeros);
-            let less = self.b.ins().ishl_imm_u(exponent, 52);
-            let limit = self.b.ins().isub(limit, less);
+            let limit = self.divided(limit, turns);
             self.set_local(VALUE, *local, limit);
         }
         for Kept { local, ty, .. } in &count.kept {
@@ -70,10 +64,11 @@ impl FunctionEmitter<'_, '_> {
             self.go_on(inside);
         }
         self.one_by_one(count, range, around);
-        match (&count.blocks, &count.jammed) {
-            (Some(blocks), _) => self.blocks(count, blocks, range),
-            (None, Some(jammed)) => self.jammed(count, jammed, range),
-            (None, None) => self.turns(count, &count.body, range),
+        match (&count.blocks, &count.products, &count.jammed) {
+            (Some(blocks), ..) => self.blocks(count, blocks, range),
+            (None, Some(products), _) => self.products(count, products, range),
+            (None, None, Some(jammed)) => self.jammed(count, jammed, range),
+            (None, None, None) => self.turns(count, &count.body, range),
         }
         self.b.ins().jump(around, &[]);
         self.go_on(around);
@@ -259,7 +254,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Tells in which turn a loop with a mark is, if it is asked.
-    fn watch_turn(&mut self, count: &Count, at: IrValue, range: Range) {
+    pub(super) fn watch_turn(&mut self, count: &Count, at: IrValue, range: Range) {
         let Some(mark) = count.mark else { return };
         let step = match range.step {
             LoopStep::Const(k) => self.word(k.cast_unsigned()),
@@ -275,7 +270,7 @@ impl FunctionEmitter<'_, '_> {
 
     /// The loop from some turn on. One with a mark that contains nothing but operations is made in parts, between which it can be asked where it
     /// is: what is in registers would be in memory in each turn if a turn had a call.
-    fn turns_from(&mut self, count: &Count, body: &[Stmt], from: IrValue, range: Range) {
+    pub(super) fn turns_from(&mut self, count: &Count, body: &[Stmt], from: IrValue, range: Range) {
         let kernels = steady_kernels(body, count.var);
         if kernels.is_empty() {
             return self.all_turns(count, body, from, range);
@@ -426,7 +421,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// A sum of products.
-    fn sum(&mut self, sum: &Sum) -> IrValue {
+    pub(super) fn sum(&mut self, sum: &Sum) -> IrValue {
         let mut out = None;
         for (factors, n) in sum.products() {
             let mut product = None;

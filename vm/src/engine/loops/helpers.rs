@@ -1,6 +1,7 @@
 //! What compiled code calls.
 
 use pendula_codegen::{loops, whole};
+use pendula_isa::num::products;
 
 /// A function that code calls with words. It returns a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,10 +24,12 @@ pub(super) enum Helper {
     Apart,
     /// `tell(watch, mark, first, at, last, step)`: answers where a run is; not zero if the run is to give up.
     Tell,
+    /// `add_products(all, n, len)`: makes [sums of products](products).
+    AddProducts,
 }
 
 impl Helper {
-    pub(super) const ALL: [Helper; 9] = [
+    pub(super) const ALL: [Helper; 10] = [
         Helper::Clear,
         Helper::Copy,
         Helper::EndDoubles,
@@ -36,6 +39,7 @@ impl Helper {
         Helper::Uneven,
         Helper::Apart,
         Helper::Tell,
+        Helper::AddProducts,
     ];
 
     /// The address of the function, and how many words it is given.
@@ -49,6 +53,7 @@ impl Helper {
             Helper::Leaves => (leaves as extern "C" fn(_, _, _, _, _) -> _ as usize, 5),
             Helper::Uneven => (uneven as extern "C" fn(_, _, _) -> _ as usize, 3),
             Helper::Apart => (apart as extern "C" fn(_, _, _) -> _ as usize, 3),
+            Helper::AddProducts => (products::add_products as unsafe extern "C" fn(_, _, _) -> _ as usize, 3),
             Helper::Tell => (whole::tell as unsafe extern "C" fn(_, _, _, _, _, _) -> _ as usize, 6),
         }
     }

@@ -1,9 +1,9 @@
 //! Code for whole runs by Cranelift: programs in the [loop form](pendula_codegen::loops), as functions of the host.
 //!
-//! `function` emits functions, `statement`, `call`, `count` and `blocks` what is in them, `words` reads and writes words, `block` emits operations and
+//! `function` emits functions, `statement`, `call`, `count`, `blocks` and `products` what is in them, `words` reads and writes words, `block` emits operations and
 //! `kernels` calls of kernels; `helpers` are what the code calls beside them. It computes
-//! what C code for whole runs does ([`pendula_codegen::c`]), to the last bit, and takes milliseconds to make. It has no vectors, and
-//! elementary functions are the machine's.
+//! what C code for whole runs does ([`pendula_codegen::c`]), to the last bit, and takes milliseconds to make. It has no vectors, but calls what makes
+//! [products of matrices](pendula_isa::num::products), and elementary functions are the machine's.
 //!
 //! The entry is called as that of C code ([`Code`]). Other functions are given a [`Frame`](function::FRAME) first, then the memory, the lanes that they
 //! compute, their length, where memory is free, in functions that have room for logs the words between the two halves of the run, how many of
@@ -18,6 +18,7 @@ mod count;
 mod function;
 mod helpers;
 mod kernels;
+mod products;
 mod statement;
 mod words;
 
