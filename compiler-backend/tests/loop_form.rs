@@ -1,6 +1,7 @@
 //! The loop form as data: what is checked before loops, and kept in variables.
 
-use pendula_codegen::loops::{Check, Count, Products, Program, Stmt, find_products, jam_loops, make_strips};
+use pendula_codegen::loops::{Check, Count, Products, Program, Stmt, Value, find_products, jam_loops, make_strips};
+use pendula_codegen::ops::Op;
 use pendula_compiler::compile::{Options, compile, for_c};
 use pendula_compiler::loop_form::{Certify, Mode, Settings, build};
 use pendula_compiler::nil::sema::{Argument, Number};
@@ -60,6 +61,21 @@ fn words_that_stay_are_kept_in_variables() {
     assert!(matches!(count.kept.as_slice(), [kept] if kept.written), "{:?}", count.kept);
     assert!(count.independent, "each turn only adds to the word that is kept");
     assert!(the_loop(Switches::default().without(Pass::Scalars)).kept.is_empty());
+}
+
+#[test]
+fn sums_are_looked_at_once_for_all_turns() {
+    let count = the_loop(Switches::default());
+    let bits = f64::MAX.to_bits();
+    assert!(
+        matches!(count.limits_after.as_slice(), [(_, Value::Const(limit))] if *limit == bits),
+        "{:?}",
+        count.limits_after
+    );
+    let looks = |s: &Stmt| matches!(s, Stmt::Block(block) if block.ops.iter().any(|op| matches!(op, Op::Finite(_))));
+    assert!(!count.body.iter().any(looks), "{:?}", count.body);
+    // Of words of memory, each is looked at.
+    assert!(the_loop(Switches::default().without(Pass::Scalars)).body.iter().any(looks));
 }
 
 #[test]

@@ -351,6 +351,41 @@ fn functions_in_loops() {
 
 /// A variable, or a word of an array, that a function is given several times, and words that may be the same: what flows to each is added up in one
 /// order.
+/// Sums in loops that are not finite in between, or at the end, stop the run where they are made; those that others look at in the loop do, too.
+#[test]
+fn sums_that_are_not_finite() {
+    let sums = "
+        @i function f(y!::Float64, w!::Vector{Float64}, x::Vector{Float64})
+            for i = 1:length(x)
+                w![1] += x[i]
+            end
+            @routine begin
+                s ← 0.0
+                for i = 1:length(x)
+                    s += x[i] * w![2]
+                end
+            end
+            y! += s * 1e-300
+            ~@routine
+            for i = length(x):-1:1
+                y! -= x[i] * w![3]
+                w![4] += y! * w![5]
+            end
+        end";
+    let cases = [
+        ("0.0,0.0,0.0,0.0,0.0", 1e308, false),
+        ("0.0,0.0,0.5,0.0,0.25", 1e3, true),
+        ("-1e308,1.0,0.0,0.0,0.0", 1e308, false),
+        ("-1e308,0.0,1.0,0.0,0.0", 1e308, false),
+        ("-1e308,0.0,0.5,0.0,1e3", 1e308, false),
+    ];
+    for (w, x, finishes) in cases {
+        let args = format!("0.0,[{w}],[{x:e},{x:e},-{x:e},-{x:e},1.0]");
+        let call = Call { arguments: pendula::arguments::parse(&args).expect("arguments"), ..Call::default() };
+        assert_eq!(compare(&args, sums, &call).finished, finishes, "{args}");
+    }
+}
+
 #[test]
 fn arguments_that_are_given_several_times() {
     let lines = "    y! += sin(u * 0.7) * v\n    y! -= cos(v) * w\n    y! += w / (2.5 + u)\n".repeat(12);

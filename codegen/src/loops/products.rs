@@ -9,6 +9,7 @@ use pendula_isa::types::Cond;
 
 use super::jam::word_of;
 use super::mentions::{Events, mention};
+use super::sums::GREATEST;
 use super::{
     Block, Bound, Check, Count, Function, Local, Look, Nest, NestWord, Place, Product, Products, Program, Slot, Step,
     Stmt, Test, Value, Word, lanes_of,
@@ -153,7 +154,7 @@ impl<'s> Walk<'s> {
         let head = *self.heads.last()?;
         let is_plain = matches!(head.step, Step::Const(1 | -1))
             && head.blocks.is_none()
-            && head.limits_after.is_empty()
+            && head.limits_after.iter().all(|(_, limit)| *limit == Value::Const(GREATEST))
             && head.kept.iter().all(|kept| kept.ty == Ty::F)
             && [head.first, head.last]
                 .iter()
@@ -327,7 +328,12 @@ impl Terms<'_> {
             }
             return is_steady(limit, self.made).then_some((Look::Within(limit), divided_by));
         }
-        let finite = self.block.ops.iter().any(|op| matches!(op, Op::Finite(v) if *v == sum));
+        let local = match word_of(self.f, self.block, lane, reg)?.place {
+            Place::Local(local) => Some(local),
+            _ => None,
+        };
+        let after = self.heads.iter().flat_map(|head| &head.limits_after).any(|(l, _)| Some(*l) == local);
+        let finite = after || self.block.ops.iter().any(|op| matches!(op, Op::Finite(v) if *v == sum));
         Some((if finite { Look::Finite } else { Look::No }, Vec::new()))
     }
 }

@@ -307,7 +307,7 @@ pub fn build(
     };
     form::give_room_for_logs(&mut program);
     form::remove_checks_implied_elsewhere(&mut program);
-    form::check_monotone_sums_once(&mut program);
+    form::check_sums_once(&mut program);
     form::remove_additions_to_zero(&mut program);
     form::watch_outer_loops(&mut program);
     if program.has_vector_tangents && !form::can_carry_vectors(&program) {

@@ -1,26 +1,92 @@
-//! Limits of sums in loops that only grow, or only shrink: the last partial sum is the largest, or the first is, which has been looked at.
-//! So one check after the loop does for all turns.
+//! Checks of sums in loops that one check after the loop does for all turns. A sum that is not finite stays so. Of one that only grows, or only
+//! shrinks, the last partial sum is the largest, or the first is, which has been looked at.
 
+use super::mentions::{Events, mention};
 use super::{Block, Local, Place, Program, Slot, Stmt, Value};
 use crate::ops::{Float, Kernel, Op, ValueId};
 use pendula_isa::num::raw::facts;
 
-/// Moves checks of limits behind loops.
-pub fn check_monotone_sums_once(program: &mut Program) {
-    let Program { functions, kernels, .. } = program;
-    functions.iter_mut().for_each(|f| list(&mut f.body, kernels));
+/// The bits of the greatest finite number.
+pub(super) const GREATEST: u64 = f64::MAX.to_bits();
+
+/// Moves checks of sums behind loops.
+pub fn check_sums_once(program: &mut Program) {
+    let Program { functions, kernels, checks_finite, .. } = program;
+    functions.iter_mut().for_each(|f| list(&mut f.body, kernels, *checks_finite));
 }
 
-fn list(statements: &mut [Stmt], kernels: &[Kernel]) {
+fn list(statements: &mut [Stmt], kernels: &[Kernel], checks_finite: bool) {
     for s in statements {
-        s.lists().into_iter().for_each(|inner| list(inner, kernels));
+        s.lists().into_iter().for_each(|inner| list(inner, kernels, checks_finite));
         if let Stmt::Count(count) = s {
             let found = monotone_sums(&count.body, kernels);
             for (local, limit) in found {
                 count.body.iter_mut().for_each(|s| unlimit(s, local));
                 count.limits_after.push((local, limit));
             }
+            if checks_finite && count.blocks.is_none() {
+                for local in finite_sums(&count.body) {
+                    count.body.iter_mut().for_each(|s| leave_unchecked(s, local));
+                    count.limits_after.push((local, Value::Const(GREATEST)));
+                }
+            }
         }
+    }
+}
+
+/// The variables to which a turn adds something once, of which the sum is looked at for being finite, and which it does not change otherwise.
+fn finite_sums(body: &[Stmt]) -> Vec<Local> {
+    let mut sums = Vec::new();
+    in_turn(body, &mut |block| sums.extend(block.ops.iter().filter_map(|op| finite_sum(block, op))));
+    let mut events = Events::new();
+    if sums.is_empty() || body.iter().try_for_each(|s| mention(s, &mut events)).is_none() {
+        return Vec::new();
+    }
+    let changes =
+        |local: Local| events.iter().filter(|(l, begins, writes)| *l == local && (*begins || *writes)).count();
+    sums.retain(|local| changes(*local) == 1);
+    sums
+}
+
+/// The blocks that every turn comes to.
+fn in_turn<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Block)) {
+    for s in body {
+        match s {
+            Stmt::Block(block) => f(block),
+            Stmt::InMode(_, inner) => in_turn(inner, f),
+            _ => {}
+        }
+    }
+}
+
+/// The variable that an operation sets to the sum of itself and something else, which is looked at for being finite.
+fn finite_sum(block: &Block, op: &Op) -> Option<Local> {
+    let Op::Set(0, reg, sum) = *op else { return None };
+    let local = local_of(block, reg)?;
+    let before = |v: ValueId| block.ops[v.0 as usize] == Op::Get(0, reg);
+    let adds = match block.ops[sum.0 as usize] {
+        Op::Float(Float::Add, a, b) => before(a) || before(b),
+        Op::Float(Float::Sub, a, _) => before(a),
+        _ => false,
+    };
+    let straight = !block.ops.iter().any(|op| matches!(op, Op::If(_)));
+    let has_limit = block.limit.is_some() && reg == 1;
+    (adds && straight && !has_limit && block.ops.contains(&Op::Finite(sum))).then_some(local)
+}
+
+/// Removes the check for being finite where a sum is written to a variable.
+fn leave_unchecked(s: &mut Stmt, local: Local) {
+    match s {
+        Stmt::InMode(_, inner) => inner.iter_mut().for_each(|s| leave_unchecked(s, local)),
+        Stmt::Block(block) => {
+            let sum = block.ops.iter().find_map(|op| match *op {
+                Op::Set(0, reg, v) if local_of(block, reg) == Some(local) => Some(v),
+                _ => None,
+            });
+            let check = |op: &&mut Op| matches!(**op, Op::Finite(v) if Some(v) == sum);
+            block.ops.iter_mut().filter(check).for_each(|op| *op = Op::Const(0));
+        }
+        _ => {}
     }
 }
 
