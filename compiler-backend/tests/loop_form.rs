@@ -128,7 +128,7 @@ fn outermost(loops: &str) -> Count {
 /// The same after passes.
 fn outermost_after(loops: &str, passes: impl FnOnce(&mut Program)) -> Count {
     let source = format!(
-        "@i function f!(y!::Vector{{Float64}}, A!::Matrix{{Float64}}, x::Vector{{Float64}}, B::Matrix{{Float64}})
+        "@i function f!(y!::Vector{{Float64}}, A!::Matrix{{Float64}}, x::Vector{{Float64}}, B::Matrix{{Float64}}, n!::Int)
 {loops}
 end
 "
@@ -138,6 +138,7 @@ end
         Argument::Array(vec![20, 20], vec![Number::Float(0.0); 400]),
         Argument::Array(vec![20], vec![Number::Float(1.0); 20]),
         Argument::Array(vec![20, 20], vec![Number::Float(1.0); 400]),
+        Argument::Number(Number::Int(0)),
     ];
     let options = Options { arguments, ..Options::default() };
     let compiled = compile("f.nil", source, &options);
@@ -211,6 +212,8 @@ fn three_loops_that_do_nothing_but_add_up_products_are_found() {
     assert_eq!(loops_of("y![i] += B[i, j] * B[j, k]"), None);
     assert_eq!(loops_of("A![i, j] += A![i, k] * B[k, j]"), None);
     // Something else is done.
+    assert_eq!(loops_of("A![i, j] += B[i, k] * B[k, j]; n! += 1"), None);
+    assert_eq!(loops_of("A![i, j] += B[i, k] * B[k, j]; n! += i * k"), None);
     assert_eq!(loops_of("A![i, j] += B[i, k] / B[k, j]"), None);
     assert_eq!(loops_of("A![i, j] += B[i, k] * B[k, j] * 2"), None);
     assert_eq!(loops_of("A![i, j] += B[i, k] * B[k, j]; y![j] += x[i]"), None);

@@ -120,6 +120,14 @@ using matrices
             end
         end
     end
+    for j = 2:size(A!, 2)
+        for k = 1:length(a)
+            for i = 1:size(A!, 1)
+                A![i, j] -= a[i] * a[k]
+            end
+            out! += 0.5 * k
+        end
+    end
     for j = 1:size(A!, 2)
         for k = 1:length(a)
             for i = 1:size(A!, 1)

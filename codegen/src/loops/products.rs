@@ -11,8 +11,8 @@ use super::jam::word_of;
 use super::mentions::{Events, mention};
 use super::sums::GREATEST;
 use super::{
-    Block, Bound, Check, Count, Function, Local, Look, Nest, NestWord, Place, Product, Products, Program, Slot, Step,
-    Stmt, Test, Value, Word, lanes_of,
+    Block, Bound, Check, Count, Function, Local, Look, Nest, NestWord, Place, Product, Products, Program, Scope, Slot,
+    Step, Stmt, Test, Value, Word, lanes_of,
 };
 use crate::ops::{Float, Op, ValueId};
 
@@ -44,9 +44,16 @@ fn list(f: &Function, ad_mode: AdMode, statements: &mut [Stmt]) {
 
 fn products(f: &Function, ad_mode: AdMode, count: &Count) -> Option<Products> {
     let nest = count.nest.as_ref()?;
-    let mut walk =
-        Walk { ad_mode, heads: vec![count], block: None, made: HashSet::new(), holds: Vec::new(), steady: Vec::new() };
-    walk.statements(&count.body)?;
+    let mut walk = Walk {
+        f,
+        ad_mode,
+        heads: vec![count],
+        block: None,
+        made: HashSet::new(),
+        holds: Vec::new(),
+        steady: Vec::new(),
+    };
+    walk.turn(&count.body)?;
     let Walk { heads, block, made, holds, steady, .. } = walk;
     let (block, ad_mode) = block?;
     let [outer, within, innermost] = heads.as_slice() else { return None };
@@ -134,6 +141,7 @@ fn are_apart(all: &[Product]) -> bool {
 
 /// A walk through a nest of loops.
 struct Walk<'s> {
+    f: &'s Function,
     /// In which mode it is.
     ad_mode: AdMode,
     /// The loops, the innermost last.
@@ -150,12 +158,13 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     /// What a turn does; `None` if it is more than addresses, a loop, and one block in the innermost.
-    fn statements(&mut self, statements: &'s [Stmt]) -> Option<()> {
+    fn turn(&mut self, statements: &'s [Stmt]) -> Option<()> {
         let head = *self.heads.last()?;
         let is_plain = matches!(head.step, Step::Const(1 | -1))
             && head.blocks.is_none()
             && head.limits_after.iter().all(|(_, limit)| *limit == Value::Const(GREATEST))
             && head.kept.iter().all(|kept| kept.ty == Ty::F)
+            && self.f.local(head.var).scope == Scope::Stmt
             && [head.first, head.last]
                 .iter()
                 .all(|bound| matches!(bound, Bound::Const(_) | Bound::Kept(_, Place::Local(_))));
@@ -170,34 +179,41 @@ impl<'s> Walk<'s> {
                 self.made.insert(local);
             }
         }
-        self.body(self.heads.len(), statements)
+        self.body(self.heads.len(), statements, &mut HashSet::new())
     }
 
-    /// The turns of a loop, by how deep it lies.
-    fn body(&mut self, depth: usize, statements: &'s [Stmt]) -> Option<()> {
+    /// What the turns of a loop do, by how deep it lies. They change no local variables but those that they have begun.
+    fn body(&mut self, depth: usize, statements: &'s [Stmt], begun: &mut HashSet<Local>) -> Option<()> {
         for s in statements {
             match s {
                 Stmt::InMode(mode, inner) => {
                     let outer = std::mem::replace(&mut self.ad_mode, *mode);
-                    self.body(depth, inner)?;
+                    self.body(depth, inner, begun)?;
                     self.ad_mode = outer;
                 }
                 Stmt::Count(inner) => {
                     (self.heads.len() == depth && depth < 3).then_some(())?;
                     self.heads.push(inner);
-                    self.statements(&inner.body)?;
+                    self.turn(&inner.body)?;
                 }
                 Stmt::If { test: Test::Integers(cond, a, b), then, otherwise, .. } if otherwise.is_empty() => {
                     self.holds.push((*cond, *a, *b));
-                    self.body(depth, then)?;
+                    self.body(depth, then, begun)?;
                 }
                 Stmt::Agree(Test::Integers(_, a, b), _) => self.steady.extend([*a, *b]),
                 Stmt::GiveUp { test: Test::Integers(cond, a, b), holds: false } => self.holds.push((*cond, *a, *b)),
-                Stmt::Clear(local) => _ = self.made.insert(*local),
+                Stmt::Clear(local) => {
+                    begun.insert(*local);
+                    self.made.insert(*local);
+                }
                 Stmt::Block(block) if makes_integers(block) => {
                     let mut events = Events::new();
                     mention(s, &mut events)?;
-                    self.made.extend(events.iter().filter(|(.., writes)| *writes).map(|(local, ..)| *local));
+                    events
+                        .iter()
+                        .filter(|(.., writes)| *writes)
+                        .all(|(local, ..)| begun.contains(local))
+                        .then_some(())?;
                 }
                 Stmt::Block(block) if depth == 3 && self.block.is_none() => {
                     self.block = Some((block, self.ad_mode));

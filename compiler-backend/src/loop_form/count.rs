@@ -32,7 +32,7 @@ impl FunctionBuilder<'_, '_> {
         };
         let plan = super::loops::plan(self, var, [from, to], step, body, back);
         let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
-        let nest = plan.nest.map(|nest| self.nest(nest));
+        let nest = plan.nest.and_then(|nest| self.nest(nest));
         let kept = self.keep(&plan.kept);
         self.proven.extend(plan.proven);
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
@@ -81,19 +81,20 @@ impl FunctionBuilder<'_, '_> {
         out
     }
 
-    /// How words go through memory in a nest of loops, with the addresses that turns have.
-    fn nest(&self, nest: jam::Nest) -> Nest {
+    /// How words go through memory in a nest of loops, with the addresses that turns have; `None` if one address is several words of a turn.
+    fn nest(&self, nest: jam::Nest) -> Option<Nest> {
         let mut regions: Vec<Region> = Vec::new();
         let mut words: Vec<NestWord> = Vec::new();
         for (mem, first, steps) in nest.words {
             let loops::Place::Memory(word) = self.memory_place(mem) else { continue };
-            let known = words.iter().any(|known| known.word == word);
-            let region = number(&mut regions, mem.region);
-            if !known {
-                words.push(NestWord { word, region, first, steps });
+            let word = NestWord { word, region: number(&mut regions, mem.region), first, steps };
+            match words.iter().find(|known| known.word == word.word) {
+                None => words.push(word),
+                Some(known) if *known == word => {}
+                Some(_) => return None,
             }
         }
-        Nest { ends: nest.ends, words }
+        Some(Nest { ends: nest.ends, words })
     }
 
     /// Makes the limits of partial sums smaller to which more than one turn of a loop adds.
