@@ -146,6 +146,27 @@ fn products_of_one_matrix_and_itself() {
     }
 }
 
+/// Beside the product, turns count.
+const COUNTED: &str = "
+@i function f!(C!::AbstractMatrix{T}, n!::Int, A::AbstractMatrix{T}, B::AbstractMatrix{T}) where T
+    for j = 1:size(B, 2)
+        for k = 1:size(A, 2)
+            for i = 1:size(A, 1)
+                C![i, j] += A[i, k] * B[k, j]
+                n! += i * k
+            end
+        end
+    end
+end
+";
+
+#[test]
+fn loops_that_count_beside_a_product() {
+    let args = format!("{},0,{},{}", matrix(9, 9, 3), matrix(9, 9, 40), matrix(9, 9, 70));
+    let ran = run("counted", COUNTED, &args);
+    assert!(ran.whole && ran.finished);
+}
+
 #[test]
 fn sums_of_products_that_are_too_large_to_be_forgotten() {
     // One is, none is although one number is large, and one is not finite.

@@ -221,20 +221,24 @@ fn plain(name: &str) -> String {
             None => out.push_str(&format!("u{:x}", u32::from(c))),
         }
     }
-    // Names of this kind are given to values, to turns of loops and to sums.
-    let numbered =
-        |begin: &str| out.strip_prefix(begin).is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
-    let given = ["t", "begin_", "until_", "turn_", "at_", "strip_", "sums_", "noted_"].into_iter().any(numbered);
     // So are names that begin so to what words carry, and to what is handed over.
     let ahead = |p: &&str| out.strip_prefix(*p).is_some_and(|rest| !rest.is_empty());
     if ["g_", "second_", "mixed_", "p_", "turned_"].iter().any(ahead) || out.ends_with("_before") {
         out.insert_str(0, "v_");
     }
     let first = out.chars().next();
-    if first.is_none_or(|c| c.is_ascii_digit()) || given || RESERVED.contains(&out.as_str()) {
+    if first.is_none_or(|c| c.is_ascii_digit()) || is_given(&out) || RESERVED.contains(&out.as_str()) {
         out.push('_');
     }
     if first.is_none_or(|c| c.is_ascii_digit()) { format!("v{out}") } else { out }
+}
+
+/// Whether a name is of a kind that is given to values, to turns of loops and to sums.
+fn is_given(name: &str) -> bool {
+    let numbered =
+        |begin: &str| name.strip_prefix(begin).is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
+    let kinds = ["t", "begin_", "until_", "turn_", "at_", "strip_", "sums_", "noted_", "gone_", "turns_", "status_"];
+    kinds.into_iter().any(numbered)
 }
 
 /// Names that are taken.
@@ -250,6 +254,9 @@ impl Names {
         while !self.0.insert(candidate.clone()) {
             n += 1;
             candidate = format!("{base}_{n}");
+            if is_given(&candidate) {
+                candidate.push('_');
+            }
         }
         candidate
     }
@@ -291,6 +298,10 @@ mod tests {
         for name in ["watch", "room", "begin_0", "t1", "turn_12", "vector"] {
             assert_ne!(Names::default().like(name), name);
         }
+        // Nor are those of several variables with one name.
+        let mut names = Names::default();
+        let several: Vec<String> = ["at", "at", "sums", "sums", "at", "x", "x"].map(|name| names.like(name)).into();
+        assert_eq!(several, ["at", "at_2_", "sums", "sums_2_", "at_3_", "x", "x_2"]);
         assert_eq!(Names::default().like("beginning"), "beginning");
     }
 }
