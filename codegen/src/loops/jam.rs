@@ -50,9 +50,9 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
         [Stmt::InMode(ad_mode, inner)] => (Some(*ad_mode), inner.as_slice()),
         all => (None, all),
     };
-    let nest = Nest::of(statements)?;
+    let nest = OuterTurn::of(statements)?;
     let within = nest.within;
-    let deeper = if has_loop(&within.body) { Some(Nest::of(&within.body)?) } else { None };
+    let deeper = if has_loop(&within.body) { Some(OuterTurn::of(&within.body)?) } else { None };
     let innermost = deeper.as_ref().map_or(within, |deeper| deeper.within);
     let all = [count, within, innermost];
     let is_plain = all.iter().all(|count| matches!(count.step, Step::Const(_)) && count.blocks.is_none());
@@ -136,7 +136,7 @@ impl Copies {
     }
 
     /// The turns of a nest around its loop within.
-    fn around(&self, within: Count, nest: &Nest<'_>) -> Option<Vec<Stmt>> {
+    fn around(&self, within: Count, nest: &OuterTurn<'_>) -> Option<Vec<Stmt>> {
         let mut out = self.of_each(nest.before[0])?;
         let mut inner = self.of_each(nest.before[1])?;
         inner.push(Stmt::Count(Box::new(within)));
@@ -196,7 +196,7 @@ impl Copies {
 }
 
 /// The turn of a loop that contains one other, perhaps in a conditional.
-struct Nest<'s> {
+struct OuterTurn<'s> {
     /// What comes before the conditional, and before the loop in it.
     before: [&'s [Stmt]; 2],
     /// What the conditional depends on, and the local variable for that.
@@ -206,21 +206,21 @@ struct Nest<'s> {
     after: [&'s [Stmt]; 2],
 }
 
-impl Nest<'_> {
-    fn of(statements: &[Stmt]) -> Option<Nest<'_>> {
+impl OuterTurn<'_> {
+    fn of(statements: &[Stmt]) -> Option<OuterTurn<'_>> {
         let at = statements.iter().position(|s| matches!(s, Stmt::Count(_) | Stmt::If { .. }))?;
         let (before, rest) = statements.split_at(at);
         match rest {
             [Stmt::Count(within), after @ ..] => {
-                Some(Nest { before: [before, &[]], guard: None, within, after: [&[], after] })
+                Some(OuterTurn { before: [before, &[]], guard: None, within, after: [&[], after] })
             }
             [Stmt::If { test, flag, then, otherwise }, Stmt::Agree(_, again), after @ ..]
                 if otherwise.is_empty() && flag == again =>
             {
-                let inner = Nest::of(then)?;
+                let inner = OuterTurn::of(then)?;
                 let alone = inner.guard.is_none();
-                let Nest { before: [first, _], within, after: [_, last], .. } = inner;
-                alone.then_some(Nest {
+                let OuterTurn { before: [first, _], within, after: [_, last], .. } = inner;
+                alone.then_some(OuterTurn {
                     before: [before, first],
                     guard: Some((test, *flag)),
                     within,
@@ -247,7 +247,12 @@ fn fresh(f: &mut Function, like: Local, scope: Scope) -> Local {
 }
 
 /// The local variables of which each turn has its own; `None` if turns depend on each other by others.
-fn own(count: &Count, nest: &Nest<'_>, deeper: Option<&Nest<'_>>, events: &[Events; 3]) -> Option<BTreeSet<Local>> {
+fn own(
+    count: &Count,
+    nest: &OuterTurn<'_>,
+    deeper: Option<&OuterTurn<'_>>,
+    events: &[Events; 3],
+) -> Option<BTreeSet<Local>> {
     let nests = || [Some(nest), deeper].into_iter().flatten();
     let ends = nests().flat_map(|nest| [nest.within.first, nest.within.last]);
     let mut shared: HashSet<Local> = nests().map(|nest| nest.within.var).collect();
@@ -285,7 +290,13 @@ fn own(count: &Count, nest: &Nest<'_>, deeper: Option<&Nest<'_>>, events: &[Even
 }
 
 /// Those among the local variables of a turn that are integers made of nothing but what all turns have: they are the same for all.
-fn common(f: &Function, var: Local, own: &BTreeSet<Local>, nest: &Nest<'_>, deeper: &Nest<'_>) -> BTreeSet<Local> {
+fn common(
+    f: &Function,
+    var: Local,
+    own: &BTreeSet<Local>,
+    nest: &OuterTurn<'_>,
+    deeper: &OuterTurn<'_>,
+) -> BTreeSet<Local> {
     let mut statements = Vec::new();
     for list in [nest.before, nest.after, deeper.before, deeper.after].as_flattened() {
         single(list, &mut statements);

@@ -162,11 +162,6 @@ fn unlimit(s: &mut Stmt, local: Local) {
         return;
     }
     block.limit = None;
-    let written = block.ops.iter().find_map(|op| if let Op::Set(0, 1, v) = *op { Some(v) } else { None });
     // A sum that is not finite stays so.
-    block
-        .ops
-        .iter_mut()
-        .filter(|op| matches!(op, Op::Finite(v) if Some(*v) == written))
-        .for_each(|op| *op = Op::Const(0));
+    leave_unchecked(s, local);
 }

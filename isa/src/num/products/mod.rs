@@ -171,6 +171,9 @@ unsafe fn add(sums: Sums) -> bool {
 struct Rows([f64; DEPTH * MOST_ROWS]);
 
 /// Adds products to the columns of a tile: [`Factors::add_to`], without a limit or with one.
+///
+/// # Safety
+/// As for that.
 type AddToTile = unsafe fn(&Factors, [*mut f64; COLUMNS], f64, (usize, usize)) -> bool;
 
 /// # Safety

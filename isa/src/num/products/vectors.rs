@@ -70,113 +70,112 @@ pub(super) mod x86_64 {
     use super::super::{COLUMNS, Factors, Sums, add_in};
     use super::Wide;
 
-    impl Wide for __m512d {
-        const LANES: usize = 8;
-
-        #[inline(always)]
-        unsafe fn load(at: *const f64) -> Self {
-            // SAFETY: as above.
-            unsafe { _mm512_loadu_pd(at) }
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, at: *mut f64) {
-            // SAFETY: as above.
-            unsafe { _mm512_storeu_pd(at, self) }
-        }
-
-        #[inline(always)]
-        unsafe fn all(x: f64) -> Self {
-            // SAFETY: as above.
-            unsafe { _mm512_set1_pd(x) }
-        }
-
-        #[inline(always)]
-        unsafe fn add_product<const CONTRACT: bool>(self, a: Self, b: Self) -> Self {
-            // SAFETY: as above.
-            unsafe { if CONTRACT { _mm512_fmadd_pd(a, b, self) } else { _mm512_add_pd(self, _mm512_mul_pd(a, b)) } }
-        }
-
-        #[inline(always)]
-        unsafe fn greater(self, of: Self) -> Self {
-            // SAFETY: as above. Where the first is a NaN, the second is taken.
-            unsafe { _mm512_max_pd(_mm512_abs_pd(of), self) }
-        }
+    macro_rules! abs_512 {
+        ($x:expr) => {
+            _mm512_abs_pd($x)
+        };
     }
 
-    impl Wide for __m256d {
-        const LANES: usize = 4;
-
-        #[inline(always)]
-        unsafe fn load(at: *const f64) -> Self {
-            // SAFETY: as above.
-            unsafe { _mm256_loadu_pd(at) }
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, at: *mut f64) {
-            // SAFETY: as above.
-            unsafe { _mm256_storeu_pd(at, self) }
-        }
-
-        #[inline(always)]
-        unsafe fn all(x: f64) -> Self {
-            // SAFETY: as above.
-            unsafe { _mm256_set1_pd(x) }
-        }
-
-        #[inline(always)]
-        unsafe fn add_product<const CONTRACT: bool>(self, a: Self, b: Self) -> Self {
-            // SAFETY: as above.
-            unsafe { if CONTRACT { _mm256_fmadd_pd(a, b, self) } else { _mm256_add_pd(self, _mm256_mul_pd(a, b)) } }
-        }
-
-        #[inline(always)]
-        unsafe fn greater(self, of: Self) -> Self {
-            // SAFETY: as above. Where the first is a NaN, the second is taken.
-            unsafe { _mm256_max_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), of), self) }
-        }
+    /// Without the sign, for which there is no operation.
+    macro_rules! abs_256 {
+        ($x:expr) => {
+            _mm256_andnot_pd(_mm256_set1_pd(-0.0), $x)
+        };
     }
 
-    /// # Safety
-    /// As for [`add_in`], and the processor has AVX-512.
-    #[target_feature(enable = "avx512f")]
-    pub(in super::super) unsafe fn add_512<const CONTRACT: bool>(sums: &Sums) -> bool {
-        // SAFETY: as above.
-        unsafe { add_in::<__m512d, 4>(sums, [tile_512::<CONTRACT, false>, tile_512::<CONTRACT, true>]) }
+    /// Vectors of so many doubles, by the host's operations on them, and sums by tiles of so many of these vectors.
+    macro_rules! vectors {
+        ($vector:ident, $lanes:literal, $load:ident, $store:ident, $all:ident, $add:ident, $mul:ident, $mul_add:ident,
+         $max:ident, $abs:ident, $features:literal, $rows:literal, $add_all:ident, $add_to_tile:ident) => {
+            impl Wide for $vector {
+                const LANES: usize = $lanes;
+
+                #[inline(always)]
+                unsafe fn load(at: *const f64) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $load(at) }
+                }
+
+                #[inline(always)]
+                unsafe fn store(self, at: *mut f64) {
+                    // SAFETY: as above.
+                    unsafe { $store(at, self) }
+                }
+
+                #[inline(always)]
+                unsafe fn all(x: f64) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $all(x) }
+                }
+
+                #[inline(always)]
+                unsafe fn add_product<const CONTRACT: bool>(self, a: Self, b: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { if CONTRACT { $mul_add(a, b, self) } else { $add(self, $mul(a, b)) } }
+                }
+
+                #[inline(always)]
+                unsafe fn greater(self, of: Self) -> Self {
+                    // SAFETY: as above. Where the first is a NaN, the second is taken.
+                    unsafe { $max($abs!(of), self) }
+                }
+            }
+
+            /// # Safety
+            /// As for [`add_in`], and the processor has these vectors.
+            #[target_feature(enable = $features)]
+            pub(in super::super) unsafe fn $add_all<const CONTRACT: bool>(sums: &Sums) -> bool {
+                // SAFETY: as above.
+                unsafe {
+                    add_in::<$vector, $rows>(sums, [$add_to_tile::<CONTRACT, false>, $add_to_tile::<CONTRACT, true>])
+                }
+            }
+
+            /// # Safety
+            /// As for [`Factors::add_to`], and the processor has these vectors.
+            #[target_feature(enable = $features)]
+            unsafe fn $add_to_tile<const CONTRACT: bool, const LIMITED: bool>(
+                of: &Factors,
+                x: [*mut f64; COLUMNS],
+                limit: f64,
+                within: (usize, usize),
+            ) -> bool {
+                // SAFETY: as above.
+                unsafe { of.add_to::<$vector, $rows, CONTRACT, LIMITED>(x, limit, within) }
+            }
+        };
     }
 
-    /// # Safety
-    /// As for [`Factors::add_to`], and the processor has AVX-512.
-    #[target_feature(enable = "avx512f")]
-    unsafe fn tile_512<const CONTRACT: bool, const LIMITED: bool>(
-        of: &Factors,
-        x: [*mut f64; COLUMNS],
-        limit: f64,
-        within: (usize, usize),
-    ) -> bool {
-        // SAFETY: as above.
-        unsafe { of.add_to::<__m512d, 4, CONTRACT, LIMITED>(x, limit, within) }
-    }
-
-    /// # Safety
-    /// As for [`add_in`], and the processor has AVX2 and FMA.
-    #[target_feature(enable = "avx2,fma")]
-    pub(in super::super) unsafe fn add_256<const CONTRACT: bool>(sums: &Sums) -> bool {
-        // SAFETY: as above.
-        unsafe { add_in::<__m256d, 2>(sums, [tile_256::<CONTRACT, false>, tile_256::<CONTRACT, true>]) }
-    }
-
-    /// # Safety
-    /// As for [`Factors::add_to`], and the processor has AVX2 and FMA.
-    #[target_feature(enable = "avx2,fma")]
-    unsafe fn tile_256<const CONTRACT: bool, const LIMITED: bool>(
-        of: &Factors,
-        x: [*mut f64; COLUMNS],
-        limit: f64,
-        within: (usize, usize),
-    ) -> bool {
-        // SAFETY: as above.
-        unsafe { of.add_to::<__m256d, 2, CONTRACT, LIMITED>(x, limit, within) }
-    }
+    vectors!(
+        __m512d,
+        8,
+        _mm512_loadu_pd,
+        _mm512_storeu_pd,
+        _mm512_set1_pd,
+        _mm512_add_pd,
+        _mm512_mul_pd,
+        _mm512_fmadd_pd,
+        _mm512_max_pd,
+        abs_512,
+        "avx512f",
+        4,
+        add_512,
+        tile_512
+    );
+    vectors!(
+        __m256d,
+        4,
+        _mm256_loadu_pd,
+        _mm256_storeu_pd,
+        _mm256_set1_pd,
+        _mm256_add_pd,
+        _mm256_mul_pd,
+        _mm256_fmadd_pd,
+        _mm256_max_pd,
+        abs_256,
+        "avx2,fma",
+        2,
+        add_256,
+        tile_256
+    );
 }
