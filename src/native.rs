@@ -294,11 +294,6 @@ impl WholeProgram for NativeProgram {
         &self.shared.analysed().floats
     }
 
-    fn leaves_values(&self) -> bool {
-        // If sums are rounded anyway, undoing them gives the same result except for rounding.
-        self.shared.how == Rounding::Fast
-    }
-
     fn attempts(&self, kind: RunKind) -> usize {
         let (mut level, mut attempts) = (self.begins(kind), 1);
         while let Some(next) = self.next(kind, level) {

@@ -9,7 +9,7 @@ use crate::ir::{Loc, Program};
 use crate::loop_form;
 use crate::lower::Argument;
 
-pub use crate::loop_form::{Certify, Mode, Refused, Settings, carries, changes, floats, places};
+pub use crate::loop_form::{Certify, Mode, Refused, Settings, carries, changes, floats, places, results};
 pub use pendula_codegen::c::KERNELS;
 
 /// What is known of code for whole runs, in whatever way it is made from the loop form.

@@ -17,15 +17,29 @@ const SUM: &str = "
 end
 ";
 
+/// The same, but the result is read.
+const READ: &str = "
+@i function sum!(y!::Vector{Float64}, x::Vector{Float64}, k::Int)
+    for i = 1:length(x)
+        y![k] += x[i]
+    end
+    y![1] += y![2]
+end
+";
+
 /// The loop of a program in a run forward.
 fn the_loop(switches: Switches) -> Count {
+    loop_of(SUM, switches)
+}
+
+fn loop_of(source: &str, switches: Switches) -> Count {
     let arguments = vec![
         Argument::Array(vec![2], vec![Number::Float(0.0); 2]),
         Argument::Array(vec![3], vec![Number::Float(1.0); 3]),
         Argument::Number(Number::Int(2)),
     ];
     let options = Options { arguments, ..Options::default() };
-    let compiled = compile("sum.nil", SUM.to_string(), &options);
+    let compiled = compile("sum.nil", source.to_string(), &options);
     let ir = for_c(compiled.source.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics)), compiled.switches);
     let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
     let program =
@@ -65,7 +79,7 @@ fn words_that_stay_are_kept_in_variables() {
 
 #[test]
 fn sums_are_looked_at_once_for_all_turns() {
-    let count = the_loop(Switches::default());
+    let count = loop_of(READ, Switches::default());
     let bits = f64::MAX.to_bits();
     assert!(
         matches!(count.limits_after.as_slice(), [(_, Value::Const(limit))] if *limit == bits),
@@ -75,7 +89,17 @@ fn sums_are_looked_at_once_for_all_turns() {
     let looks = |s: &Stmt| matches!(s, Stmt::Block(block) if block.ops.iter().any(|op| matches!(op, Op::Finite(_))));
     assert!(!count.body.iter().any(looks), "{:?}", count.body);
     // Of words of memory, each is looked at.
-    assert!(the_loop(Switches::default().without(Pass::Scalars)).body.iter().any(looks));
+    assert!(loop_of(READ, Switches::default().without(Pass::Scalars)).body.iter().any(looks));
+}
+
+/// What is only added to is looked at in the end.
+#[test]
+fn results_are_looked_at_where_the_run_ends() {
+    let looks = |s: &Stmt| matches!(s, Stmt::Block(block) if block.ops.iter().any(|op| matches!(op, Op::Finite(_))));
+    for switches in [Switches::default(), Switches::default().without(Pass::Scalars)] {
+        let count = the_loop(switches);
+        assert!(count.limits_after.is_empty() && !count.body.iter().any(looks), "{:?}", count.body);
+    }
 }
 
 #[test]

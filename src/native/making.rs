@@ -138,7 +138,8 @@ impl Shared {
         self.analysed.get_or_init(|| {
             let program = for_c(self.source.clone(), self.switches);
             let arguments = &self.arguments;
-            let floats = if self.how == Rounding::Fast { c::floats(&program, arguments) } else { Vec::new() };
+            let looked_at = if self.how == Rounding::Fast { c::floats } else { c::results };
+            let floats = looked_at(&program, arguments);
             let (changes, carries) = (c::changes(&program, arguments), c::carries(&program, arguments));
             Analysed { program, changes, carries, floats }
         })

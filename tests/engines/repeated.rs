@@ -62,7 +62,6 @@ fn repeated_gradients_are_those_of_single_runs() {
         assert_eq!(repeated.gradient_words(0..words), carried, "{pair:?}");
         let turned: Vec<u64> = (0..words).map(|at| repeated.midpoint_word(at)).collect();
         assert_eq!(turned, between, "{pair:?}");
-        repeated.restore_data();
     }
     assert!((2..6).contains(&gave_up), "{gave_up}");
     assert_eq!(repeated.runs() + gave_up, numbers.len() as u64);

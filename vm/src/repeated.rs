@@ -16,7 +16,6 @@ pub struct RepeatedGradient<'m, 'p> {
     carried: &'p [Range<usize>],
     changes: &'p [Range<usize>],
     unchecked: &'p [Range<usize>],
-    leaves_values: bool,
     seeds: Vec<(usize, u64)>,
     /// The end of the data.
     top: usize,
@@ -43,7 +42,6 @@ impl<'p> Machine<'p> {
             carried: whole.carries_in(kind),
             changes: whole.changes(),
             unchecked: whole.unchecked(),
-            leaves_values: whole.leaves_values(),
             seeds: seeds.to_vec(),
             top,
             runs: 0,
@@ -53,7 +51,7 @@ impl<'p> Machine<'p> {
 }
 
 impl RepeatedGradient<'_, '_> {
-    /// Runs forward and back. Returns false if the code gave up; the data is as it was then, and gradient words are zero.
+    /// Runs forward and back; the data is as before. Returns false if the code gave up; gradient words are zero then.
     /// [`Machine::run_forward_and_back`] may have other code for such a run.
     pub fn run(&mut self) -> bool {
         let (core, saved) = (&mut self.machine.core, &mut self.machine.saved);
@@ -70,9 +68,7 @@ impl RepeatedGradient<'_, '_> {
             clear(&mut core.lanes[GRADIENT - 1].mem);
             clear(&mut core.mem[self.top..]);
         }
-        if !ran || self.leaves_values {
-            restore(self.changes, &saved.data, &mut core.mem);
-        }
+        restore(self.changes, &saved.data, &mut core.mem);
         self.runs += u64::from(ran);
         by.into_iter().for_each(|by| self.machine.engine_counts.count_whole(by));
         ran
@@ -84,11 +80,6 @@ impl RepeatedGradient<'_, '_> {
         if let Some(target) = self.machine.core.mem.get_mut(address..end) {
             target.copy_from_slice(&words[..target.len()]);
         }
-    }
-
-    /// Gives the data the values that it had before the last run, which rounding may have changed.
-    pub fn restore_data(&mut self) {
-        self.machine.restore_data();
     }
 
     /// The gradient words of a stretch of the data after the last run.

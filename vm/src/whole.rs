@@ -102,9 +102,6 @@ pub trait WholeProgram: Send + Sync {
     /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN counts as failed.
     fn unchecked(&self) -> &[Range<usize>];
 
-    /// Whether forward and back runs may leave changed values in the data; the machine then restores them.
-    fn leaves_values(&self) -> bool;
-
     /// How many ways there are to run the program, from the fastest to the one that reaches the end whenever a machine does, if it can be told.
     fn attempts(&self, kind: RunKind) -> usize;
 
@@ -112,7 +109,7 @@ pub trait WholeProgram: Send + Sync {
     /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3, of which no gradient word is -0;
     /// those that the kind of run does not use are not touched. For [`RunKind::HessianRows`], lanes 2 and 3 have [`TANGENTS`](pendula_isa::adjoint::TANGENTS) words for
     /// each word of the memory. A forward and back run stores the changed data as it is after the
-    /// forward run in `midpoint`, whose words from `top` on are for logs. The last word is zero, or tells how many words there must be before it.
+    /// forward run in `midpoint`, whose words from `top` on are for logs, and may leave other values in it; the machine restores them. The last word is zero, or tells how many words there must be before it.
     fn run(
         &self,
         kind: RunKind,
@@ -188,7 +185,8 @@ impl<'p> Machine<'p> {
 
     /// Runs the program forward from its start and back with gradient words, by code for whole runs. `seeds` are the gradient words
     /// after the forward run, by address; all others are zero. Returns false if there is no such code or it failed; nothing has changed
-    /// then. Afterwards the machine is as after the two runs, and [`Machine::midpoint_word`] returns the data between them.
+    /// then. Afterwards the machine is as after the two runs, but for what rounding leaves of undone sums in the data: the data is as before them.
+    /// [`Machine::midpoint_word`] returns the data between them.
     pub fn run_forward_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let before = (self.position, self.core.forward, self.halted);
         let Some((whole, kind)) = self.begin_forward_and_back(seeds) else {
@@ -212,9 +210,7 @@ impl<'p> Machine<'p> {
             if let WholeEnd::Reached(by) = end
                 && are_finite(whole.unchecked(), &saved.midpoint)
             {
-                if whole.leaves_values() {
-                    restore(changes, &saved.data, &mut core.mem);
-                }
+                restore(changes, &saved.data, &mut core.mem);
                 self.end_forward_and_back(whole.carries_in(kind));
                 self.engine_counts.count_whole(by);
                 return true;
@@ -232,14 +228,6 @@ impl<'p> Machine<'p> {
         }
         (self.position, self.core.forward, self.halted) = before;
         false
-    }
-
-    /// Gives the data the values that it had before the last [`Machine::run_forward_and_back`], if nothing else has run since: rounding
-    /// may have changed them.
-    pub fn restore_data(&mut self) {
-        if let Some(whole) = self.program.whole() {
-            restore(whole.changes(), &self.saved.data, &mut self.core.mem);
-        }
     }
 
     /// Begins a run forward and back from the start, if there is code for it, and allocates the gradient words. Otherwise only the

@@ -115,8 +115,8 @@ impl Lists<'_> {
         for op in &block.ops {
             let Op::Set(lane, reg, v) = *op else { continue };
             let later = self.word(block, lane, reg).is_some_and(|word| words.contains(&word));
-            let limited = block.limit.is_some() && (lane, reg) == (0, 1);
-            shown[v.0 as usize] |= later || limited || self.late && lane > 0 && self.has_lane(block, lane, reg);
+            let elsewhere = (block.limit.is_some() || block.looked_at_later) && (lane, reg) == (0, 1);
+            shown[v.0 as usize] |= later || elsewhere || self.late && lane > 0 && self.has_lane(block, lane, reg);
         }
         shown
     }

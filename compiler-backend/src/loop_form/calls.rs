@@ -7,7 +7,7 @@ use pendula_isa::adjoint::VALUE;
 use super::flow::Location;
 use super::function::FunctionBuilder;
 use super::statement::differ;
-use super::{Forgotten, Refused, Sweep};
+use super::{Forgotten, Looked, Refused, Sweep};
 use crate::ir::copies::{Passed, copies};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
 
@@ -27,7 +27,8 @@ impl FunctionBuilder<'_, '_> {
         let left = self.unmodified_params(callee, args, way);
         let forgotten = self.forgotten_params(s, callee, args);
         let active = self.active_params(func, callee, args);
-        let function = self.w.variant((func, way, self.ad_mode, left, forgotten, active));
+        let looked = self.looked_params(callee, args, way);
+        let function = self.w.variant((func, way, self.ad_mode, left, forgotten, active, looked));
         let mut out = Vec::new();
         // What follows the call: words that are written back, and what has flowed to copies.
         let (mut back_to, mut shares) = (Vec::new(), Vec::new());
@@ -132,6 +133,32 @@ impl FunctionBuilder<'_, '_> {
             }
         }
         out
+    }
+
+    /// What is lent to a callee as a parameter, or by an address.
+    pub(super) fn lent(&self, callee: &IrFunction, param: &Param, arg: &Operand) -> Option<Location> {
+        let Operand::Var(v) = arg else { return None };
+        match callee.points(param.var) {
+            Some(_) => self.f.points(*v).map(Location::Region),
+            None => Some(Location::Var(*v)),
+        }
+    }
+
+    /// What a callee need not look at.
+    fn looked_params(&self, callee: &IrFunction, args: &[Operand], way: Sweep) -> Looked {
+        let is_first = !self.back || self.way == Sweep::Forward;
+        let before = self.known && (self.back || way == Sweep::Within);
+        let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
+            let late = self.is_main() || self.lent(callee, param, arg).is_some_and(|at| self.late.contains(&at));
+            u64::from(late) << n
+        };
+        let late = match way {
+            Sweep::Forward | Sweep::Turn if is_first && !self.within => {
+                callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
+            }
+            _ => 0,
+        };
+        Looked { late, before }
     }
 
     /// The address of a word: that of a copy for a word of memory, which is copied back after the call.

@@ -27,6 +27,15 @@ use super::windows::{Access, Window, hull, keeps_apart, may_meet, swept, symbol,
 use crate::ir::effects::{changed_vars, walk, written_operands};
 use crate::ir::{Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var};
 
+/// What is asked of a survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Asked {
+    /// How often each word is added to, and that nothing is left to be undone but that.
+    Sums,
+    /// Only that no word is added to after it was read.
+    Order,
+}
+
 /// Loops around a sum that are counted, at most: each makes the limit smaller.
 const DEPTH: usize = 8;
 
@@ -84,6 +93,7 @@ impl Sums {
 struct Survey<'d, 'p> {
     drops: &'d mut Drops<'p>,
     f: &'d IrFunction,
+    asked: Asked,
     words: Locations,
     repeats: HashMap<*const LocatedStmt, Vec<Location>>,
     calls: HashMap<*const LocatedStmt, u64>,
@@ -99,7 +109,7 @@ struct Survey<'d, 'p> {
 pub(super) fn plan(drops: &mut Drops<'_>, f: &IrFunction, compute: &[LocatedStmt]) -> Option<Plan> {
     let mut checked: HashMap<Location, bool> = HashMap::new();
     words(f, compute, &mut checked);
-    let plan = survey(drops, f, compute, checked.keys().copied())?;
+    let plan = survey(drops, f, compute, checked.keys().copied(), Asked::Sums)?;
     // Where nothing is left, the machine asks for nothing less.
     let allowed = |(at, sums): (&Location, &Sums)| !sums.is_limited() || (checked[at] && sums.depth <= DEPTH);
     plan.words.iter().all(allowed).then_some(plan)
@@ -107,8 +117,8 @@ pub(super) fn plan(drops: &mut Drops<'_>, f: &IrFunction, compute: &[LocatedStmt
 
 /// How a function adds to words of a computation that calls it, which these parameters, one bit for each, are or point to; `None` if it may add
 /// to one after it was read.
-pub(super) fn plan_of_function(drops: &mut Drops<'_>, f: &IrFunction, params: u64) -> Option<Plan> {
-    survey(drops, f, &f.body, marked(f, params).into_iter())
+pub(super) fn plan_of_function(drops: &mut Drops<'_>, f: &IrFunction, params: u64, asked: Asked) -> Option<Plan> {
+    survey(drops, f, &f.body, marked(f, params).into_iter(), asked)
 }
 
 /// The words that these parameters are or point to.
@@ -125,6 +135,7 @@ fn survey(
     f: &IrFunction,
     block: &[LocatedStmt],
     words: impl Iterator<Item = Location>,
+    asked: Asked,
 ) -> Option<Plan> {
     let mut changed = HashSet::new();
     let program = drops.program;
@@ -134,6 +145,7 @@ fn survey(
     let mut survey = Survey {
         drops,
         f,
+        asked,
         words: words.collect(),
         repeats: HashMap::new(),
         calls: HashMap::new(),
@@ -231,14 +243,14 @@ impl Survey<'_, '_> {
             }
             Stmt::Ancilla { var, free, .. } => {
                 let is_float = self.f.ty(*var) == Ty::F;
-                if is_float && (!straight || *free) {
+                if is_float && self.asked == Asked::Sums && (!straight || *free) {
                     return None;
                 }
                 self.set(*var, (!*free).then(Sum::default));
             }
             Stmt::Array { base, len, ty, free, .. } => {
                 self.read(*len, &mut out);
-                if *ty == Ty::F && (!straight || *free) {
+                if *ty == Ty::F && self.asked == Asked::Sums && (!straight || *free) {
                     return None;
                 }
                 self.set(*base, (!*free).then(|| symbol(*base)));
@@ -300,7 +312,9 @@ impl Survey<'_, '_> {
             self.forget(block);
         }
         // How often it adds is not known.
-        out.iter().all(|a| a.adds.is_none()).then_some(out)
+        let is_read = |at: Location| out.iter().any(|a| a.at == at && a.adds.is_none());
+        let may = |a: &Access| a.adds.is_none() || self.asked == Asked::Order && !is_read(a.at);
+        out.iter().all(may).then_some(out)
     }
 
     /// A computation within, which is undone on its own, and what is done between.
@@ -381,7 +395,8 @@ impl Survey<'_, '_> {
             }
             // A word may be added to in several turns; none may be read before the last of them. The number of turns must be known.
             // The limit would have to be handed on to functions.
-            if here.iter().any(|a| a.adds.is_none() || a.called) || by.is_none() {
+            let counts = self.asked == Asked::Sums;
+            if here.iter().any(|a| a.adds.is_none() || counts && a.called) || counts && by.is_none() {
                 return None;
             }
             for sums in inner.iter_mut().filter(|a| a.at == at).filter_map(|a| a.adds.as_mut()) {

@@ -5,7 +5,9 @@ use std::ops::Range;
 use pendula_isa::Ty;
 use pendula_isa::adjoint::ActiveArguments;
 
-use super::flow::{Location, Locations};
+use super::Certify;
+use super::dead_uncompute::Drops;
+use super::flow::Locations;
 use crate::ir::Program;
 use crate::ir::effects::{Effects, Summaries};
 use crate::lower::{Argument, ArgumentKind};
@@ -86,6 +88,18 @@ pub fn floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     joined(data(program, arguments).filter(|d| d.written && d.ty == Some(Ty::F)).map(|d| d.at))
 }
 
+/// Of these, results that the program only adds to, in a run in which rounding counts: their sums are not looked at for being finite. A sum that is not
+/// stays so.
+pub fn results(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
+    let Some(entry) = program.entry.and_then(|f| program.functions.get(f.0 as usize)) else { return Vec::new() };
+    let flow = Drops::new(program, false, Certify::Nothing).flow(entry, &entry.body);
+    let is_result = |d: &Data| {
+        let param = d.param.and_then(|(_, n)| entry.params.get(n));
+        d.written && d.ty == Some(Ty::F) && param.is_some_and(|p| flow.only_adds_to(entry.lent_as(p.var)))
+    };
+    joined(data(program, arguments).filter(is_result).map(|d| d.at))
+}
+
 /// Where the words of each argument are; those of a constant are none.
 pub fn places(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     let mut at = usize::try_from(program.stack).unwrap_or(0);
@@ -108,10 +122,7 @@ pub(super) fn carried(
     let entry = program.entry.and_then(|f| program.functions.get(f.0 as usize));
     let is_carried = |d: &Data| {
         let param = d.param.and_then(|(_, n)| entry?.params.get(n).map(|p| p.var));
-        let at = param.and_then(|var| match entry?.points(var) {
-            Some(region) => Some(Location::Region(region)),
-            None => Some(Location::Var(var)),
-        });
+        let at = param.and_then(|var| Some(entry?.lent_as(var)));
         let carries = d.ty.is_none_or(|ty| ty.gradient().is_some());
         let is_dependent = d.param.is_some_and(|(n, _)| active.is_dependent(n));
         carries && (is_dependent || !at.is_some_and(|at| inactive.contains(&at)))

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Certify;
-use super::certify::{self, Plan, Sums};
+use super::certify::{self, Asked, Plan, Sums};
 use super::flow::{Flow, Location};
 use super::parameters::{Same, same};
 
@@ -45,7 +45,7 @@ pub(super) struct Drops<'a> {
     /// How computations are forgotten.
     plans: HashMap<*const LocatedStmt, Option<Rc<Plan>>>,
     /// The same of functions that add to words of their callers, through these parameters.
-    function_plans: HashMap<(FunctionId, u64), Option<Rc<Plan>>>,
+    function_plans: HashMap<(FunctionId, u64, Asked), Option<Rc<Plan>>>,
     /// Parameters that have one value.
     same: Vec<Same>,
 }
@@ -94,15 +94,15 @@ impl<'a> Drops<'a> {
     }
 
     /// How a function adds to words of a computation that calls it; `None` if it calls itself, or may add to one after it was read.
-    pub(super) fn plan_of_function(&mut self, func: FunctionId, params: u64) -> Option<Rc<Plan>> {
-        if let Some(known) = self.function_plans.get(&(func, params)) {
+    pub(super) fn plan_of_function(&mut self, func: FunctionId, params: u64, asked: Asked) -> Option<Rc<Plan>> {
+        if let Some(known) = self.function_plans.get(&(func, params, asked)) {
             return known.clone();
         }
-        self.function_plans.insert((func, params), None);
+        self.function_plans.insert((func, params, asked), None);
         let program = self.program;
         let f = program.functions.get(func.0 as usize)?;
-        let plan = certify::plan_of_function(self, f, params).map(Rc::new);
-        self.function_plans.insert((func, params), plan.clone());
+        let plan = certify::plan_of_function(self, f, params, asked).map(Rc::new);
+        self.function_plans.insert((func, params, asked), plan.clone());
         plan
     }
 

@@ -18,6 +18,13 @@ pub(super) enum Location {
     Region(Region),
 }
 
+impl IrFunction {
+    /// The word that a parameter is, or the words that it points to.
+    pub(super) fn lent_as(&self, param: Var) -> Location {
+        self.points(param).map_or(Location::Var(param), Location::Region)
+    }
+}
+
 pub(super) type Locations = HashSet<Location>;
 
 /// What a block does to what lives longer than it.
@@ -46,6 +53,13 @@ impl Flow {
             && self.changes.is_empty()
             && self.sums.is_disjoint(&self.reads)
             && self.sums.is_disjoint(&self.loans)
+    }
+
+    /// Whether all that it does with this is to add to it.
+    pub(super) fn only_adds_to(&self, at: Location) -> bool {
+        !self.opaque
+            && self.sums.contains(&at)
+            && ![&self.reads, &self.loans, &self.changes].iter().any(|set| set.contains(&at))
     }
 
     /// Whether the other block, which comes later, might as well come before, but for the order of sums.

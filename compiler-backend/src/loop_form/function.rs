@@ -8,11 +8,13 @@ use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::table::{TableFn, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
+use super::certify::Asked;
 use super::flow::{Location, Locations};
 use super::fused_calls::FlowsTo;
 use super::{Builder, Refused, Sweep, Variant, certify};
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
+use crate::passes::Pass;
 
 /// A statement, as long as the program stays where it is; and the number of an operand, or [`TEST`](super::loops::TEST).
 pub(super) type Site = (*const LocatedStmt, usize);
@@ -32,6 +34,10 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) kept: HashMap<Mem, Local>,
     /// Whether words that end are not looked at: they would be zero, or are to be forgotten.
     pub(super) unchecked: bool,
+    /// Results that are only added to, and looked at where the run ends or turns round.
+    pub(super) late: Locations,
+    /// Whether values on the way back are those of the way forward, where they were looked at.
+    pub(super) known: bool,
     /// Parameters that are left alone on the way back, as words or as addresses.
     pub(super) left: HashSet<Var>,
     /// Parameters that may be left alone by parts of this function.
@@ -60,16 +66,18 @@ pub(super) struct FunctionBuilder<'w, 'a> {
 
 /// Builds a function.
 pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::Function, Refused> {
-    let (fun, way, ad_mode, left, forgotten, active) = variant;
+    let (fun, way, ad_mode, left, forgotten, active, looked) = variant;
     let program: &'a Program = w.program;
     let f = &program.functions[fun.0 as usize];
     let name = w.variant_name(variant);
     let checks_stack = w.summaries.get(fun).checks_stack;
     let params = forgotten.limited | forgotten.complete;
-    let plan = if params == 0 { None } else { w.drops.plan_of_function(fun, params) };
+    let plan = if params == 0 { None } else { w.drops.plan_of_function(fun, params, Asked::Sums) };
     let limit = |at| (at, Value::Const(forgotten.limit));
-    let marked = f.params.iter().take(64).enumerate().filter(|(n, _)| left >> n & 1 != 0);
-    let marked: HashSet<Var> = marked.map(|(_, p)| p.var).collect();
+    let chosen = |bits: u64| -> HashSet<Var> {
+        f.params.iter().take(64).enumerate().filter(|(n, _)| bits >> n & 1 != 0).map(|(_, p)| p.var).collect()
+    };
+    let marked = chosen(left);
     // The function that calls the entry has nothing of its own.
     let inactive = if fun == w.main { Locations::new() } else { w.inactive(f, active) };
     let mut fw = FunctionBuilder {
@@ -84,6 +92,8 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         proven: HashSet::new(),
         kept: HashMap::new(),
         unchecked: false,
+        late: Locations::new(),
+        known: looked.before,
         left: if way == Sweep::Turn { HashSet::new() } else { marked.clone() },
         preservable_params: if way == Sweep::Turn { marked } else { HashSet::new() },
         within: way == Sweep::Within,
@@ -95,6 +105,11 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         calls: plan.map(|plan| plan.calls.clone()).unwrap_or_default(),
         complete: certify::marked(f, forgotten.complete).into_iter().collect(),
     };
+    fw.late = fw.late_results(&chosen(looked.late));
+    if way == Sweep::Turn && fw.w.switches.has(Pass::Turn) {
+        fw.left = fw.dead_results(fun);
+        fw.known = fw.computes_the_same_again();
+    }
     match way {
         Sweep::Forward => fw.block(&f.body, false)?,
         Sweep::Backward => fw.block(&f.body, true)?,

@@ -240,7 +240,7 @@ impl FunctionBuilder<'_, '_> {
         (compute, body): (&[LocatedStmt], &[LocatedStmt]),
         turned: bool,
     ) -> Done {
-        let outer = self.back;
+        let (outer, known) = (self.back, std::mem::replace(&mut self.known, false));
         self.back = false;
         self.computing(compute, body, |fw| fw.without_gradients(|fw| fw.block(before, false)))?;
         self.back = true;
@@ -264,7 +264,7 @@ impl FunctionBuilder<'_, '_> {
         }
         self.inactive = inactive;
         self.without_values(plan.as_deref(), |fw| fw.block(before, true))?;
-        self.back = outer;
+        (self.back, self.known) = (outer, known);
         Ok(())
     }
 }

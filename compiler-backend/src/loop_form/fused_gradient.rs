@@ -2,6 +2,7 @@
 //! run back would do first; neither is done. Where rounding may be forgotten, loops
 //! that only add to the results go forward and back turn by turn.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use pendula_codegen::loops::{Argument, Stmt as Out};
@@ -9,10 +10,11 @@ use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::table::{TableFn, int_fn};
 
-use super::flow::{Flow, Location};
+use super::certify::Asked;
+use super::flow::{Flow, Location, Locations};
 use super::function::{FunctionBuilder, local};
 use super::{Refused, Sweep};
-use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Region, Stmt, Var};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Program, Region, Stmt, Var};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
@@ -201,17 +203,49 @@ impl FunctionBuilder<'_, '_> {
         given && !all.opaque && ![&all.reads, &all.loans, &all.changes].iter().any(|set| set.contains(&thing))
     }
 
-    /// Which parameters a callee, in which the run turns round, may leave alone on the way back.
-    pub(super) fn preservable_params(&mut self, callee: &IrFunction, args: &[Operand]) -> u64 {
+    /// The parameters that are left alone on the way back over this function: nothing looks at what is added to them, or only when they are complete;
+    /// and whoever began the run gives them the values that they had.
+    pub(super) fn dead_results(&mut self, func: FunctionId) -> HashSet<Var> {
         let all = self.w.drops.flow(self.f, &self.f.body);
+        let mut dead = HashSet::new();
+        for (n, Param { var, .. }) in self.f.params.iter().enumerate().take(64) {
+            let at = self.f.lent_as(*var);
+            let complete = |fw: &mut Self| fw.w.drops.plan_of_function(func, 1 << n, Asked::Order).is_some();
+            let may = self.preservable_params.contains(var);
+            if may && (self.is_dead(&all, at) || self.is_float(at) && complete(self)) {
+                dead.insert(*var);
+            }
+        }
+        dead
+    }
+
+    /// Of these parameters, the results that the machine looks at in the end, as the function only adds to them.
+    pub(super) fn late_results(&mut self, params: &HashSet<Var>) -> Locations {
+        let all = self.w.drops.flow(self.f, &self.f.body);
+        let params = params.iter().map(|v| self.f.lent_as(*v));
+        params.filter(|at| self.is_float(*at) && all.only_adds_to(*at)).collect()
+    }
+
+    /// Whether what is computed again on the way back is what it was on the way forward: all that is changed are results that are left alone, and
+    /// words that begin and end with a computation.
+    pub(super) fn computes_the_same_again(&mut self) -> bool {
+        let all = self.w.drops.flow(self.f, &self.f.body);
+        let results = all.sums.iter().all(|at| self.is_location_preserved(*at));
+        let only_results = !all.opaque && all.changes.is_empty() && all.loans.is_empty() && results;
+        only_results && begins_no_float(self.w.program, self.f, &self.f.body, &mut HashSet::new())
+    }
+
+    fn is_float(&self, at: Location) -> bool {
+        match at {
+            Location::Var(v) => self.f.ty(v) == Ty::F,
+            Location::Region(r) => self.f.regions.get(r.0 as usize).is_some_and(|r| r.ty == Ty::F),
+        }
+    }
+
+    /// Which parameters a callee, in which the run turns round, may leave alone on the way back.
+    pub(super) fn preservable_params(&self, callee: &IrFunction, args: &[Operand]) -> u64 {
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
-            let word = |v: &Var| self.is_dead(&all, Location::Var(*v));
-            let region = |v: &Var| self.f.points(*v).is_some_and(|r| self.is_dead(&all, Location::Region(r)));
-            let may = match arg {
-                Operand::Var(v) if callee.points(param.var).is_some() => region(v),
-                Operand::Var(v) => word(v),
-                Operand::Const(_) | Operand::Mem(_) => false,
-            };
+            let may = self.lent(callee, param, arg).is_some_and(|at| self.is_location_preserved(at));
             u64::from(may || self.is_main()) << n
         };
         callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
@@ -321,6 +355,27 @@ fn is_touched_by(operand: Operand, at: Location) -> bool {
         (Operand::Mem(m), Location::Region(changed)) => m.region == changed,
         (Operand::Var(_), Location::Region(_)) => false,
     }
+}
+
+/// Whether no floating-point words begin or end in a block, or in what it calls, but those of computations that are undone.
+fn begins_no_float(program: &Program, f: &IrFunction, block: &[LocatedStmt], seen: &mut HashSet<FunctionId>) -> bool {
+    block.iter().all(|s| match &s.stmt {
+        Stmt::Ancilla { var, .. } => f.ty(*var) != Ty::F,
+        Stmt::Array { ty, .. } => *ty != Ty::F,
+        Stmt::Call { func, .. } => {
+            !seen.insert(*func)
+                || program
+                    .functions
+                    .get(func.0 as usize)
+                    .is_some_and(|callee| begins_no_float(program, callee, &callee.body, seen))
+        }
+        Stmt::If { then, otherwise, .. } => [then, otherwise].into_iter().all(|b| begins_no_float(program, f, b, seen)),
+        Stmt::While { first, body, .. } => [first, body].into_iter().all(|b| begins_no_float(program, f, b, seen)),
+        Stmt::For { body, .. } | Stmt::With { body, .. } | Stmt::Span { body, .. } => {
+            begins_no_float(program, f, body, seen)
+        }
+        Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Assert { .. } | Stmt::Show { .. } | Stmt::Print(_) => true,
+    })
 }
 
 /// Whether a statement is a loop, or ends with one but for what is undone.

@@ -104,8 +104,10 @@ impl FunctionBuilder<'_, '_> {
         if !self.within {
             self.turning_point();
             self.back = true;
-            self.values_alone(|fw| fw.block(rest, true))?;
-            self.total(s, results, (&logs, &at), (first_turn, *last), (true, in_blocks))?;
+            if !results.iter().all(|v| self.is_location_preserved(Location::Var(*v))) {
+                self.values_alone(|fw| fw.block(rest, true))?;
+                self.total(s, results, (&logs, &at), (first_turn, *last), (true, in_blocks))?;
+            }
         }
         for log in logs.iter().rev() {
             self.push(Out::EndLog(*log));

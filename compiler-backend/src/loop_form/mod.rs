@@ -55,7 +55,7 @@ use crate::passes::Switches;
 
 use activity::ActiveParams;
 
-pub use data::{carries, changes, floats, places};
+pub use data::{carries, changes, floats, places, results};
 
 /// Why a program has no loop form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -154,8 +154,8 @@ fn suffix(ad_mode: AdMode) -> &'static str {
 /// Fourth, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
 ///
-/// Last, which parameters carry what matters.
-type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams);
+/// Sixth, which parameters carry what matters. Last, what need not be looked at.
+type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams, Looked);
 
 /// Parameters that are words of a computation of the caller that is forgotten, or point to them, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -165,6 +165,15 @@ struct Forgotten {
     limit: u64,
     /// Those that undoing leaves as they are.
     complete: u64,
+}
+
+/// What need not be looked at for being finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Looked {
+    /// Parameters that are results, or point to them, one bit for each: the machine looks at them where the run ends or turns round.
+    late: u64,
+    /// Whether values are those of an earlier run, in which they were looked at.
+    before: bool,
 }
 
 /// The program that is being built.
@@ -281,7 +290,7 @@ pub fn build(
         w.turns_round = matches!(mode, Mode::ForwardAndBack(_));
         w.set_active(arguments, active);
         let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
-        let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params));
+        let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params, Looked::default()));
         entries.push(form::Entry { name: mode.name(), function, carried: w.carried.clone() });
         while let Some((variant, id)) = w.waiting.pop() {
             let built = function::build(&mut w, variant)?;
@@ -341,7 +350,7 @@ impl Builder<'_> {
     }
 
     /// A name for a function's variant.
-    fn variant_name(&self, (fun, way, ad_mode, left, forgotten, _): Variant) -> String {
+    fn variant_name(&self, (fun, way, ad_mode, left, forgotten, ..): Variant) -> String {
         let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
         let suffix = if matches!(way, Sweep::Turn | Sweep::Within) { "" } else { suffix(ad_mode) };
         let only = if left != 0 && matches!(way, Sweep::Forward | Sweep::Backward) { "_only" } else { "" };

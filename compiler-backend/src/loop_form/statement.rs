@@ -203,6 +203,11 @@ impl FunctionBuilder<'_, '_> {
         let to = operands.first().map(|(dst, _)| *dst).filter(|dst| !self.parts.contains_key(dst));
         let complete = to.and_then(word_of).is_some_and(|at| self.complete.contains(&at));
         let preserved = to.is_some_and(|dst| self.back && self.is_preserved(dst) || self.is_taken_back(dst));
+        if self.known && self.back {
+            let written = body.ops.iter().filter_map(|op| if let Op::Set(0, _, v) = *op { Some(v) } else { None });
+            let written = written.collect();
+            forget_checks(&mut body.ops, written);
+        }
         if complete || preserved {
             // Only what flows from it is wanted.
             let mut written = Vec::new();
@@ -219,6 +224,8 @@ impl FunctionBuilder<'_, '_> {
         let early = to.is_some_and(|dst| self.is_integer(dst));
         let (mut block, _) = Block::new(&body, slots, [early, self.carries_late()], None).ok_or(Refused::Operation)?;
         block.limit = to.and_then(word_of).and_then(|at| self.limits.get(&at).copied());
+        let is_first = !self.within && (!self.back || self.way == Sweep::Forward);
+        block.looked_at_later = is_first && to.and_then(word_of).is_some_and(|at| self.late.contains(&at));
         self.push(Out::Block(block));
         Ok(())
     }
@@ -345,8 +352,16 @@ impl FunctionBuilder<'_, '_> {
 
     /// Undoes it, or forgets it.
     pub(super) fn undo(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
+        // What rounding leaves is seen here first.
+        let known = std::mem::replace(&mut self.known, false);
+        let done = self.undo_or_forget(compute, body);
+        self.known = known;
+        done
+    }
+
+    fn undo_or_forget(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
         if self.are_passive(compute) {
-            return self.values_alone(|fw| fw.undo(compute, body));
+            return self.values_alone(|fw| fw.undo_or_forget(compute, body));
         }
         let Some((own, plan)) = self.forgotten(compute, body) else { return self.undo_partly(compute, body) };
         if self.ad_mode.level() > 0 {
@@ -384,11 +399,12 @@ impl FunctionBuilder<'_, '_> {
 
     /// Whether undoing a statement changes only words that are forgotten, and nothing flows back through it.
     fn undoes_nothing(&mut self, s: &LocatedStmt) -> bool {
-        if self.complete.is_empty() || self.ad_mode.level() > 0 || is_life(s) {
+        if self.complete.is_empty() && self.left.is_empty() || self.ad_mode.level() > 0 || is_life(s) {
             return false;
         }
         let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
-        !flow.opaque && flow.sums.iter().chain(&flow.changes).all(|at| self.complete.contains(at))
+        let is_left = |at: &Location| self.complete.contains(at) || self.back && self.is_location_preserved(*at);
+        !flow.opaque && flow.sums.iter().chain(&flow.changes).all(is_left)
     }
 
     /// A computation's own words, if it is forgotten, and how.

@@ -77,7 +77,8 @@ impl Survey<'_, '_> {
         if added.iter().chain(read).any(|at| !in_memory(at) && !names.iter().any(|(_, own, _)| own == at)) {
             return None;
         }
-        let plan = self.drops.plan_of_function(func, names.iter().fold(0, |all, (.., params)| all | params))?;
+        let plan =
+            self.drops.plan_of_function(func, names.iter().fold(0, |all, (.., params)| all | params), self.asked)?;
         let value = |value| {
             let given = callee.params.iter().zip(args).find(|(param, _)| is_symbol_of(value, param.var));
             given.and_then(|(_, arg)| self.operand(*arg))

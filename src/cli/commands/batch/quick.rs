@@ -110,7 +110,6 @@ impl Quick {
                 words.push(gradient.to_vec());
             }
         }
-        machine.restore_data();
         room.keep_machine();
         Some(Numbers { cells, words })
     }
