@@ -15,6 +15,7 @@ mod nil;
 mod products;
 mod random;
 mod repeated;
+mod results;
 mod simd;
 mod takeover;
 mod whole;

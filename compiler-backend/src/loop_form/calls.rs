@@ -146,14 +146,13 @@ impl FunctionBuilder<'_, '_> {
 
     /// What a callee need not look at.
     fn looked_params(&self, callee: &IrFunction, args: &[Operand], way: Sweep) -> Looked {
-        let is_first = !self.back || self.way == Sweep::Forward;
         let before = self.known && (self.back || way == Sweep::Within);
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
             let late = self.is_main() || self.lent(callee, param, arg).is_some_and(|at| self.late.contains(&at));
             u64::from(late) << n
         };
         let late = match way {
-            Sweep::Forward | Sweep::Turn if is_first && !self.within => {
+            Sweep::Forward | Sweep::Turn | Sweep::Within if self.is_first() => {
                 callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
             }
             _ => 0,

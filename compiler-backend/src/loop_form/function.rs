@@ -13,7 +13,7 @@ use super::flow::{Location, Locations};
 use super::fused_calls::FlowsTo;
 use super::{Builder, Refused, Sweep, Variant, certify};
 use crate::ir::effects::{changed_vars, walk};
-use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
 use crate::passes::Pass;
 
 /// A statement, as long as the program stays where it is; and the number of an operand, or [`TEST`](super::loops::TEST).
@@ -23,6 +23,7 @@ pub(super) type Site = (*const LocatedStmt, usize);
 pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) w: &'w mut Builder<'a>,
     pub(super) f: &'a IrFunction,
+    pub(super) func: FunctionId,
     pub(super) way: Sweep,
     pub(super) ad_mode: AdMode,
     pub(super) out: Vec<loops::Stmt>,
@@ -82,6 +83,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
     let inactive = if fun == w.main { Locations::new() } else { w.inactive(f, active) };
     let mut fw = FunctionBuilder {
         w,
+        func: fun,
         inactive,
         flows_to: None,
         f,
@@ -107,7 +109,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
     };
     fw.late = fw.late_results(&chosen(looked.late));
     if way == Sweep::Turn && fw.w.switches.has(Pass::Turn) {
-        fw.left = fw.dead_results(fun);
+        fw.left = fw.dead_results();
         fw.known = fw.computes_the_same_again();
     }
     match way {

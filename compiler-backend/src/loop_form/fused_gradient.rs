@@ -1,6 +1,6 @@
 //! Forward and back with gradients at once, and over dual numbers: what a run forward would undo last, the
 //! run back would do first; neither is done. Where rounding may be forgotten, loops
-//! that only add to the results go forward and back turn by turn.
+//! that only add to the results go forward and back turn by turn; `logged_sums` does that where every rounding counts.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -45,6 +45,14 @@ impl FunctionBuilder<'_, '_> {
                 self.turn(&rest[1..])?;
                 self.reverse_each_iteration(&rest[0])?;
             }
+            return self.backward(before);
+        }
+        if let Some(n) = (0..block.len()).find(|n| self.turns_before_rest(block, *n)) {
+            let (before, rest) = block.split_at(n);
+            self.forward(before)?;
+            self.turn_within(&rest[1..])?;
+            self.turn_within(&rest[..1])?;
+            self.turning_point();
             return self.backward(before);
         }
         if let Some((n, results)) = (0..block.len()).find_map(|n| Some((n, self.logged_results(block, n)?))) {
@@ -205,12 +213,12 @@ impl FunctionBuilder<'_, '_> {
 
     /// The parameters that are left alone on the way back over this function: nothing looks at what is added to them, or only when they are complete;
     /// and whoever began the run gives them the values that they had.
-    pub(super) fn dead_results(&mut self, func: FunctionId) -> HashSet<Var> {
+    pub(super) fn dead_results(&mut self) -> HashSet<Var> {
         let all = self.w.drops.flow(self.f, &self.f.body);
         let mut dead = HashSet::new();
         for (n, Param { var, .. }) in self.f.params.iter().enumerate().take(64) {
             let at = self.f.lent_as(*var);
-            let complete = |fw: &mut Self| fw.w.drops.plan_of_function(func, 1 << n, Asked::Order).is_some();
+            let complete = |fw: &mut Self| fw.w.drops.plan_of_function(fw.func, 1 << n, Asked::Order).is_some();
             let may = self.preservable_params.contains(var);
             if may && (self.is_dead(&all, at) || self.is_float(at) && complete(self)) {
                 dead.insert(*var);
@@ -235,7 +243,7 @@ impl FunctionBuilder<'_, '_> {
         only_results && begins_no_float(self.w.program, self.f, &self.f.body, &mut HashSet::new())
     }
 
-    fn is_float(&self, at: Location) -> bool {
+    pub(super) fn is_float(&self, at: Location) -> bool {
         match at {
             Location::Var(v) => self.f.ty(v) == Ty::F,
             Location::Region(r) => self.f.regions.get(r.0 as usize).is_some_and(|r| r.ty == Ty::F),

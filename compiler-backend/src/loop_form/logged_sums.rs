@@ -1,33 +1,44 @@
 //! Turns of a loop, forward and back one by one, where every rounding counts. Turns run last to first, so that what flows back is
 //! added up in the order of the run back. What each adds to a result is written down, one word a turn, and the results are summed
-//! in the order of the run forward, and brought back in that of the run back.
+//! in the order of the run forward, and brought back in that of the run back. Where each turn adds to words of an array that no other turn adds
+//! to, it adds to them at once.
+
+use std::collections::HashSet;
 
 use pendula_codegen::loops::{Address, Bound, Count, Local, Place, Step as OutStep, Stmt as Out, Word};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, VALUE};
 
 use super::Certify;
+use super::certify::Asked;
 use super::flow::Location;
 use super::function::{FunctionBuilder, local};
 use super::{Refused, Sweep};
-use crate::ir::{Blocks, LocatedStmt, Operand, Place as To, Program, Step, Stmt, Var};
+use crate::ir::{Blocks, FunctionId, LocatedStmt, Operand, Place as To, Program, Step, Stmt, Var};
 
 type Done = Result<(), Refused>;
 
+/// What a loop adds to whose turns are taken back one by one.
+pub(super) struct Results {
+    /// Variables to which each turn adds once.
+    logged: Vec<Var>,
+    /// Whether what comes after the loop adds to them, too.
+    rest_adds: bool,
+}
+
 impl FunctionBuilder<'_, '_> {
-    /// The results to which statement `n` of a block, a loop, adds exactly once in each turn, if its turns may be taken back one by
-    /// one: it does nothing else in the end, nothing looks at the results, and what comes after only adds to them.
-    pub(super) fn logged_results(&mut self, block: &[LocatedStmt], n: usize) -> Option<Vec<Var>> {
+    /// The results of statement `n` of a block, a loop, if its turns may be taken back one by one: it does nothing else in the end than to add to them, exactly
+    /// once in each turn, or to words of its own of an array; nothing looks at them, and what comes after only adds to these variables, or to others.
+    pub(super) fn logged_results(&mut self, block: &[LocatedStmt], n: usize) -> Option<Results> {
         let (s, rest) = (&block[n], &block[n + 1..]);
         let Stmt::For { var, first: Operand::Const(first), last, step: Step::Const(1), body, blocks } = &s.stmt else {
             return None;
         };
-        // Where there is no room for the log, the other way to run the program has none.
-        let wanted = self.w.drops.certify == Certify::Everything
-            && !self.w.drops.fast
-            && (self.way == Sweep::Within && self.addends.is_empty() || self.way == Sweep::Turn && !self.within)
+        let wanted = !self.w.drops.fast
+            && matches!(self.way, Sweep::Turn | Sweep::Within)
+            && self.addends.is_empty()
             && self.ad_mode.level() == 1;
-        if !wanted || !(1..1 << 31).contains(first) || !matches!(last, Operand::Const(_) | Operand::Var(_)) {
+        if !wanted {
             return None;
         }
         let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
@@ -35,25 +46,79 @@ impl FunctionBuilder<'_, '_> {
         if !flow.only_adds() || flow.sums.is_empty() || !rest.only_adds() || !flow.commutes(&rest) {
             return None;
         }
-        if !rest.sums.is_subset(&flow.sums) || rest.reads.contains(&Location::Var(*var)) {
+        if rest.reads.contains(&Location::Var(*var)) {
             return None;
         }
-        let mut results = Vec::new();
+        let mut logged = Vec::new();
         for thing in &flow.sums {
-            let Location::Var(result) = *thing else { return None };
+            let Location::Var(result) = *thing else {
+                if !self.adds_apart(s, *thing) {
+                    return None;
+                }
+                continue;
+            };
             if self.within && !self.is_location_preserved(*thing) {
                 return None;
             }
             if self.f.ty(result) != Ty::F || adds(self.w.program, body, result) != Some(1) {
                 return None;
             }
-            results.push(result);
+            logged.push(result);
         }
-        if blocks.is_some() && !self.logs_blocks(s, &results) {
+        let is_logged = |at: &Location| matches!(at, Location::Var(v) if logged.contains(v));
+        let rest_adds = !rest.sums.is_empty() && rest.sums.iter().all(is_logged);
+        // What comes after is done once, before the loop.
+        let others = rest.sums.is_disjoint(&flow.sums) && rest.sums.iter().all(|at| self.is_location_preserved(*at));
+        // Where there is no room for the log, the other way to run the program has none.
+        let has_log = self.w.drops.certify == Certify::Everything
+            && (1..1 << 31).contains(first)
+            && matches!(last, Operand::Const(_) | Operand::Var(_));
+        let pays = if logged.is_empty() {
+            let program = self.w.program;
+            blocks.is_none() && computes_once(program, body, &mut HashSet::new()) == Some(true)
+        } else {
+            has_log && (blocks.is_none() || self.logs_blocks(s, &logged))
+        };
+        if !(rest_adds || others) || !pays {
             return None;
         }
-        results.sort_unstable_by_key(|v| v.0);
-        Some(results)
+        logged.sort_unstable_by_key(|v| v.0);
+        Some(Results { logged, rest_adds })
+    }
+
+    /// Whether statement `n` of a block is around a loop whose turns may be taken back one by one, and comes before others that have nothing to do with its
+    /// results: these can be taken back before it is made.
+    pub(super) fn turns_before_rest(&mut self, block: &[LocatedStmt], n: usize) -> bool {
+        let (s, rest) = (&block[n], &block[n + 1..]);
+        let (Stmt::With { body, .. } | Stmt::Span { body, .. }) = &s.stmt else { return false };
+        let wanted = !self.w.drops.fast && matches!(self.way, Sweep::Turn | Sweep::Within) && self.ad_mode.level() == 1;
+        if !wanted || rest.is_empty() || !has_loop_that_computes_once(self.w.program, body) {
+            return false;
+        }
+        let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
+        let rest = self.w.drops.flow(self.f, rest);
+        let mut sums = flow.sums.iter().chain(&rest.sums);
+        flow.only_adds()
+            && rest.only_adds()
+            && flow.commutes(&rest)
+            && rest.sums.is_disjoint(&flow.sums)
+            && sums.all(|at| self.is_location_preserved(*at))
+    }
+
+    /// Runs a part of a block forward and back, which does not end the way forward.
+    pub(super) fn turn_within(&mut self, block: &[LocatedStmt]) -> Done {
+        let outer = std::mem::replace(&mut self.within, true);
+        let done = self.turn(block);
+        self.within = outer;
+        done
+    }
+
+    /// Whether the turns of a loop add to words of an array that no two of them add to, and that are left alone on the way back.
+    fn adds_apart(&mut self, s: &LocatedStmt, at: Location) -> bool {
+        let n = self.f.params.iter().take(64).position(|p| self.f.lent_as(p.var) == at);
+        let Some(n) = n.filter(|_| self.is_float(at) && self.is_location_preserved(at)) else { return false };
+        let plan = self.w.drops.plan_of_function(self.func, 1 << n, Asked::Order);
+        plan.is_some_and(|plan| plan.repeats.get(&std::ptr::from_ref(s)).is_none_or(|repeated| !repeated.contains(&at)))
     }
 
     /// Whether what the turns of a loop with blocks add to these results is the same summed from a log.
@@ -66,11 +131,12 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Runs a block forward and back, of which loop `n` adds to these results.
-    pub(super) fn log_each_iteration(&mut self, block: &[LocatedStmt], n: usize, results: &[Var]) -> Done {
+    pub(super) fn log_each_iteration(&mut self, block: &[LocatedStmt], n: usize, results: &Results) -> Done {
+        let Results { logged: results, rest_adds } = results;
         let (before, after) = block.split_at(n);
         let Some((s, rest)) = after.split_first() else { return Ok(()) };
         let Stmt::For { var, first, last, step, body, blocks } = &s.stmt else { return Ok(()) };
-        let Operand::Const(first_turn) = *first else { return Ok(()) };
+        let first_turn = if let Operand::Const(first) = *first { first } else { 1 };
         self.forward(before)?;
         if !rest.is_empty() {
             // What flows back from the rest comes first. What it adds to the results is not known yet: it is added later.
@@ -78,7 +144,9 @@ impl FunctionBuilder<'_, '_> {
             let added = self.adding_elsewhere(results, add)?.0;
             self.out.extend(added);
         }
-        (self.w.limits, self.w.limits_variables) = (true, true);
+        if !results.is_empty() {
+            (self.w.limits, self.w.limits_variables) = (true, true);
+        }
         let words = self.integer(*last);
         let logs: Vec<Local> = results.iter().map(|_| self.fresh("addends", Ty::Int)).collect();
         for log in &logs {
@@ -99,13 +167,19 @@ impl FunctionBuilder<'_, '_> {
             Ok(())
         })?;
         let in_blocks = blocks.is_some();
-        self.total(s, results, (&logs, &at), (first_turn, *last), (false, in_blocks))?;
-        self.forward(rest)?;
+        if !results.is_empty() {
+            self.total(s, results, (&logs, &at), (first_turn, *last), (false, in_blocks))?;
+        }
+        if *rest_adds {
+            self.forward(rest)?;
+        }
         if !self.within {
             self.turning_point();
             self.back = true;
             if !results.iter().all(|v| self.is_location_preserved(Location::Var(*v))) {
-                self.values_alone(|fw| fw.block(rest, true))?;
+                if *rest_adds {
+                    self.values_alone(|fw| fw.block(rest, true))?;
+                }
                 self.total(s, results, (&logs, &at), (first_turn, *last), (true, in_blocks))?;
             }
         }
@@ -126,7 +200,7 @@ impl FunctionBuilder<'_, '_> {
         // What is added up later is compared with its limit there.
         results.iter().for_each(|v| _ = self.limits.remove(&Location::Var(*v)));
         self.addends.extend(results.iter().copied().zip(addends.iter().copied()));
-        self.left = results.iter().copied().collect();
+        self.left.extend(results);
         self.within = true;
         let done = self.nested(|fw| {
             for (result, addend) in results.iter().zip(&addends) {
@@ -205,6 +279,44 @@ impl FunctionBuilder<'_, '_> {
         self.push(Out::InMode(AdMode::Plain, count));
         Ok(())
     }
+}
+
+/// Whether turns of a loop with this body compute what is undone again, so that it pays to compute it once, there and back; `None` if they have loops
+/// of their own, of which several turns are better made at once.
+fn computes_once(program: &Program, block: &[LocatedStmt], seen: &mut HashSet<FunctionId>) -> Option<bool> {
+    let mut any = false;
+    for s in block {
+        any |= match &s.stmt {
+            Stmt::For { .. } | Stmt::While { .. } => return None,
+            Stmt::With { compute, body, .. } => computes_once(program, body, seen)? || !compute.is_empty(),
+            Stmt::Span { body, .. } => computes_once(program, body, seen)?,
+            Stmt::If { then, otherwise, .. } => {
+                let both = [computes_once(program, then, seen)?, computes_once(program, otherwise, seen)?];
+                both.contains(&true)
+            }
+            Stmt::Call { func, .. } => {
+                let callee = program.functions.get(func.0 as usize)?;
+                seen.insert(*func) && computes_once(program, &callee.body, seen)?
+            }
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => false,
+        };
+    }
+    Some(any)
+}
+
+/// Whether a block is around a loop whose turns compute what is undone again.
+fn has_loop_that_computes_once(program: &Program, block: &[LocatedStmt]) -> bool {
+    block.iter().any(|s| match &s.stmt {
+        Stmt::For { body, .. } => computes_once(program, body, &mut HashSet::new()) == Some(true),
+        Stmt::With { body, .. } | Stmt::Span { body, .. } => has_loop_that_computes_once(program, body),
+        _ => false,
+    })
 }
 
 /// How often a block adds to a variable, if that is always as often; `None` also for what does not tell.

@@ -1,0 +1,214 @@
+//! Results on the way back of a gradient: what is only added to is left alone, and loops whose turns add to words of their own run forward and back turn by
+//! turn. Gradients are the interpreter's to the bit, and the data is as before.
+
+use pendula::compiler::c::{Certify, Mode, Settings, write};
+use pendula::compiler::compile::{Options, compile, for_c};
+use pendula::isa::adjoint::ActiveArguments;
+use pendula::isa::sample;
+
+use super::jam::vector;
+use super::nil::Call;
+use super::whole::compare;
+
+/// Loops over `y!`, `z!`, `x` and `w`, which have seven words, and `s!` and `t!`; `n` is 5.
+const LOOPS: &[&str] = &[
+    // Words of their own, in either direction, one or more, with what is read from others.
+    "for i = 1:n
+        y![i] += sin(x[i]) * exp(w[i] * x[i + 1])
+    end",
+    "for i = n:-1:1
+        y![i] -= cos(x[i] * w[i + 2]) * x[i]
+        y![i] += sqrt(abs(w[i])) * x[i]
+    end",
+    "for i = 1:3
+        y![2 * i - 1] += exp(x[i] * w[i]) * x[i]
+        y![2 * i] -= exp(x[i] - w[i]) * w[i]
+    end",
+    // Not of their own.
+    "for i = 1:n
+        y![i] += sin(x[i] * w[i]) * x[i]
+        y![i + 1] += cos(x[i] * w[i]) * w[i]
+    end",
+    "for i = 1:n
+        y![k[i]] += sin(x[i] * w[i]) * x[i]
+    end",
+    "for i = 1:n
+        y![1] += sin(x[i] * w[i]) * x[i]
+    end",
+    // In a function, with arrays and with a word of one.
+    "for i = 1:n
+        part!(y!, x, w[i], i)
+    end",
+    "for i = 1:n
+        one!(y![i], x[i], w[i])
+        one!(z![i], w[i], x[i])
+    end",
+    "for i = 1:n
+        slice!(y![i:i + 1], x[i:i + 1])
+    end",
+    "for i = 1:3
+        slice!(y![2 * i - 1:2 * i], x[i:i + 1])
+        slice!(y![2 * i - 1:2 * i], w[i:i + 1])
+    end",
+    // Under conditions, and with loops of their own.
+    "for i = 1:n
+        if (x[i] > 0.5, ~)
+            y![i] += exp(x[i] * w[i]) * x[i]
+        else
+            y![i] -= x[i] * w[i] * w[i]
+        end
+    end",
+    "for i = 1:n
+        for m = 1:3
+            y![i] += sin(x[i] * m) * w[m]
+        end
+    end",
+    "for i = 1:n
+        @routine begin
+            v ← 0.0
+            for m = 1:i
+                v += sin(x[m] * w[i])
+            end
+        end
+        y![i] += v * v
+        ~@routine
+    end",
+    // Sums in variables beside them, and afterwards.
+    "for i = 1:n
+        y![i] += sin(x[i] * w[i]) * x[i]
+        s! += cos(x[i] * w[i]) * x[i]
+    end",
+    "for i = 1:n
+        y![i] += sin(x[i] * w[i]) * x[i]
+        s! += x[i] * w[i]
+    end
+    s! += exp(x[1])",
+    "for i = 1:n
+        y![i] += sin(x[i] * w[i]) * x[i]
+    end
+    s! += exp(x[1] * w[2])
+    for i = 1:n
+        z![i] -= exp(x[i] * w[i]) * x[i]
+    end
+    t! += sin(w[3])",
+    "for i = 1:n
+        y![i] += sin(x[i] * w[i]) * x[i]
+    end
+    y![2] += exp(x[1] * w[2]) * w[3]
+    for i = 1:n
+        y![i] += cos(x[i] * w[i]) * x[i]
+    end",
+    // Read once they are complete, and before.
+    "for i = 1:n
+        y![i] += sin(x[i] * w[i]) * x[i]
+    end
+    for i = 1:n
+        z![i] += exp(y![i] * w[i]) * y![i]
+    end
+    s! += sqrt(abs(z![2]))
+    t! += s! * y![3]",
+    "for i = 2:n
+        y![i] += sin(y![i - 1] + x[i]) * w[i]
+    end
+    s! += y![n]",
+    "for i = 1:n
+        y![i] += x[i] * w[i]
+    end
+    s! += y![2]
+    y![2] += sin(s!)
+    t! += y![2] * y![2]",
+    "while (s! < 3, s! > 0)
+        s! += x[1] * x[1] + 1
+        y![2] += sin(s!) * w[2]
+    end",
+    "t! += x[2] * 2
+    y![3] += t! * w[1]
+    SWAP(t!, s!)
+    z![1] += t! * x[1]",
+];
+
+const FUNCTIONS: &str = "
+@i function one!(y!::T, a::T, b::T) where T
+    @routine begin
+        u ← 0.0
+        u += sin(a * b)
+    end
+    y! += u * u
+    y! -= u / (b * b + 1)
+    ~@routine
+end
+@i function part!(y!::Vector{Float64}, x::Vector{Float64}, b::Float64, i::Int)
+    @routine begin
+        u ← 0.0
+        u += exp(x[i] * b)
+    end
+    y![i] += u * x[i + 1]
+    y![i] -= u
+    ~@routine
+end
+@i function slice!(y!::AbstractVector{Float64}, x::AbstractVector{Float64})
+    @routine begin
+        u ← 0.0
+        u += exp(x[1] * x[2])
+    end
+    y![1] += u * x[1]
+    y![2] -= u
+    ~@routine
+end
+";
+
+/// A program with loops over its results, and a call of it.
+fn program(loops: &str) -> (String, Call) {
+    let source = format!(
+        "{FUNCTIONS}@i function f!(y!::Vector{{Float64}}, z!::Vector{{Float64}}, s!::Float64, t!::Float64, x::Vector{{Float64}}, w::Vector{{Float64}}, k::Vector{{Int}}, n::Int)
+    {loops}
+end
+"
+    );
+    let numbers = |seed: usize| vector(7, seed);
+    let args = format!("{},{},0.25,-0.5,{},{},[3,1,3,2,1,4,5],5", numbers(1), numbers(2), numbers(3), numbers(4));
+    (source, Call { arguments: pendula::arguments::parse(&args).expect("arguments"), ..Call::default() })
+}
+
+/// How many loops C code has that runs a program forward and back.
+fn loops_in_c(loops: &str) -> usize {
+    let (source, call) = program(loops);
+    let options = Options { arguments: call.arguments, ..Options::default() };
+    let compiled = compile("results", source, &options);
+    let ir = for_c(compiled.source.expect("a program"), compiled.switches);
+    let settings = Settings { fast: false, certify: Certify::Everything, switches: compiled.switches };
+    let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
+    c.text.matches("WATCH(").count() - 1
+}
+
+#[test]
+fn turns_that_add_to_words_of_their_own_run_forward_and_back_at_once() {
+    let words = "y![i] += sin(x[i] * w[i]) * x[i]";
+    let cases = [
+        (format!("for i = 1:n\n{words}\nend"), 1),
+        (format!("for i = n:-1:1\n{words}\nend"), 2),
+        ("for i = 1:n\npart!(y!, x, w[i], i)\nend".to_string(), 1),
+        ("for i = 1:n\nslice!(y![2 * i - 1:2 * i], x[i:i + 1])\nend".to_string(), 1),
+        // Two turns add to a word, or each is not known to add to words of its own.
+        (format!("for i = 1:n\n{words}\ny![i + 1] += x[i]\nend"), 2),
+        ("for i = 1:n\nslice!(y![i:i + 1], x[i:i + 1])\nend".to_string(), 2),
+        // What comes after has to do with other results, or reads them.
+        (format!("for i = 1:n\n{words}\nend\ns! += exp(x[1])"), 1),
+        (format!("for i = 1:n\n{words}\nend\ns! += exp(y![1])"), 2),
+    ];
+    for (loops, expected) in cases {
+        assert_eq!(loops_in_c(&loops), expected, "{loops}");
+    }
+}
+
+#[test]
+fn loops_over_results() {
+    let mut finished = 0;
+    for (n, loops) in sample::some(LOOPS.iter().enumerate()) {
+        let (source, call) = program(loops);
+        let ran = compare(&format!("loops {n}"), &source, &call);
+        assert!(ran.whole, "{loops}");
+        finished += usize::from(ran.finished);
+    }
+    assert!(finished >= sample::share(20_u8).into(), "{finished} finished");
+}
