@@ -113,8 +113,9 @@ impl Compiled {
         if code.run(&mut memory, [lent, &mut [], &mut []], top, &mut turned) != End::Reached {
             return None;
         }
-        let end = if matches!(mode, Mode::ForwardAndBack(_)) { &turned } else { &memory };
-        if self.results.iter().any(|at| end[at.clone()].iter().any(|w| !f64::from_bits(*w).is_finite())) {
+        let ends = if matches!(mode, Mode::ForwardAndBack(_)) { vec![&turned, &memory] } else { vec![&memory] };
+        let is_odd = |w: &u64| !f64::from_bits(*w).is_finite();
+        if ends.iter().any(|words| self.results.iter().any(|at| words[at.clone()].iter().any(is_odd))) {
             return None;
         }
         let outside = |ranges: &[Range<usize>], at: usize| !ranges.iter().any(|r| r.contains(&at));

@@ -116,7 +116,8 @@ impl Machine<'_> {
             rows.iter().enumerate().for_each(|(n, at)| tangents[at * TANGENTS + n] = 1f64.to_bits());
             let end = whole.run(kind, attempt, &mut core.mem, lanes.words(), top, &mut saved.midpoint);
             let by = if let WholeEnd::Reached(by) = end { Some(by) } else { None };
-            let ended = by.is_some() && are_finite(whole.unchecked(), &saved.midpoint);
+            let finite = || [&saved.midpoint, &core.mem].iter().all(|words| are_finite(whole.unchecked(), words));
+            let ended = by.is_some() && finite();
             restore(changes, &saved.data, &mut core.mem);
             let [.., mixed] = lanes.words();
             let row =

@@ -62,7 +62,7 @@ impl RepeatedGradient<'_, '_> {
         let lanes = core.lanes.each_mut().map(|lane| lane.mem.as_mut_slice());
         let end = self.code.run(&mut core.mem, lanes, self.top, &mut saved.midpoint);
         let by = if let WholeEnd::Reached(by) = end { Some(by) } else { None };
-        let by = by.filter(|_| are_finite(self.unchecked, &saved.midpoint));
+        let by = by.filter(|_| [&saved.midpoint, &core.mem].iter().all(|words| are_finite(self.unchecked, words)));
         let ran = by.is_some();
         if !ran {
             clear(&mut core.lanes[GRADIENT - 1].mem);

@@ -99,7 +99,7 @@ pub trait WholeProgram: Send + Sync {
     /// Where in the data the words of each argument are, as [`ActiveArguments`] counts them.
     fn arguments(&self) -> &[Range<usize>];
 
-    /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN counts as failed.
+    /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN, where it turns round or in the end, counts as failed.
     fn unchecked(&self) -> &[Range<usize>];
 
     /// How many ways there are to run the program, from the fastest to the one that reaches the end whenever a machine does, if it can be told.
@@ -208,7 +208,7 @@ impl<'p> Machine<'p> {
             let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
             let end = whole.run(kind, attempt, &mut core.mem, lanes, top, &mut saved.midpoint);
             if let WholeEnd::Reached(by) = end
-                && are_finite(whole.unchecked(), &saved.midpoint)
+                && [&saved.midpoint, &core.mem].iter().all(|words| are_finite(whole.unchecked(), words))
             {
                 restore(changes, &saved.data, &mut core.mem);
                 self.end_forward_and_back(whole.carries_in(kind));

@@ -151,12 +151,7 @@ impl FunctionBuilder<'_, '_> {
             let late = self.is_main() || self.lent(callee, param, arg).is_some_and(|at| self.late.contains(&at));
             u64::from(late) << n
         };
-        let late = match way {
-            Sweep::Forward | Sweep::Turn | Sweep::Within if self.is_first() => {
-                callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
-            }
-            _ => 0,
-        };
+        let late = callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b);
         Looked { late, before }
     }
 

@@ -8,6 +8,7 @@ use pendula_isa::adjoint::ActiveArguments;
 use super::Certify;
 use super::dead_uncompute::Drops;
 use super::flow::Locations;
+use super::fused_gradient::is_seen_late;
 use crate::ir::Program;
 use crate::ir::effects::{Effects, Summaries};
 use crate::lower::{Argument, ArgumentKind};
@@ -92,10 +93,11 @@ pub fn floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
 /// stays so.
 pub fn results(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     let Some(entry) = program.entry.and_then(|f| program.functions.get(f.0 as usize)) else { return Vec::new() };
-    let flow = Drops::new(program, false, Certify::Nothing).flow(entry, &entry.body);
+    let mut drops = Drops::new(program, false, Certify::Nothing);
+    let flow = drops.flow(entry, &entry.body);
     let is_result = |d: &Data| {
         let param = d.param.and_then(|(_, n)| entry.params.get(n));
-        d.written && d.ty == Some(Ty::F) && param.is_some_and(|p| flow.only_adds_to(entry.lent_as(p.var)))
+        d.written && d.ty == Some(Ty::F) && param.is_some_and(|p| is_seen_late(&flow, entry.lent_as(p.var), drops.ends))
     };
     joined(data(program, arguments).filter(is_result).map(|d| d.at))
 }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use super::Certify;
 use super::certify::{self, Asked, Plan, Sums};
 use super::flow::{Flow, Location};
+use super::fused_gradient::ends_whatever_its_numbers;
 use super::parameters::{Same, same};
 
 use crate::ir::effects::{Effects, Summaries, callees_first, walk, written_operands, written_places};
@@ -40,6 +41,8 @@ pub(super) struct Drops<'a> {
     pub(super) flows: HashMap<FunctionId, Rc<Flow>>,
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
+    /// Whether how long the program runs does not depend on floating-point numbers.
+    pub(super) ends: bool,
     /// Which sums with small partial sums are forgotten.
     pub(super) certify: Certify,
     /// How computations are forgotten.
@@ -54,6 +57,7 @@ impl<'a> Drops<'a> {
     pub(super) fn new(program: &'a Program, fast: bool, certify: Certify) -> Drops<'a> {
         let mut drops = Drops {
             program,
+            ends: ends_whatever_its_numbers(program, &Summaries::new(program)),
             summaries: Summaries::new(program),
             reach: HashMap::new(),
             flows: HashMap::new(),

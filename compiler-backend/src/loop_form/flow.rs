@@ -55,11 +55,9 @@ impl Flow {
             && self.sums.is_disjoint(&self.loans)
     }
 
-    /// Whether all that it does with this is to add to it.
+    /// Whether all changes to this are that something is added to it.
     pub(super) fn only_adds_to(&self, at: Location) -> bool {
-        !self.opaque
-            && self.sums.contains(&at)
-            && ![&self.reads, &self.loans, &self.changes].iter().any(|set| set.contains(&at))
+        !self.opaque && self.sums.contains(&at) && ![&self.loans, &self.changes].iter().any(|set| set.contains(&at))
     }
 
     /// Whether the other block, which comes later, might as well come before, but for the order of sums.

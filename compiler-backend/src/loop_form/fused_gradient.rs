@@ -14,6 +14,7 @@ use super::certify::Asked;
 use super::flow::{Flow, Location, Locations};
 use super::function::{FunctionBuilder, local};
 use super::{Refused, Sweep};
+use crate::ir::effects::{Summaries, walk};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Program, Region, Stmt, Var};
 use crate::passes::Pass;
 
@@ -227,11 +228,12 @@ impl FunctionBuilder<'_, '_> {
         dead
     }
 
-    /// Of these parameters, the results that the machine looks at in the end, as the function only adds to them.
+    /// Of these parameters, the results that the machine looks at where the run turns round, and in the end.
     pub(super) fn late_results(&mut self, params: &HashSet<Var>) -> Locations {
-        let all = self.w.drops.flow(self.f, &self.f.body);
+        let flow = self.w.drops.flow(self.f, &self.f.body);
+        let ends = self.w.drops.ends;
         let params = params.iter().map(|v| self.f.lent_as(*v));
-        params.filter(|at| self.is_float(*at) && all.only_adds_to(*at)).collect()
+        params.filter(|at| self.is_float(*at) && is_seen_late(&flow, *at, ends)).collect()
     }
 
     /// Whether what is computed again on the way back is what it was on the way forward: all that is changed are results that are left alone, and
@@ -384,6 +386,29 @@ fn begins_no_float(program: &Program, f: &IrFunction, block: &[LocatedStmt], see
         }
         Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Assert { .. } | Stmt::Show { .. } | Stmt::Print(_) => true,
     })
+}
+
+/// Whether a word which something is added to is seen in the end if it is not finite in between: it stays so. Where it is read, the run must end all the
+/// same.
+pub(super) fn is_seen_late(flow: &Flow, at: Location, ends: bool) -> bool {
+    flow.only_adds_to(at) && (ends || !flow.reads.contains(&at))
+}
+
+/// Whether how long a program runs does not depend on floating-point numbers.
+pub(super) fn ends_whatever_its_numbers(program: &Program, summaries: &Summaries) -> bool {
+    (0..program.functions.len()).all(|n| !summaries.get(FunctionId(n as u32)).recursive)
+        && program.functions.iter().all(|f| {
+            let mut ends = true;
+            walk(&f.body, &mut |s| match &s.stmt {
+                Stmt::While { .. } => ends = false,
+                Stmt::Update { func, .. } => {
+                    let info = func.info();
+                    ends &= info.ty != Ty::Int || info.from == Ty::Int;
+                }
+                _ => {}
+            });
+            ends
+        })
 }
 
 /// Whether a statement is a loop, or ends with one but for what is undone.

@@ -224,14 +224,9 @@ impl FunctionBuilder<'_, '_> {
         let early = to.is_some_and(|dst| self.is_integer(dst));
         let (mut block, _) = Block::new(&body, slots, [early, self.carries_late()], None).ok_or(Refused::Operation)?;
         block.limit = to.and_then(word_of).and_then(|at| self.limits.get(&at).copied());
-        block.looked_at_later = self.is_first() && to.and_then(word_of).is_some_and(|at| self.late.contains(&at));
+        block.looked_at_later = to.and_then(word_of).is_some_and(|at| self.late.contains(&at));
         self.push(Out::Block(block));
         Ok(())
-    }
-
-    /// Whether statements are on the way on which results are made.
-    pub(super) fn is_first(&self) -> bool {
-        !self.back || self.way == Sweep::Forward
     }
 
     /// Whether a word is declared as an integer, whatever functions it is computed with.
