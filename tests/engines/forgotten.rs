@@ -294,7 +294,7 @@ fn rests_are_never_larger_than_is_forgotten() {
 }
 
 /// Whether the interpreter comes to the end of a run back with gradients, and whether code does that runs forward and back at once.
-fn gradients(what: &str, source: &str, args: &str) -> [bool; 2] {
+pub(super) fn gradients(what: &str, source: &str, args: &str) -> [bool; 2] {
     let (program, code) = program(what, source, &call(args), Rounding::Strict);
     assert!(code.is_some(), "{what}");
     let config = Config { mem: Some(1 << 14), engine: Engine::Interpreter, ..Config::default() };

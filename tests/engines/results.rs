@@ -6,6 +6,7 @@ use pendula::compiler::compile::{Options, compile, for_c};
 use pendula::isa::adjoint::ActiveArguments;
 use pendula::isa::sample;
 
+use super::forgotten::gradients;
 use super::jam::vector;
 use super::nil::Call;
 use super::whole::compare;
@@ -186,7 +187,8 @@ fn turns_that_add_to_words_of_their_own_run_forward_and_back_at_once() {
     let words = "y![i] += sin(x[i] * w[i]) * x[i]";
     let cases = [
         (format!("for i = 1:n\n{words}\nend"), 1),
-        (format!("for i = n:-1:1\n{words}\nend"), 2),
+        (format!("for i = n:-1:1\n{words}\nend"), 1),
+        (format!("for i = 1:2:n\n{words}\nend"), 1),
         ("for i = 1:n\npart!(y!, x, w[i], i)\nend".to_string(), 1),
         ("for i = 1:n\nslice!(y![2 * i - 1:2 * i], x[i:i + 1])\nend".to_string(), 1),
         // Two turns add to a word, or each is not known to add to words of its own.
@@ -211,4 +213,32 @@ fn loops_over_results() {
         finished += usize::from(ran.finished);
     }
     assert!(finished >= sample::share(20_u8).into(), "{finished} finished");
+}
+
+/// What stops the interpreter on the way back, because rounding has changed a word, stops a run forward and back at once: nothing that may stop is left out,
+/// though it changes only results.
+#[test]
+fn what_looks_at_rounded_words_is_not_left_out() {
+    let function = |turn: &str| {
+        format!(
+            "@i function f!(y!::Float64, s!::Float64, x::Vector{{Float64}}, k!::Vector{{Int}})
+    for i = 1:length(x)
+        {turn}
+        k![i] += 1
+    end
+    y! += s! * x[1]
+    s! += 1e17
+end
+"
+        )
+    };
+    let turns = [
+        ("@safe @assert s! > 0.2 \"s\"", false),
+        ("@safe @assert s! < 0.3 \"s\"", true),
+        ("if (s! > 0.2, ~)\n y! += x[i]\n end", true),
+        ("if (s! > 0.2, x[1] > 0)\n y! += x[i]\n end", false),
+    ];
+    for (turn, ends) in turns {
+        assert_eq!(gradients(turn, &function(turn), "0.0,0.25,[0.5,0.75],[0,0]"), [ends; 2], "{turn}");
+    }
 }

@@ -31,9 +31,7 @@ impl FunctionBuilder<'_, '_> {
     /// once in each turn, or to words of its own of an array; nothing looks at them, and what comes after only adds to these variables, or to others.
     pub(super) fn logged_results(&mut self, block: &[LocatedStmt], n: usize) -> Option<Results> {
         let (s, rest) = (&block[n], &block[n + 1..]);
-        let Stmt::For { var, first: Operand::Const(first), last, step: Step::Const(1), body, blocks } = &s.stmt else {
-            return None;
-        };
+        let Stmt::For { var, first, last, step, body, blocks } = &s.stmt else { return None };
         let wanted = !self.w.drops.fast
             && matches!(self.way, Sweep::Turn | Sweep::Within)
             && self.addends.is_empty()
@@ -71,8 +69,9 @@ impl FunctionBuilder<'_, '_> {
         let others = rest.sums.is_disjoint(&flow.sums) && rest.sums.iter().all(|at| self.is_location_preserved(*at));
         // Where there is no room for the log, the other way to run the program has none.
         let has_log = self.w.drops.certify == Certify::Everything
-            && (1..1 << 31).contains(first)
-            && matches!(last, Operand::Const(_) | Operand::Var(_));
+            && matches!(first, Operand::Const(first) if (1..1 << 31).contains(first))
+            && matches!(last, Operand::Const(_) | Operand::Var(_))
+            && *step == Step::Const(1);
         let pays = if logged.is_empty() {
             let program = self.w.program;
             blocks.is_none() && computes_once(program, body, &mut HashSet::new()) == Some(true)

@@ -16,6 +16,7 @@ use super::flow::Location;
 use super::function::{FunctionBuilder, local};
 use super::loops::TEST;
 use super::{Builder, Refused, Sweep};
+use crate::ir::effects::walk;
 use crate::ir::{AncillaChecks, Condition, LocatedStmt, Mem, Operand, Region, Stmt, Test, Var, permutes};
 use crate::passes::Pass;
 
@@ -402,8 +403,16 @@ impl FunctionBuilder<'_, '_> {
             return false;
         }
         let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
-        let is_left = |at: &Location| self.complete.contains(at) || self.back && self.is_location_preserved(*at);
-        !flow.opaque && flow.sums.iter().chain(&flow.changes).all(is_left)
+        let mut changed = flow.sums.iter().chain(&flow.changes);
+        if flow.opaque {
+            return false;
+        }
+        if !self.complete.is_empty() && changed.clone().all(|at| self.complete.contains(at)) {
+            return true;
+        }
+        // Other words may be undone, and rounded.
+        !stops_for_other_words(s)
+            && changed.all(|at| self.complete.contains(at) || self.back && self.is_location_preserved(*at))
     }
 
     /// A computation's own words, if it is forgotten, and how.
@@ -470,6 +479,19 @@ pub(super) fn word_of(operand: Operand) -> Option<Location> {
 pub(super) fn differ(a: Mem, b: Mem) -> bool {
     let alike = (a.base, a.index) == (b.base, b.index) || (a.base, a.index) == (b.index, b.base);
     a.region != b.region || (alike && a.offset != b.offset)
+}
+
+/// Whether a statement may stop the run where words that it reads are not as they were.
+pub(super) fn stops_for_other_words(s: &LocatedStmt) -> bool {
+    let mut may_stop = false;
+    walk(std::slice::from_ref(s), &mut |s| {
+        may_stop |= match &s.stmt {
+            Stmt::Assert { .. } | Stmt::Call { .. } | Stmt::While { .. } => true,
+            Stmt::If { pre, post, .. } => pre.test != post.test || !pre.compute.is_empty(),
+            _ => false,
+        }
+    });
+    may_stop
 }
 
 /// Whether a statement begins or ends the life of words.
