@@ -38,7 +38,9 @@ impl FunctionBuilder<'_, '_> {
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
         let flows_from = self.flows_from(s);
         let courses = self.courses(&plan.courses);
+        let computed = self.computed.clone();
         let body = self.nested(turn)?;
+        self.computed = computed;
         (self.proven, self.kept, self.limits) = (outer_proven, outer_kept, outer_limits);
         let count = Count {
             var: local(var),

@@ -39,6 +39,8 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) late: Locations,
     /// Whether values on the way back are those of the way forward, where they were looked at.
     pub(super) known: bool,
+    /// Computations whose words still have the values of the way forward.
+    pub(super) computed: HashSet<*const LocatedStmt>,
     /// Parameters that are left alone on the way back, as words or as addresses.
     pub(super) left: HashSet<Var>,
     /// Parameters that may be left alone by parts of this function.
@@ -96,6 +98,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         unchecked: false,
         late: Locations::new(),
         known: looked.before,
+        computed: HashSet::new(),
         left: if way == Sweep::Turn { HashSet::new() } else { marked.clone() },
         preservable_params: if way == Sweep::Turn { marked } else { HashSet::new() },
         within: way == Sweep::Within,

@@ -85,6 +85,7 @@ impl FunctionBuilder<'_, '_> {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 let before = self.condition(s, post, 1)?;
                 self.push(Out::GiveUp { test: before, holds: true });
+                let computed = self.computed.clone();
                 let turn = self.nested(|fw| {
                     fw.block(first, back)?;
                     let unless = fw.condition(s, pre, 0)?;
@@ -95,6 +96,7 @@ impl FunctionBuilder<'_, '_> {
                     fw.push(Out::Proceed(after));
                     Ok(())
                 })?;
+                self.computed = computed;
                 let mark = self.w.mark(s.loc);
                 self.push(Out::Loop(mark, turn));
                 Ok(())
@@ -114,9 +116,16 @@ impl FunctionBuilder<'_, '_> {
                 if back && let Some(calls) = self.fused_calls(compute, body) {
                     return self.fuse_calls(&calls, (compute, body), false);
                 }
-                self.compute(compute, body)?;
+                let is_computed = self.computed.remove(&std::ptr::from_ref(s)) && back && self.known;
+                if !is_computed {
+                    self.compute(compute, body)?;
+                }
                 self.block(body, back)?;
-                self.undo(compute, body)
+                self.undo(compute, body)?;
+                if !back && self.stays_computed(compute, body) {
+                    self.computed.insert(std::ptr::from_ref(s));
+                }
+                Ok(())
             }
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
             Stmt::Assert { test, why: _, reason: _ } => {
@@ -352,11 +361,18 @@ impl FunctionBuilder<'_, '_> {
 
     /// Undoes it, or forgets it.
     pub(super) fn undo(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
-        // What rounding leaves is seen here first.
-        let known = std::mem::replace(&mut self.known, false);
+        // What rounding leaves is seen here first, unless it is forgotten.
+        let forgotten = !self.w.drops.fast && self.forgotten(compute, body).is_some();
+        let known = self.known;
+        self.known = known && forgotten;
         let done = self.undo_or_forget(compute, body);
         self.known = known;
         done
+    }
+
+    /// Whether the words of a computation keep their values when it is forgotten. Those of arrays are given away.
+    fn stays_computed(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
+        self.ad_mode.level() == 0 && self.forgotten(compute, body).is_some_and(|(own, _)| own.arrays.is_empty())
     }
 
     fn undo_or_forget(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> Done {
