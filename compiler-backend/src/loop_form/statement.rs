@@ -112,21 +112,7 @@ impl FunctionBuilder<'_, '_> {
                     back && !(self.w.drops.fast && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds());
                 self.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
             }
-            Stmt::With { name: _, compute, body } => {
-                if back && let Some(calls) = self.fused_calls(compute, body) {
-                    return self.fuse_calls(&calls, (compute, body), false);
-                }
-                let is_computed = self.computed.remove(&std::ptr::from_ref(s)) && back && self.known;
-                if !is_computed {
-                    self.compute(compute, body)?;
-                }
-                self.block(body, back)?;
-                self.undo(compute, body)?;
-                if !back && self.stays_computed(compute, body) {
-                    self.computed.insert(std::ptr::from_ref(s));
-                }
-                Ok(())
-            }
+            Stmt::With { name: _, compute, body } => self.with(s, (compute, body), back),
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
             Stmt::Assert { test, why: _, reason: _ } => {
                 if self.proven.contains(&(std::ptr::from_ref(s), TEST)) {
@@ -138,6 +124,23 @@ impl FunctionBuilder<'_, '_> {
             }
             Stmt::Show { .. } | Stmt::Print(_) => Err(Refused::Shows),
         }
+    }
+
+    /// A computation, what is made of it, and the computation undone.
+    fn with(&mut self, s: &LocatedStmt, (compute, body): (&[LocatedStmt], &[LocatedStmt]), back: bool) -> Done {
+        if back && let Some(calls) = self.fused_calls(compute, body) {
+            return self.fuse_calls(&calls, (compute, body), false);
+        }
+        let is_computed = self.computed.remove(&std::ptr::from_ref(s)) && back && self.known;
+        if !is_computed {
+            self.compute(compute, body)?;
+        }
+        self.block(body, back)?;
+        self.undo(compute, body)?;
+        if !back && self.stays_computed(compute, body) {
+            self.computed.insert(std::ptr::from_ref(s));
+        }
+        Ok(())
     }
 
     /// Checks the address of an operand that is a memory word, unless that has been done. `n` is the operand's number.
