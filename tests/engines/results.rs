@@ -241,4 +241,131 @@ end
     for (turn, ends) in turns {
         assert_eq!(gradients(turn, &function(turn), "0.0,0.25,[0.5,0.75],[0,0]"), [ends; 2], "{turn}");
     }
+    let overflows = "@i function f!(y!::Float64, z!::Float64, x::Vector{Float64}, w::Vector{Float64})
+    z! += exp(x[1])
+    y! += w[1] * w[1]
+    x[1] += w[2]
+    x[1] -= w[2]
+end
+";
+    assert_eq!(gradients("overflow", overflows, "0.0,0.0,[709.7,1.0],[2.0,1e18]"), [false; 2]);
+    assert_eq!(gradients("overflow", overflows, "0.0,0.0,[7.0,1.0],[2.0,1e18]"), [true; 2]);
+    let condition = "@i function f!(t!::Float64, z!::Float64, x::Vector{Float64}, w::Vector{Float64})
+    @routine begin
+        v ← 0.0
+        v += x[1]
+    end
+    if (exp(v) > 1.0, ~)
+        z! += w[1] * v
+    end
+    @routine begin
+        v += w[2]
+        v += w[3]
+    end
+    t! += w[1] * w[1]
+    ~@routine
+    ~@routine
+end
+";
+    assert_eq!(gradients("condition", condition, "0.0,0.0,[709.782712893384],[2.0,39596.413,54353.2]"), [false; 2]);
+    let index = "@i function f!(s!::Float64, z!::Vector{Float64}, x::Vector{Float64}, w::Vector{Float64})
+    @routine begin
+        k ← 0
+        k += floor(Int, x[1])
+    end
+    z![k] += w[3]
+    ~@routine
+    s! += w[1] * w[1]
+    x[1] += w[2]
+    x[1] -= w[2]
+end
+";
+    assert_eq!(gradients("index", index, "0.0,[0.0,0.0],[1.25,1.0],[2.0,1e18,3.0]"), [false; 2]);
+}
+
+/// Words that are lent to computations come back rounded; what reads them later reads that, in the order of the run.
+#[test]
+fn words_that_are_lent_come_back_rounded() {
+    let once = "@routine begin
+            u ← 0.0
+            u += sin(x[i])
+        end
+        y![i] += u * w[i]
+        ~@routine";
+    let lent = |turn: &str| {
+        format!("for i = 1:n\n@routine begin\nx[1] += w[i]\nu ← 0.0\nu += sin(x[1])\nend\n{turn}\n~@routine\nend")
+    };
+    let bodies = [
+        lent("y![i] += u * x[2]"),
+        lent("s! += u * x[2]"),
+        format!("@routine x[1] += w[1]\nfor i = 1:n\n{once}\nend\n~@routine\ns! += sin(x[1]) * w[2]"),
+        format!("for i = 1:n\n{once}\nend\n@routine x[1] += w[1]\ns! += sin(x[1])\n~@routine"),
+        "y![1] += sin(x[1]) * w[1]\n@routine begin\nx[1] += w[1]\nx[1] += w[2]\nend\ns! += x[1]\n~@routine".to_string(),
+        "@routine begin
+            v ← 0.0
+            v += x[1]
+        end
+        @routine begin
+            v += w[1]
+            u ← 0.0
+            u += sin(v)
+        end
+        s! += u * x[2]
+        ~@routine
+        @routine begin
+            v += w[2]
+            p ← 0.0
+            p += sin(v)
+        end
+        s! += p * x[2]
+        ~@routine
+        ~@routine"
+            .to_string(),
+    ];
+    for (n, body) in bodies.iter().enumerate() {
+        let source = format!(
+            "@i function f!(y!::Vector{{Float64}}, s!::Float64, x::Vector{{Float64}}, w::Vector{{Float64}}, n::Int)
+{body}
+end
+"
+        );
+        let args = "[0.0,0.0,0.0],0.0,[0.1,0.7,0.3],[1e4,77.7,0.3],3";
+        let call = Call { arguments: pendula::arguments::parse(args).expect("arguments"), ..Call::default() };
+        let ran = compare(&format!("lent, {n}"), &source, &call);
+        assert!(ran.whole && ran.finished, "{body}");
+    }
+}
+
+/// How often functions add to a result is found out once for each function, also where they call themselves.
+#[test]
+fn results_of_many_calls() {
+    let mut source = "@i function g0!(s!::Float64, a::Float64)\ns! += a\nend\n".to_string();
+    for n in 1..=24 {
+        let calls = format!("g{}!(s!, a)\n", n - 1).repeat(4);
+        source.push_str(&format!("@i function g{n}!(s!::Float64, a::Float64)\nif (a > {n}, ~)\n{calls}end\nend\n"));
+    }
+    source.push_str(
+        "@i function r!(s!::Float64, x::AbstractVector{Float64}, k::Int)
+    if (k > 0, ~)
+        @routine begin
+            j ← 0
+            j += k - 1
+        end
+        s! += sin(x[k])
+        r!(s!, x, j)
+        ~@routine
+    end
+end
+@i function f!(s!::Float64, x::Vector{Float64}, n::Int)
+    for i = 1:n
+        r!(s!, x, i)
+        g24!(s!, x[i])
+    end
+end
+",
+    );
+    let call =
+        Call { arguments: pendula::arguments::parse("0.5,[0.1,0.2,0.3],3").expect("arguments"), ..Call::default() };
+    let ran = compare("calls", &source, &call);
+    assert!(ran.whole && ran.finished);
 }

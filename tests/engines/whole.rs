@@ -25,12 +25,6 @@ pub(super) struct Ran {
     pub(super) finished: bool,
 }
 
-/// Words agree up to rounding: what a run back leaves of sums of doubles, which had grown so large where the run turned round.
-fn near(a: u64, b: u64, between: u64) -> bool {
-    let [x, y, size] = [a, b, between].map(f64::from_bits);
-    a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()).max(size.abs()))
-}
-
 /// The ways in which code for whole runs is made at once.
 const MAKERS: [When; 2] = [When::AtOnce, When::AtOnceWithoutC];
 
@@ -199,8 +193,6 @@ fn same_after_both_ways(plain: &Machine<'_>, fused: &Machine<'_>, [start, betwee
     for at in 0..plain.memory().len() {
         let [now, before] = [fused.memory()[at], start.mem.get(at).unwrap_or(0)];
         assert_eq!(now, before, "{what}: word {at}");
-        let drifted = plain.memory()[at];
-        assert!(near(drifted, before, between.mem.get(at).unwrap_or(0)), "{what}: word {at} is {drifted:#x}");
         let [a, b] = [plain, fused].map(|m| m.lane_word(GRADIENT, at));
         assert_eq!(a, b, "{what}: word {at} carries {}, not {}", f64::from_bits(b), f64::from_bits(a));
     }

@@ -8,7 +8,6 @@ use pendula_isa::adjoint::{ActiveArguments, AdMode, GRADIENT};
 use super::dead_uncompute::Drops;
 use super::flow::{Location, Locations};
 use super::function::FunctionBuilder;
-use super::statement::stops_for_other_words;
 use super::{Builder, data};
 use crate::ir::effects::walk;
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Region, Stmt, Var};
@@ -225,7 +224,7 @@ impl FunctionBuilder<'_, '_> {
         }
         let block = std::slice::from_ref(s);
         let flow = self.w.drops.flow(self.f, block);
-        let preserved = self.w.drops.fast || !stops_for_other_words(s);
+        let preserved = self.w.drops.fast || self.known;
         let left = |at: &Location| self.complete.contains(at) || preserved && self.is_location_preserved(*at);
         if !flow.only_adds() || !flow.sums.iter().all(left) {
             return Vec::new();

@@ -8,7 +8,7 @@ use pendula_isa::adjoint::ActiveArguments;
 use super::Certify;
 use super::dead_uncompute::Drops;
 use super::flow::Locations;
-use super::fused_gradient::is_seen_late;
+use super::seen_late::is_seen_late;
 use crate::ir::Program;
 use crate::ir::effects::{Effects, Summaries};
 use crate::lower::{Argument, ArgumentKind};

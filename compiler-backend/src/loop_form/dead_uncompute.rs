@@ -14,8 +14,8 @@ use std::rc::Rc;
 use super::Certify;
 use super::certify::{self, Asked, Plan, Sums};
 use super::flow::{Flow, Location};
-use super::fused_gradient::ends_whatever_its_numbers;
 use super::parameters::{Same, same};
+use super::seen_late::ends_whatever_its_numbers;
 
 use crate::ir::effects::{Effects, Summaries, callees_first, walk, written_operands, written_places};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Program, Region, Stmt, Var};
@@ -132,7 +132,8 @@ impl<'a> Drops<'a> {
     /// Whether undoing a computation after `body` and doing it again comes to where it was.
     pub(super) fn is_recomputable(&mut self, f: &IrFunction, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
         // Effects do not tell which memory a call changes.
-        self.is_undisturbed(compute, body) || self.is_independent_of(f, compute, body)
+        (self.is_undisturbed(compute, body) || self.is_independent_of(f, compute, body))
+            && (self.fast || !self.rounds_words_of(f, compute, body))
     }
 
     /// The same, as far as effects tell.

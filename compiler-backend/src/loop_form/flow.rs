@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use pendula_isa::Acc;
+use pendula_isa::{Acc, Ty};
 
 use super::dead_uncompute::Drops;
 use crate::ir::effects::written_operands;
@@ -19,6 +19,14 @@ pub(super) enum Location {
 }
 
 impl IrFunction {
+    /// Whether a word, or a stretch of memory, has floating-point numbers.
+    pub(super) fn is_float(&self, at: Location) -> bool {
+        match at {
+            Location::Var(v) => self.ty(v) == Ty::F,
+            Location::Region(r) => self.regions.get(r.0 as usize).is_none_or(|r| r.ty == Ty::F),
+        }
+    }
+
     /// The word that a parameter is, or the words that it points to.
     pub(super) fn lent_as(&self, param: Var) -> Location {
         self.points(param).map_or(Location::Var(param), Location::Region)
@@ -218,6 +226,23 @@ impl Drops<'_> {
             }
         }
         (flow, begun)
+    }
+
+    /// Whether a block changes floating-point words that live longer, and brings them back but for rounding.
+    pub(super) fn drifts(&self, f: &IrFunction, flow: &Flow) -> bool {
+        flow.loans.iter().any(|at| f.is_float(*at))
+    }
+
+    /// Whether a block leaves floating-point words with which another one, done before it, has to do, brought back but for rounding.
+    pub(super) fn rounds_words_of(&mut self, f: &IrFunction, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
+        let later = self.flow(f, body);
+        if !self.drifts(f, &later) {
+            return false;
+        }
+        let mut inner = Locations::new();
+        let (part, left) = self.flow_and_lives(f, compute, &mut inner);
+        let sets = [&part.reads, &part.sums, &part.changes, &part.loans, &left];
+        later.loans.iter().any(|at| f.is_float(*at) && sets.iter().any(|set| set.contains(at)))
     }
 
     /// Whether a block changes nothing that another one, done before it, has to do with.

@@ -11,11 +11,11 @@ use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::table::{TableFn, int_fn};
 
 use super::certify::Asked;
-use super::flow::{Flow, Location, Locations};
+use super::dead_uncompute::Drops;
+use super::flow::{Flow, Location};
 use super::function::{FunctionBuilder, local};
 use super::{Refused, Sweep};
-use crate::ir::effects::{Summaries, walk};
-use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Program, Region, Stmt, Var};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand, Param, Place, Region, Stmt, Var};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
@@ -221,19 +221,11 @@ impl FunctionBuilder<'_, '_> {
             let at = self.f.lent_as(*var);
             let complete = |fw: &mut Self| fw.w.drops.plan_of_function(fw.func, 1 << n, Asked::Order).is_some();
             let may = self.preservable_params.contains(var);
-            if may && (self.is_dead(&all, at) || self.is_float(at) && complete(self)) {
+            if may && (self.is_dead(&all, at) || self.f.is_float(at) && complete(self)) {
                 dead.insert(*var);
             }
         }
         dead
-    }
-
-    /// Of these parameters, the results that the machine looks at where the run turns round, and in the end.
-    pub(super) fn late_results(&mut self, params: &HashSet<Var>) -> Locations {
-        let flow = self.w.drops.flow(self.f, &self.f.body);
-        let ends = self.w.drops.ends;
-        let params = params.iter().map(|v| self.f.lent_as(*v));
-        params.filter(|at| self.is_float(*at) && is_seen_late(&flow, *at, ends)).collect()
     }
 
     /// Whether what is computed again on the way back is what it was on the way forward: all that is changed are results that are left alone, and
@@ -242,14 +234,7 @@ impl FunctionBuilder<'_, '_> {
         let all = self.w.drops.flow(self.f, &self.f.body);
         let results = all.sums.iter().all(|at| self.is_location_preserved(*at));
         let only_results = !all.opaque && all.changes.is_empty() && all.loans.is_empty() && results;
-        only_results && begins_no_float(self.w.program, self.f, &self.f.body, &mut HashSet::new())
-    }
-
-    pub(super) fn is_float(&self, at: Location) -> bool {
-        match at {
-            Location::Var(v) => self.f.ty(v) == Ty::F,
-            Location::Region(r) => self.f.regions.get(r.0 as usize).is_some_and(|r| r.ty == Ty::F),
-        }
+        only_results && computes_own_words(&mut self.w.drops, self.f, &self.f.body, &mut HashSet::new())
     }
 
     /// Which parameters a callee, in which the run turns round, may leave alone on the way back.
@@ -367,48 +352,33 @@ fn is_touched_by(operand: Operand, at: Location) -> bool {
     }
 }
 
-/// Whether no floating-point words begin or end in a block, or in what it calls, but those of computations that are undone.
-fn begins_no_float(program: &Program, f: &IrFunction, block: &[LocatedStmt], seen: &mut HashSet<FunctionId>) -> bool {
+/// Whether no floating-point words begin or end in a block, or in what it calls, but those of computations that are undone, and these change no others.
+fn computes_own_words(
+    drops: &mut Drops<'_>,
+    f: &IrFunction,
+    block: &[LocatedStmt],
+    seen: &mut HashSet<FunctionId>,
+) -> bool {
+    let program = drops.program;
     block.iter().all(|s| match &s.stmt {
         Stmt::Ancilla { var, .. } => f.ty(*var) != Ty::F,
         Stmt::Array { ty, .. } => *ty != Ty::F,
         Stmt::Call { func, .. } => {
-            !seen.insert(*func)
-                || program
-                    .functions
-                    .get(func.0 as usize)
-                    .is_some_and(|callee| begins_no_float(program, callee, &callee.body, seen))
+            let callee = program.functions.get(func.0 as usize);
+            !seen.insert(*func) || callee.is_some_and(|callee| computes_own_words(drops, callee, &callee.body, seen))
         }
-        Stmt::If { then, otherwise, .. } => [then, otherwise].into_iter().all(|b| begins_no_float(program, f, b, seen)),
-        Stmt::While { first, body, .. } => [first, body].into_iter().all(|b| begins_no_float(program, f, b, seen)),
-        Stmt::For { body, .. } | Stmt::With { body, .. } | Stmt::Span { body, .. } => {
-            begins_no_float(program, f, body, seen)
+        Stmt::If { pre, post, then, otherwise } => {
+            [&pre.compute, &post.compute].into_iter().all(|compute| drops.own(f, compute).is_some())
+                && [then, otherwise].into_iter().all(|b| computes_own_words(drops, f, b, seen))
         }
+        Stmt::While { pre, post, first, body } => {
+            [&pre.compute, &post.compute].into_iter().all(|compute| drops.own(f, compute).is_some())
+                && [first, body].into_iter().all(|b| computes_own_words(drops, f, b, seen))
+        }
+        Stmt::With { compute, body, .. } => drops.own(f, compute).is_some() && computes_own_words(drops, f, body, seen),
+        Stmt::For { body, .. } | Stmt::Span { body, .. } => computes_own_words(drops, f, body, seen),
         Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Assert { .. } | Stmt::Show { .. } | Stmt::Print(_) => true,
     })
-}
-
-/// Whether a word which something is added to is seen in the end if it is not finite in between: it stays so. Where it is read, the run must end all the
-/// same.
-pub(super) fn is_seen_late(flow: &Flow, at: Location, ends: bool) -> bool {
-    flow.only_adds_to(at) && (ends || !flow.reads.contains(&at))
-}
-
-/// Whether how long a program runs does not depend on floating-point numbers.
-pub(super) fn ends_whatever_its_numbers(program: &Program, summaries: &Summaries) -> bool {
-    (0..program.functions.len()).all(|n| !summaries.get(FunctionId(n as u32)).recursive)
-        && program.functions.iter().all(|f| {
-            let mut ends = true;
-            walk(&f.body, &mut |s| match &s.stmt {
-                Stmt::While { .. } => ends = false,
-                Stmt::Update { func, .. } => {
-                    let info = func.info();
-                    ends &= info.ty != Ty::Int || info.from == Ty::Int;
-                }
-                _ => {}
-            });
-            ends
-        })
 }
 
 /// Whether a statement is a loop, or ends with one but for what is undone.

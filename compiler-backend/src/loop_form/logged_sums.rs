@@ -3,7 +3,7 @@
 //! in the order of the run forward, and brought back in that of the run back. Where each turn adds to words of an array that no other turn adds
 //! to, it adds to them at once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pendula_codegen::loops::{Address, Bound, Count, Local, Place, Step as OutStep, Stmt as Out, Word};
 use pendula_isa::Ty;
@@ -44,6 +44,9 @@ impl FunctionBuilder<'_, '_> {
         if !flow.only_adds() || flow.sums.is_empty() || !rest.only_adds() || !flow.commutes(&rest) {
             return None;
         }
+        if [&flow, &rest].iter().any(|flow| self.w.drops.drifts(self.f, flow)) {
+            return None;
+        }
         if rest.reads.contains(&Location::Var(*var)) {
             return None;
         }
@@ -58,7 +61,7 @@ impl FunctionBuilder<'_, '_> {
             if self.within && !self.is_location_preserved(*thing) {
                 return None;
             }
-            if self.f.ty(result) != Ty::F || adds(self.w.program, body, result) != Some(1) {
+            if self.f.ty(result) != Ty::F || adds(self.w.program, body, result, &mut Known::new()) != Some(1) {
                 return None;
             }
             logged.push(result);
@@ -100,6 +103,7 @@ impl FunctionBuilder<'_, '_> {
         flow.only_adds()
             && rest.only_adds()
             && flow.commutes(&rest)
+            && ![&flow, &rest].iter().any(|flow| self.w.drops.drifts(self.f, flow))
             && rest.sums.is_disjoint(&flow.sums)
             && sums.all(|at| self.is_location_preserved(*at))
     }
@@ -115,7 +119,7 @@ impl FunctionBuilder<'_, '_> {
     /// Whether the turns of a loop add to words of an array that no two of them add to, and that are left alone on the way back.
     fn adds_apart(&mut self, s: &LocatedStmt, at: Location) -> bool {
         let n = self.f.params.iter().take(64).position(|p| self.f.lent_as(p.var) == at);
-        let Some(n) = n.filter(|_| self.is_float(at) && self.is_location_preserved(at)) else { return false };
+        let Some(n) = n.filter(|_| self.f.is_float(at) && self.is_location_preserved(at)) else { return false };
         let plan = self.w.drops.plan_of_function(self.func, 1 << n, Asked::Order);
         plan.is_some_and(|plan| plan.repeats.get(&std::ptr::from_ref(s)).is_none_or(|repeated| !repeated.contains(&at)))
     }
@@ -318,37 +322,52 @@ fn has_loop_that_computes_once(program: &Program, block: &[LocatedStmt]) -> bool
     })
 }
 
+/// How often functions add to their parameters, as far as that is known; `None` while it is being found out.
+type Known = HashMap<(FunctionId, Var), Option<u32>>;
+
 /// How often a block adds to a variable, if that is always as often; `None` also for what does not tell.
-fn adds(program: &Program, block: &[LocatedStmt], result: Var) -> Option<u32> {
-    let mut count = 0;
+fn adds(program: &Program, block: &[LocatedStmt], result: Var, known: &mut Known) -> Option<u32> {
+    let mut count = 0_u32;
     for s in block {
-        count += match &s.stmt {
+        let here = match &s.stmt {
             Stmt::Update { dst, .. } => u32::from(matches!(dst, To::Var(v) if *v == result)),
             Stmt::Call { func, args, .. } => {
                 let callee = program.functions.get(func.0 as usize)?;
                 let given = callee.params.iter().zip(args).filter(|(_, a)| **a == Operand::Var(result));
-                let mut inner = 0;
+                let mut inner = 0_u32;
                 for (param, _) in given.filter(|(param, _)| param.written) {
-                    inner += adds(program, &callee.body, param.var)?;
+                    let key = (*func, param.var);
+                    let times = match known.get(&key) {
+                        Some(times) => *times,
+                        None => {
+                            known.insert(key, None);
+                            let times = adds(program, &callee.body, param.var, known);
+                            known.insert(key, times);
+                            times
+                        }
+                    };
+                    inner = inner.checked_add(times?)?;
                 }
                 inner
             }
             Stmt::If { then, otherwise, .. } => {
-                let both = [adds(program, then, result)?, adds(program, otherwise, result)?];
+                let both = [adds(program, then, result, known)?, adds(program, otherwise, result, known)?];
                 if both[0] != both[1] {
                     return None;
                 }
                 both[0]
             }
-            Stmt::While { first, body, .. } => match (adds(program, first, result)?, adds(program, body, result)?) {
-                (0, 0) => 0,
-                _ => return None,
-            },
-            Stmt::For { body, .. } => match adds(program, body, result)? {
+            Stmt::While { first, body, .. } => {
+                match (adds(program, first, result, known)?, adds(program, body, result, known)?) {
+                    (0, 0) => 0,
+                    _ => return None,
+                }
+            }
+            Stmt::For { body, .. } => match adds(program, body, result, known)? {
                 0 => 0,
                 _ => return None,
             },
-            Stmt::With { body, .. } | Stmt::Span { body, .. } => adds(program, body, result)?,
+            Stmt::With { body, .. } | Stmt::Span { body, .. } => adds(program, body, result, known)?,
             Stmt::Permute { .. }
             | Stmt::Ancilla { .. }
             | Stmt::Array { .. }
@@ -356,6 +375,7 @@ fn adds(program: &Program, block: &[LocatedStmt], result: Var) -> Option<u32> {
             | Stmt::Show { .. }
             | Stmt::Print(_) => 0,
         };
+        count = count.checked_add(here)?;
     }
     Some(count)
 }

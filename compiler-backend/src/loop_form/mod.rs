@@ -15,7 +15,7 @@
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, `jam`
 //! which turns can go on side by side, and `promote` words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves
 //! it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value),
-//! and `fused_gradient` makes one of a forward and a backward run, `fused_calls` of the calls of functions that call themselves. `data` says what lies in the data segment.
+//! and `fused_gradient` makes one of a forward and a backward run (`logged_sums` in turns of loops, where every rounding counts; `seen_late` tells which results are looked at in the end), `fused_calls` of the calls of functions that call themselves. `data` says what lies in the data segment.
 
 mod activity;
 mod blocks;
@@ -35,6 +35,7 @@ mod logged_sums;
 mod loops;
 mod parameters;
 mod promote;
+mod seen_late;
 mod statement;
 mod windows;
 

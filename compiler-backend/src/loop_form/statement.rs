@@ -16,7 +16,6 @@ use super::flow::Location;
 use super::function::{FunctionBuilder, local};
 use super::loops::TEST;
 use super::{Builder, Refused, Sweep};
-use crate::ir::effects::walk;
 use crate::ir::{AncillaChecks, Condition, LocatedStmt, Mem, Operand, Region, Stmt, Test, Var, permutes};
 use crate::passes::Pass;
 
@@ -230,7 +229,9 @@ impl FunctionBuilder<'_, '_> {
                     *op = Op::Const(0);
                 }
             });
-            if complete || !self.w.drops.fast {
+            // What is made of words that may have been rounded is looked at, though it is left alone.
+            let seen = self.known || to.is_some_and(|dst| self.is_taken_back(dst));
+            if complete || seen && !self.w.drops.fast {
                 forget_checks(&mut body.ops, written);
             }
         }
@@ -418,20 +419,18 @@ impl FunctionBuilder<'_, '_> {
 
     /// Whether undoing a statement changes only words that are forgotten, and nothing flows back through it.
     fn undoes_nothing(&mut self, s: &LocatedStmt) -> bool {
-        if self.complete.is_empty() && self.left.is_empty() || self.ad_mode.level() > 0 || is_life(s) {
+        // Where other words may have been rounded, what is made of them may stop the run, though it is left alone.
+        let leaves = self.known && self.back && !self.left.is_empty();
+        if self.complete.is_empty() && !leaves || self.ad_mode.level() > 0 || is_life(s) {
             return false;
         }
         let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
+        let left = |at: &Location| leaves && self.is_location_preserved(*at);
+        let mut lent = flow.loans.iter().filter(|at| self.f.is_float(**at));
         let mut changed = flow.sums.iter().chain(&flow.changes);
-        if flow.opaque {
-            return false;
-        }
-        if !self.complete.is_empty() && changed.clone().all(|at| self.complete.contains(at)) {
-            return true;
-        }
-        // Other words may be undone, and rounded.
-        !stops_for_other_words(s)
-            && changed.all(|at| self.complete.contains(at) || self.back && self.is_location_preserved(*at))
+        !flow.opaque
+            && lent.all(|at| self.complete.contains(at))
+            && changed.all(|at| self.complete.contains(at) || left(at))
     }
 
     /// A computation's own words, if it is forgotten, and how.
@@ -498,19 +497,6 @@ pub(super) fn word_of(operand: Operand) -> Option<Location> {
 pub(super) fn differ(a: Mem, b: Mem) -> bool {
     let alike = (a.base, a.index) == (b.base, b.index) || (a.base, a.index) == (b.index, b.base);
     a.region != b.region || (alike && a.offset != b.offset)
-}
-
-/// Whether a statement may stop the run where words that it reads are not as they were.
-pub(super) fn stops_for_other_words(s: &LocatedStmt) -> bool {
-    let mut may_stop = false;
-    walk(std::slice::from_ref(s), &mut |s| {
-        may_stop |= match &s.stmt {
-            Stmt::Assert { .. } | Stmt::Call { .. } | Stmt::While { .. } => true,
-            Stmt::If { pre, post, .. } => pre.test != post.test || !pre.compute.is_empty(),
-            _ => false,
-        }
-    });
-    may_stop
 }
 
 /// Whether a statement begins or ends the life of words.

@@ -1,0 +1,44 @@
+//! Results that are looked at for being finite where the run turns round and where it ends, and not at each sum: a sum that is not finite stays so.
+
+use std::collections::HashSet;
+
+use pendula_isa::Ty;
+
+use super::flow::{Flow, Location, Locations};
+use super::function::FunctionBuilder;
+use crate::ir::effects::{Summaries, walk};
+use crate::ir::{FunctionId, Program, Stmt, Var};
+
+impl FunctionBuilder<'_, '_> {
+    /// Of these parameters, the results that the machine looks at where the run turns round, and in the end.
+    pub(super) fn late_results(&mut self, params: &HashSet<Var>) -> Locations {
+        let flow = self.w.drops.flow(self.f, &self.f.body);
+        let ends = self.w.drops.ends;
+        let params = params.iter().map(|v| self.f.lent_as(*v));
+        params.filter(|at| self.f.is_float(*at) && is_seen_late(&flow, *at, ends)).collect()
+    }
+}
+
+/// Whether a word which something is added to is seen in the end if it is not finite in between: it stays so. Where it is read, the run must end all the
+/// same.
+pub(super) fn is_seen_late(flow: &Flow, at: Location, ends: bool) -> bool {
+    flow.only_adds_to(at) && (ends || !flow.reads.contains(&at))
+}
+
+/// Whether a program has no loop that ends by a condition, no function that calls itself, and no integers that are made of floating-point numbers: then
+/// these do not decide that it goes on for ever.
+pub(super) fn ends_whatever_its_numbers(program: &Program, summaries: &Summaries) -> bool {
+    let recursive = |n: usize| summaries.get(FunctionId(n as u32)).recursive;
+    let mut ends = !(0..program.functions.len()).any(recursive);
+    for f in &program.functions {
+        walk(&f.body, &mut |s| match &s.stmt {
+            Stmt::While { .. } => ends = false,
+            Stmt::Update { func, .. } => {
+                let info = func.info();
+                ends &= info.ty != Ty::Int || info.from == Ty::Int;
+            }
+            _ => {}
+        });
+    }
+    ends
+}
