@@ -369,3 +369,32 @@ end
     let ran = compare("calls", &source, &call);
     assert!(ran.whole && ran.finished);
 }
+
+/// Turns that add several times to one word, from words of memory upward and downward: gcc 12 adds other numbers where it makes vectors of them.
+#[test]
+fn several_sums_a_turn() {
+    let source = "@i function f!(y!::Float64, z!::Float64, t!::Vector{Float64}, x::Vector{Float64}, w::Vector{Float64}, dt::Float64, h::Float64, n::Int)
+    for i = 1:n
+        y! += x[2 * i] * w[2 * i]
+        y! += x[2 * i - 1] * w[2 * i - 1]
+    end
+    for i = n:-1:1
+        z! -= x[2 * i - 1] * w[2 * i - 1]
+        z! -= x[2 * i] * w[2 * i]
+    end
+    for i = 1:n
+        t![2 * i - 1] += x[2 * i - 1] * dt
+        t![2 * i] += x[2 * i] * dt
+    end
+    for i = 1:n
+        t![2 * i] += w[2 * i] * h
+        t![2 * i - 1] += w[2 * i - 1] * h
+    end
+end
+";
+    let numbers = |seed: usize| vector(2 * 37, seed);
+    let args = format!("0.25,-0.5,{},{},{},0.3,0.7,37", numbers(1), numbers(2), numbers(3));
+    let call = Call { arguments: pendula::arguments::parse(&args).expect("arguments"), ..Call::default() };
+    let ran = compare("several sums", source, &call);
+    assert!(ran.whole && ran.finished);
+}

@@ -3,6 +3,7 @@
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
+use super::chains::chained;
 use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
@@ -46,6 +47,8 @@ impl FunctionPrinter<'_> {
             self.text.close("}");
         }
         let flows = self.flows(&count.flows_from);
+        let outer = self.chained.clone();
+        self.chained.extend(chained(count));
         if let Some(flows) = &flows {
             self.text.open(&format!("if ({flows}) {{"));
         }
@@ -77,6 +80,7 @@ impl FunctionPrinter<'_> {
         if flows.is_some() {
             self.text.close("}");
         }
+        self.chained = outer;
         for (local, limit) in &count.limits_after {
             let (name, limit) = (self.name(VALUE, *local), self.integer(*limit));
             self.text.line(&format!("WITHIN({name}, {});", limit.text));

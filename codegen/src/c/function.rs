@@ -35,6 +35,8 @@ pub(super) struct FunctionPrinter<'p> {
     pub(super) next: u32,
     /// The words of local variables that have been named.
     used: HashSet<(Local, usize)>,
+    /// Words of variables to which a turn of a loop around adds several times.
+    pub(super) chained: HashSet<(Local, usize)>,
     /// Whether there must be words that nobody reads, an integer and a double, and words for results of kernels.
     pub(super) none: bool,
     pub(super) none_f: bool,
@@ -80,6 +82,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         names: f.locals.iter().map(|local| taken.like(&local.name)).collect(),
         next: 0,
         used: HashSet::new(),
+        chained: HashSet::new(),
         none: false,
         none_f: false,
         none_v: false,

@@ -13,6 +13,7 @@
 
 mod block;
 mod call;
+mod chains;
 mod count;
 mod elementary;
 pub mod expr;

@@ -48,6 +48,21 @@ typedef int64_t integers __attribute__((vector_size(64), aligned(8)));
 #define ROLLED _Pragma("GCC unroll 1")
 #endif
 
+/* What a turn of a loop adds to a number to which it adds several times. Some versions of gcc (12 is one) add other numbers where they make vectors of such turns, and
+   go through memory downward. */
+#if defined(LOOSE) || defined(__clang__)
+#define IN_ORDER(x) (x)
+#elif __GNUC__ >= 12
+#define IN_ORDER(x) __builtin_assoc_barrier(x)
+#else
+static inline double in_order(double x)
+{
+    __asm__("" : "+m"(x));
+    return x;
+}
+#define IN_ORDER(x) in_order(x)
+#endif
+
 /* Notes a number that is not finite, in the sign of `odd`: where its exponent is all ones, one more carries into the sign. */
 #define CHECK(x) (odd |= (bits(x) & 0x7ff0000000000000) + 0x0010000000000000)
 /* The same where a condition holds. With a choice of doubles, loops would not be vectorised. */

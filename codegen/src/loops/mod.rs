@@ -420,7 +420,7 @@ impl Stmt {
     }
 
     /// The same, to be read.
-    fn inner(&self) -> Vec<&Vec<Stmt>> {
+    pub(crate) fn inner(&self) -> Vec<&Vec<Stmt>> {
         match self {
             Stmt::InMode(_, inner) | Stmt::Loop(_, inner) => vec![inner],
             Stmt::IfSame { then, otherwise, .. } | Stmt::If { then, otherwise, .. } => vec![then, otherwise],
