@@ -9,7 +9,7 @@ use super::expr::{Expr, Kind, Prec};
 use super::function::FunctionPrinter;
 use super::text::{WORDS, word};
 use crate::emit::{Emit, emit};
-use crate::loops::{Block, Place, Slot};
+use crate::loops::{Block, Slot};
 use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
 use pendula_isa::kernels::Faults;
 use pendula_isa::num::raw::{Facts, facts};
@@ -71,31 +71,6 @@ impl FunctionPrinter<'_> {
 }
 
 impl BlockPrinter<'_, '_, '_> {
-    /// Whether a turn of a loop around adds several times to a variable's word.
-    fn is_chained(&self, slot: Slot, lane: usize) -> bool {
-        let word = match slot {
-            Slot::Place(Place::Local(local), _) => (local, lane),
-            Slot::Word(word) => match word.place {
-                Place::Local(local) => (local, word.lane),
-                Place::Memory(_) | Place::Log(_) => return false,
-            },
-            Slot::Place(..) | Slot::Passed(..) => return false,
-        };
-        self.f.chained.contains(&word)
-    }
-
-    /// Looks at what has been written, where its limit is looked at, or where it is to be finite.
-    fn look(&mut self, lane: u8, reg: u8, value: ValueId, to: &Expr) {
-        match self.block.limit {
-            Some(limit) if (lane, reg) == (0, 1) => {
-                let limit = self.f.integer(limit);
-                self.line(&format!("WITHIN({}, {});", to.text, limit.text));
-            }
-            _ if self.late == Some(value) => self.line(&format!("CHECK({});", to.text)),
-            _ => {}
-        }
-    }
-
     /// Whether an operand has a word in a lane.
     fn has(&self, lane: u8, reg: u8) -> bool {
         self.slot(reg).is_some_and(|slot| self.f.has_lane(slot, lane.into()))
@@ -452,17 +427,23 @@ impl Emit for BlockPrinter<'_, '_, '_> {
             Kind::Double => self.real(value),
             Kind::Word | Kind::Truth => self.int(value),
         };
-        if to.kind == Kind::Double && self.slot(reg).is_some_and(|slot| self.is_chained(slot, lane.into())) {
-            self.line(&format!("{} = IN_ORDER({});", to.text, from.text));
-            self.look(lane, reg, value, &to);
-            return;
-        }
+        let is_chained = self.block.local_word(lane, reg).is_some_and(|word| self.f.chained.contains(&word));
         // In the short form where there is one.
         match from.added_to(&to.text) {
+            _ if is_chained && to.kind == Kind::Double => {
+                self.line(&format!("{} = IN_ORDER({});", to.text, from.text));
+            }
             Some((sign, other)) => self.line(&format!("{} {sign}= {other};", to.text)),
             None => self.line(&format!("{} = {};", to.text, from.text)),
         }
-        self.look(lane, reg, value, &to);
+        match self.block.limit {
+            Some(limit) if (lane, reg) == (0, 1) => {
+                let limit = self.f.integer(limit);
+                self.line(&format!("WITHIN({}, {});", to.text, limit.text));
+            }
+            _ if self.late == Some(value) => self.line(&format!("CHECK({});", to.text)),
+            _ => {}
+        }
     }
 
     /// Nor stores, nor checks of addresses.

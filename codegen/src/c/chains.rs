@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::loops::{Bound, Count, Local, Place, Slot, Step, Stmt};
+use crate::loops::{Bound, Count, Local, Step, Stmt};
 use crate::ops::{Float, Op};
 
 /// How many turns a loop within may have that is written out for a loop around it, at most.
@@ -28,15 +28,9 @@ fn add(body: &[Stmt], weight: u32, times: &mut HashMap<(Local, usize), u32>) {
                 if !matches!(block.ops[v.0 as usize], Op::Float(Float::Add | Float::Sub, ..) | Op::Select(..)) {
                     continue;
                 }
-                let word = match block.slots.get(usize::from(reg)).copied().flatten() {
-                    Some(Slot::Place(Place::Local(local), _)) => (local, usize::from(lane)),
-                    Some(Slot::Word(word)) => match word.place {
-                        Place::Local(local) => (local, word.lane),
-                        Place::Memory(_) | Place::Log(_) => continue,
-                    },
-                    _ => continue,
-                };
-                *times.entry(word).or_default() += weight;
+                if let Some(word) = block.local_word(lane, reg) {
+                    *times.entry(word).or_default() += weight;
+                }
             }
         }
         // A loop with a small known number of turns may be written out.

@@ -1,6 +1,6 @@
 //! Blocks of operations.
 
-use super::{Place, Program, Value, Word, checks, if_convert, inactive, merge};
+use super::{Local, Place, Program, Value, Word, checks, if_convert, inactive, merge};
 use crate::ops::{self, Op, ValueId};
 use pendula_isa::Ty;
 
@@ -12,7 +12,7 @@ pub enum Slot {
     /// A word, as the value of an operand without lanes.
     Word(Word),
     /// What the caller of a parameter passes by address for a lane.
-    Passed(super::Local, usize),
+    Passed(Local, usize),
 }
 
 /// Operations on words. Operand `n` of [`Op::Get`] and [`Op::Set`] is `slots[n]`.
@@ -95,6 +95,18 @@ impl Block {
             op.uses().take(arity).for_each(|v| uses[v.0 as usize] += 1);
         }
         uses
+    }
+
+    /// The local variable's word that an operand's word in a lane is.
+    pub(crate) fn local_word(&self, lane: u8, reg: u8) -> Option<(Local, usize)> {
+        match self.slots.get(usize::from(reg)).copied().flatten()? {
+            Slot::Place(Place::Local(local), _) => Some((local, lane.into())),
+            Slot::Word(word) if lane == 0 => match word.place {
+                Place::Local(local) => Some((local, word.lane)),
+                Place::Memory(_) | Place::Log(_) => None,
+            },
+            Slot::Place(..) | Slot::Word(_) | Slot::Passed(..) => None,
+        }
     }
 
     /// Whether an operand may have a word in a lane: what is an operand as a value alone has none in others.

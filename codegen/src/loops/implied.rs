@@ -101,7 +101,7 @@ impl Lists<'_> {
         checks::remove_implied_checks(&mut block.ops, all, &mut shown);
         for op in &block.ops {
             if let Op::Set(lane, reg, _) = *op
-                && let Some(word) = self.word(block, lane, reg)
+                && let Some(word) = block.local_word(lane, reg)
             {
                 words.remove(&word);
             }
@@ -114,7 +114,7 @@ impl Lists<'_> {
         let mut shown = vec![false; block.ops.len()];
         for op in &block.ops {
             let Op::Set(lane, reg, v) = *op else { continue };
-            let later = self.word(block, lane, reg).is_some_and(|word| words.contains(&word));
+            let later = block.local_word(lane, reg).is_some_and(|word| words.contains(&word));
             let elsewhere = (block.limit.is_some() || block.looked_at_later) && (lane, reg) == (0, 1);
             shown[v.0 as usize] |= later || elsewhere || self.late && lane > 0 && self.has_lane(block, lane, reg);
         }
@@ -124,7 +124,7 @@ impl Lists<'_> {
     /// The words that a block reads of which it shows that they are finite.
     fn read_and_shown(&self, block: &Block, shown: &[bool]) -> Vec<(Local, usize)> {
         let gets = block.ops.iter().zip(shown).filter(|(_, shown)| **shown);
-        gets.filter_map(|(op, _)| if let Op::Get(lane, reg) = *op { self.word(block, lane, reg) } else { None })
+        gets.filter_map(|(op, _)| if let Op::Get(lane, reg) = *op { block.local_word(lane, reg) } else { None })
             .collect()
     }
 
@@ -150,7 +150,7 @@ impl Lists<'_> {
                 flowed.extend(read.into_iter().filter(|(_, lane)| *lane > VALUE).map(|(local, _)| local));
                 for op in &block.ops {
                     if let Op::Set(lane, reg, _) = *op
-                        && let Some((local, lane)) = self.word(block, lane, reg)
+                        && let Some((local, lane)) = block.local_word(lane, reg)
                         && lane > VALUE
                     {
                         flowed.remove(&local);
@@ -176,18 +176,6 @@ impl Lists<'_> {
             | Stmt::GiveUp { .. } => {}
             Stmt::Clear(local) | Stmt::Define(local, _) | Stmt::Addend(local, _) => _ = flowed.remove(local),
             _ => flowed.clear(),
-        }
-    }
-
-    /// The local variable's word that an operand's word in a lane is.
-    fn word(&self, block: &Block, lane: u8, reg: u8) -> Option<(Local, usize)> {
-        match block.slots.get(usize::from(reg)).copied().flatten()? {
-            Slot::Place(Place::Local(local), _) => Some((local, lane.into())),
-            Slot::Word(word) if lane == 0 => match word.place {
-                Place::Local(local) => Some((local, word.lane)),
-                Place::Memory(_) | Place::Log(_) => None,
-            },
-            Slot::Place(..) | Slot::Word(_) | Slot::Passed(..) => None,
         }
     }
 
