@@ -162,8 +162,9 @@ pub struct Report {
     pub hessian_difference: Option<f64>,
     /// True if that difference is small enough.
     pub hessian_agrees: bool,
-    /// True if the first gradient run restored the initial state bit for bit.
-    pub restored: bool,
+    /// Whether the first gradient run restored the initial state bit for bit; `None` if that is not known, because a program that computes with doubles was
+    /// run by code for whole runs, which gives words the values that they had.
+    pub restored: Option<bool>,
     /// The values at the start and after the first gradient run, if they differ; none with [`Options::forget_drift`].
     pub drift: Option<(Snapshot, Snapshot)>,
     /// With [`Options::keep_dropped`]: how many nonzero gradient words were kept, and whether running forward again
@@ -397,6 +398,7 @@ fn gradients<E>(
     let _span = tracing::debug_span!("gradient", loss = loss.name, inputs = inputs.len()).entered();
     let (start, env) = (machine.snapshot(), machine.env());
     let fresh = true;
+    let whole = machine.engine_counts().whole;
     let mut driver = Driver { start, fresh, machine, run, seed: *seed, inputs, env, overflow: None, wrong: None };
     let mut report = Report {
         losses: Vec::new(),
@@ -405,7 +407,7 @@ fn gradients<E>(
         checks: None,
         hessian_difference: None,
         hessian_agrees: true,
-        restored: true,
+        restored: Some(true),
         drift: None,
         kept: None,
         overflow: None,
@@ -420,8 +422,11 @@ fn gradients<E>(
             }
         }
         if n == 0 {
-            report.restored = driver.machine.has_values(&driver.start);
-            let told = !report.restored && !options.forget_drift;
+            let restored = driver.machine.has_values(&driver.start);
+            let is_known =
+                driver.machine.engine_counts().whole == whole || !uses_doubles(driver.machine.program().module());
+            report.restored = (is_known || !restored).then_some(restored);
+            let told = !restored && !options.forget_drift;
             report.drift = told.then(|| (driver.start.clone(), driver.machine.snapshot()));
             report.kept = kept;
         }
@@ -446,4 +451,17 @@ fn gradients<E>(
     driver.machine.carry_nothing_more();
     driver.machine.set_ad_mode(AdMode::Plain);
     if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
+}
+
+/// Whether a program computes with doubles, which may be rounded.
+pub fn uses_doubles(module: &Module) -> bool {
+    use pendula_isa::inst::Kind;
+    fn uses(kind: Kind) -> bool {
+        match kind {
+            Kind::Accumulate { func, .. } => func.info().ty == Ty::F || func.info().args.iter().any(|a| a.ty == Ty::F),
+            Kind::Row { ty, .. } => ty == Ty::F,
+            Kind::Extension { extension, .. } => extension.info().steps[0].iter().any(|step| uses(step.kind)),
+        }
+    }
+    module.code.iter().any(|inst| uses(inst.kind))
 }

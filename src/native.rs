@@ -294,6 +294,15 @@ impl WholeProgram for NativeProgram {
         &self.shared.analysed().floats
     }
 
+    fn keeps(&self, kind: RunKind) -> bool {
+        self.code(kind, self.begins(kind)).is_some_and(|attempt| attempt.keeps)
+    }
+
+    fn stop_keeping(&self, kind: RunKind) {
+        // Other runs may have found that, too.
+        let _ = self.shared.begins(kind).fetch_update(Ordering::Relaxed, Ordering::Relaxed, making::keeping_nothing);
+    }
+
     fn attempts(&self, kind: RunKind) -> usize {
         let (mut level, mut attempts) = (self.begins(kind), 1);
         while let Some(next) = self.next(kind, level) {

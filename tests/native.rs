@@ -267,6 +267,7 @@ end
                 }
                 let ran_by = |item: &mut serde_json::Value| {
                     item["flags"].take();
+                    item["restored"].take();
                     item["ran_by"].take().to_string()
                 };
                 let ran: Vec<String> = items.iter_mut().map(ran_by).collect();

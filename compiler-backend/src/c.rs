@@ -22,6 +22,8 @@ pub struct Facts {
     pub limits: bool,
     /// Whether that may help which forgets only sums in arrays ([`Certify::Arrays`]).
     pub limits_variables: bool,
+    /// Whether it keeps values for the way back ([`Settings::keep`]), and gives up where there is no room for them.
+    pub keeps: bool,
     /// Where loops stand in the source, by the marks by which a run tells where it is.
     pub loops: Vec<Loc>,
 }
@@ -49,7 +51,8 @@ pub fn form(
 ) -> Result<(loops::Program, Facts), Refused> {
     let (program, loops) = loop_form::build(program, arguments, modes, settings)?;
     let carried = program.entries.iter().map(|entry| entry.carried.clone()).collect();
-    let facts = Facts { carried, loops, limits: program.limits, limits_variables: program.limits_variables };
+    let (limits, limits_variables, keeps) = (program.limits, program.limits_variables, program.keeps);
+    let facts = Facts { carried, loops, limits, limits_variables, keeps };
     Ok((program, facts))
 }
 

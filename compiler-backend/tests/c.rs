@@ -220,7 +220,8 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
         let mut case = case;
         case.program.functions.iter_mut().for_each(|f| silence(&mut f.body));
         let text = print(&case.program);
-        let compiled = Compiled::new(case, seed, c::Settings { fast, certify: c::Certify::Everything, switches });
+        let compiled =
+            Compiled::new(case, seed, c::Settings { fast, certify: c::Certify::Everything, keep: true, switches });
         if fast {
             let start = Words {
                 values: compiled.case.memory.iter().chain(&compiled.case.params).copied().collect(),

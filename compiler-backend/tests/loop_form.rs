@@ -42,9 +42,13 @@ fn loop_of(source: &str, switches: Switches) -> Count {
     let compiled = compile("sum.nil", source.to_string(), &options);
     let ir = for_c(compiled.source.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics)), compiled.switches);
     let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
-    let program =
-        build(&ir, &compiled.arguments, &modes, Settings { fast: false, certify: Certify::Everything, switches })
-            .expect("a loop form");
+    let program = build(
+        &ir,
+        &compiled.arguments,
+        &modes,
+        Settings { fast: false, certify: Certify::Everything, keep: true, switches },
+    )
+    .expect("a loop form");
     program.0.functions.iter().find_map(|f| first_loop(&f.body)).expect("a loop").clone()
 }
 

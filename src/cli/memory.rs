@@ -95,6 +95,11 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     if bytes >= 1.0 && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
+/// The same, where nothing is a size, too.
+pub(crate) fn parse_size_or_zero(text: &str) -> Result<u64, String> {
+    if text.trim() == "0" { Ok(0) } else { parse_size(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,7 +34,15 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 pub(super) const MOST_OPERATIONS: usize = 6000;
 
 /// What code lets be forgotten, from the fastest to the one that reaches the end whenever a machine does.
-pub(super) const LEVELS: [Certify; 3] = [Certify::Everything, Certify::Arrays, Certify::Nothing];
+const FORGOTTEN: [Certify; 3] = [Certify::Everything, Certify::Arrays, Certify::Nothing];
+
+/// The number of levels of code. Those in the first half keep values for the way back.
+const LEVELS: usize = 2 * FORGOTTEN.len();
+
+/// The level that keeps nothing for the way back, and else is the same as one that does.
+pub(super) fn keeping_nothing(level: usize) -> Option<usize> {
+    (level < FORGOTTEN.len()).then_some(level + FORGOTTEN.len())
+}
 
 /// The same if the compiler began so often and its process ended before it was done: it takes longer than such runs, and is given more time
 /// once.
@@ -54,6 +62,8 @@ pub(super) struct Attempt {
     pub(super) carried: Vec<Range<usize>>,
     /// The level of the code to which it leaves runs in which partial sums are too large for their rounding to be forgotten, if there are such runs.
     pub(super) next: Option<usize>,
+    /// Whether it keeps values for the way back.
+    pub(super) keeps: bool,
 }
 
 impl Attempt {
@@ -64,11 +74,11 @@ impl Attempt {
             line: loc.line,
         };
         let loops = facts.loops.iter().map(place).collect();
-        let last = LEVELS.len() - 1;
-        let next = if level == 0 && facts.limits_variables { Some(1) } else { facts.limits.then_some(last) };
-        let next = next.filter(|next| *next > level);
+        let number = level % FORGOTTEN.len();
+        let [arrays, last] = [1, 2].map(|next| (number < next).then_some(level - number + next));
+        let next = arrays.filter(|_| facts.limits_variables).or(last.filter(|_| facts.limits));
         LOOPS.lock().unwrap_or_else(PoisonError::into_inner).insert(code.id(), loops);
-        Attempt { code, by, carried: facts.carried.first().cloned().unwrap_or_default(), next }
+        Attempt { code, by, carried: facts.carried.first().cloned().unwrap_or_default(), next, keeps: facts.keeps }
     }
 }
 
@@ -117,8 +127,8 @@ pub(super) struct Shared {
     pub(super) how: Rounding,
     pub(super) switches: Switches,
     pub(super) analysed: OnceLock<Analysed>,
-    /// The code of each kind of run, by [`index`], at each of [`LEVELS`].
-    pub(super) codes: [[Slot; RUN_KINDS]; LEVELS.len()],
+    /// The code of each kind of run, by [`index`], at each of its levels.
+    pub(super) codes: [[Slot; RUN_KINDS]; LEVELS],
     /// The kinds of run forward and back that have had a place, with less than all gradient words.
     pub(super) requests: [OnceLock<ActiveArguments>; REQUESTS],
     /// The level with which runs of a kind begin.
@@ -145,10 +155,14 @@ impl Shared {
         })
     }
 
+    fn settings(&self, level: usize, fast: bool) -> c::Settings {
+        let (certify, keep) = (FORGOTTEN[level % FORGOTTEN.len()], keeping_nothing(level).is_some());
+        c::Settings { fast, certify, keep, switches: self.switches }
+    }
+
     /// The code's text.
     pub(super) fn write(&self, kind: RunKind, level: usize) -> Result<c::Source, NativeError> {
-        let settings =
-            c::Settings { fast: self.how == Rounding::Fast, certify: LEVELS[level], switches: self.switches };
+        let settings = self.settings(level, self.how == Rounding::Fast);
         Ok(c::write(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?)
     }
 
@@ -165,7 +179,7 @@ impl Shared {
         if tangents(kind) > 1 {
             return Err(NativeError::Cranelift(pendula_vm::WholeCodeError::Vectors));
         }
-        let settings = c::Settings { fast: false, certify: LEVELS[level], switches: self.switches };
+        let settings = self.settings(level, false);
         let (mut program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
         pendula_codegen::loops::find_products(&mut program);
         pendula_codegen::loops::jam_loops(&mut program);

@@ -15,7 +15,7 @@ fn is_logged(source: &str, call: &Call) -> bool {
     let options = Options { arguments: call.arguments.clone(), ..Options::default() };
     let compiled = compile("logged", source.to_string(), &options);
     let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: Certify::Everything, switches: compiled.switches };
+    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
     let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
     c.text.contains("LOGGED(addends")
 }

@@ -4,12 +4,14 @@
 #![cfg(feature = "jit")]
 
 mod activity;
+mod aliases;
 mod extensions;
 mod forgotten;
 mod functions;
 mod fused_calls;
 mod hessians;
 mod jam;
+mod keep;
 mod logged;
 mod nil;
 mod products;

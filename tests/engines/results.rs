@@ -177,7 +177,7 @@ fn loops_in_c(loops: &str) -> usize {
     let options = Options { arguments: call.arguments, ..Options::default() };
     let compiled = compile("results", source, &options);
     let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: Certify::Everything, switches: compiled.switches };
+    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
     let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
     c.text.matches("WATCH(").count() - 1
 }

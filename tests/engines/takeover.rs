@@ -64,6 +64,14 @@ impl WholeProgram for Late {
         self.code.unchecked()
     }
 
+    fn keeps(&self, kind: RunKind) -> bool {
+        self.code.keeps(kind)
+    }
+
+    fn stop_keeping(&self, kind: RunKind) {
+        self.code.stop_keeping(kind);
+    }
+
     fn attempts(&self, kind: RunKind) -> usize {
         self.code.attempts(kind)
     }
@@ -231,7 +239,7 @@ end
         let compiled = compile("f.nil", source.to_string(), &Options { arguments, ..Options::default() });
         let ir = for_c(compiled.source.expect("a program"), compiled.switches);
         let modes = [Mode::Run(Direction::Forward, AdMode::Plain)];
-        let settings = Settings { fast: false, certify: Certify::Everything, switches: compiled.switches };
+        let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
         let (form, _) = form(&ir, &compiled.arguments, &modes, settings).expect("a loop form");
         let code = pendula::vm::compile_whole(&form).expect("code");
         let module = compiled.module.expect("a module");

@@ -99,6 +99,14 @@ pub trait WholeProgram: Send + Sync {
     /// Where in the data the words of each argument are, as [`ActiveArguments`] counts them.
     fn arguments(&self) -> &[Range<usize>];
 
+    /// Whether the code with which runs of this kind begin keeps values for the way back. It then wants room beyond that for logs.
+    fn keeps(&self, _kind: RunKind) -> bool {
+        false
+    }
+
+    /// Tells that there is not enough memory for the values that code for runs of this kind keeps: they are to begin with code that keeps none.
+    fn stop_keeping(&self, _kind: RunKind) {}
+
     /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN, where it turns round or in the end, counts as failed.
     fn unchecked(&self) -> &[Range<usize>];
 
@@ -134,6 +142,8 @@ pub(crate) struct Saved {
     pub(crate) gradients: Option<Vec<Range<usize>>>,
     /// The lanes of runs for rows of the Hessian, as long as no such run has failed.
     pub(crate) rows: Option<Box<RowLanes>>,
+    /// How many words values that are kept for the way back may take, if that has been set.
+    kept: Option<usize>,
     /// The arguments of which gradient words are wanted; `None` if all are.
     pub(crate) independent: Option<u64>,
     /// Whether the last run stopped at a trap on the way back with gradient words.
@@ -159,6 +169,13 @@ impl<'p> Machine<'p> {
     pub fn set_independent(&mut self, words: Option<&[Range<usize>]>) {
         let arguments = self.program.whole().map_or(&[][..], |w| w.arguments());
         self.saved.independent = words.map(|words| mask(arguments, words));
+    }
+
+    /// How many words [`Machine::run_forward_and_back`] may take for values that it keeps for the way back, where that takes less time than to compute
+    /// them again. The default is 2^19, and one for each five words of data: with as many gradient words as data, a gradient then takes at most 2.2 times the
+    /// memory of a run forward, if that takes some megabytes for the program itself.
+    pub fn set_kept_words(&mut self, words: usize) {
+        self.saved.kept = Some(words);
     }
 
     /// The kind of a run forward and back with gradient words at these addresses.
@@ -218,7 +235,18 @@ impl<'p> Machine<'p> {
             clear(&mut core.lanes[GRADIENT - 1].mem);
             restore(changes, &saved.data, &mut core.mem);
             clear(&mut core.mem[top..]);
-            if end == WholeEnd::Again || make_room(&mut saved.midpoint) {
+            if end == WholeEnd::Again {
+                continue;
+            }
+            if whole.keeps(kind) && saved.midpoint.last().is_some_and(|need| *need > 0) {
+                let most = saved.kept.unwrap_or(KEPT_WORDS + top / 5).saturating_add(top);
+                if !make_room_up_to(&mut saved.midpoint, most) {
+                    whole.stop_keeping(kind);
+                    tracing::info!("the values for the way back take too much memory: they are computed again");
+                }
+                continue;
+            }
+            if make_room(&mut saved.midpoint) {
                 continue;
             }
             attempt += 1;
@@ -235,6 +263,9 @@ impl<'p> Machine<'p> {
     pub(crate) fn begin_forward_and_back(&mut self, seeds: &[(usize, u64)]) -> Option<(&'p dyn WholeProgram, RunKind)> {
         let whole = self.program.whole()?;
         let kind = self.forward_and_back(seeds.iter().map(|(at, _)| *at));
+        if self.saved.kept == Some(0) {
+            whole.stop_keeping(kind);
+        }
         if !self.whole || !whole.has(kind) {
             return None;
         }
@@ -388,6 +419,25 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
     let has = |at: &Range<usize>| words.iter().any(|r| r.start < at.end && at.start < r.end);
     let bits = arguments.iter().enumerate().filter(|(_, at)| has(at)).map(|(n, _)| ActiveArguments::bit(n));
     bits.fold(0, |a, b| a | b)
+}
+
+/// How many words values that are kept for the way back may take, and one for each five words of data.
+const KEPT_WORDS: usize = 1 << 19;
+
+/// Makes room for values that are kept for the way back, up to so many words, if code asked for no more ([`WholeProgram::run`]), and if there is memory.
+/// Memory that is not used is not taken.
+fn make_room_up_to(midpoint: &mut Vec<u64>, words: usize) -> bool {
+    let need = midpoint.last().map_or(0, |need| *need as usize);
+    if need > words || words < midpoint.len() {
+        return false;
+    }
+    let mut room: Vec<u64> = Vec::new();
+    if room.try_reserve_exact(words + 1).is_err() {
+        return false;
+    }
+    drop(room);
+    *midpoint = vec![0; words + 1];
+    true
 }
 
 /// Makes the room for which code asked when it gave up, if it did ([`WholeProgram::run`]) and if there is memory. Whether there is more now.

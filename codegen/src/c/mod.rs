@@ -105,6 +105,13 @@ fn entries(shared: &Shared<'_>) -> String {
         let lanes: String = function.ad_mode.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
         text.line("limit = (char *)__builtin_frame_address(0) - stack;");
         text.line("watched = asks;");
+        if shared.program.keeps && function.has_room() {
+            text.open("if (room < top + 2) {");
+            text.line("turned[room] = top + 2;");
+            text.line("return 1;");
+            text.close("}");
+            text.line("KEPT = room - 2;");
+        }
         let turned = if function.has_room() { ", turned, top, room" } else { "" };
         let called = &shared.functions[entry.function.0 as usize];
         text.line(&format!("return {called}(mem, {lanes}len, top{turned});"));

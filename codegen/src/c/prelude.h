@@ -23,6 +23,19 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define F(at) (((double *)mem)[at])
 /* What turns of loops have added to results. */
 #define LOGGED(at) (((double *)turned)[at])
+/* Where values that are kept for the way back end, from the end of the room on, and where the next one is that is read again. */
+#define KEPT turned[room - 1]
+#define REREAD turned[room - 2]
+/* The turns of a loop. */
+#define WORDS(first, last) ((last) < (first) ? 0 : (word)(last) - (word)(first) + 1)
+#define KEEP(n) \
+    do { \
+        if (UNLIKELY((n) > KEPT - logged)) { \
+            turned[room] = room + (n); \
+            return 1; \
+        } \
+        KEPT -= (n); \
+    } while (0)
 #define I(at) (((int64_t *)mem)[at])
 #define G_F(at) (((double *)g_mem)[at])
 #define G_I(at) (((int64_t *)g_mem)[at])

@@ -6,7 +6,7 @@ use pendula_isa::adjoint::VALUE;
 use super::expr::{Expr, Kind, Prec};
 use super::function::{FunctionPrinter, PREFIX, c_type};
 use super::text::WORDS;
-use crate::loops::{Freed, Local, Mark, Place, Stmt, Test, Value, Word, lane_type};
+use crate::loops::{Freed, Keep, Keeping, Local, Mark, Place, Stmt, Test, Value, Word, lane_type};
 
 impl FunctionPrinter<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
@@ -48,14 +48,7 @@ impl FunctionPrinter<'_> {
                 self.ad_mode = ad_mode;
             }
             Stmt::Loop(mark, body) => self.endless(*mark, body),
-            Stmt::Leave { unless, finite } => {
-                let goes_on = self.test(unless);
-                for word in finite {
-                    let x = self.word(*word);
-                    self.text.line(&format!("CHECK({});", x.text));
-                }
-                self.text.line(&format!("if (!{}) break;", goes_on.at(Prec::Atom)));
-            }
+            Stmt::Leave { unless, finite } => self.leave(unless, finite),
             Stmt::Proceed(test) => {
                 let after = self.test(test);
                 self.note_parts();
@@ -99,6 +92,7 @@ impl FunctionPrinter<'_> {
                 let name = self.name(VALUE, *base);
                 self.text.line(&format!("logged = (word){name};"));
             }
+            Stmt::Keep(keep) => self.keep_values(*keep),
             Stmt::Addend(local, of) => self.addend(*local, *of),
             Stmt::Write(to, from) => {
                 let (to, from) = (self.word(*to), self.name(VALUE, *from));
@@ -114,6 +108,15 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
             }
         }
+    }
+
+    fn leave(&mut self, unless: &Test, finite: &[Word]) {
+        let goes_on = self.test(unless);
+        for word in finite {
+            let x = self.word(*word);
+            self.text.line(&format!("CHECK({});", x.text));
+        }
+        self.text.line(&format!("if (!{}) break;", goes_on.at(Prec::Atom)));
     }
 
     /// A loop that something in it leaves.
@@ -218,10 +221,43 @@ impl FunctionPrinter<'_> {
     fn log(&mut self, base: Local, len: Value) {
         let (words, name) = (self.integer(len).at(Prec::Unary), self.name(VALUE, base));
         self.text.line(&format!("const int64_t {name} = (int64_t)logged;"));
-        self.text.line(&format!("if (UNLIKELY((logged += (word){words}) > room)) {{"));
-        self.text.line("    turned[room] = logged;");
+        let (end, taken) = if self.program.keeps { ("KEPT", " + (room - KEPT)") } else { ("room", "") };
+        self.text.line(&format!("if (UNLIKELY((logged += (word){words}) > {end})) {{"));
+        self.text.line(&format!("    turned[room] = logged{taken};"));
         self.text.line("    return 1;");
         self.text.line("}");
+    }
+
+    fn keep_values(&mut self, keep: Keep) {
+        let local = keep.defines().map(|local| self.name(VALUE, local)).unwrap_or_default();
+        let reads = keep.reads().map(|value| value.map_or(String::new(), |value| self.integer(value).at(Prec::Unary)));
+        let [from, to] = reads;
+        match keep {
+            Keep::Words { way, .. } => {
+                let words = format!("WORDS({from}, {to})");
+                let (moves, at) = match way {
+                    Keeping::Write => (format!("KEEP({words});"), "KEPT"),
+                    Keeping::Reread => (format!("REREAD -= {words};"), "REREAD"),
+                    Keeping::TakeBack => (format!("KEPT += {words};"), "KEPT"),
+                };
+                let words = if way == Keeping::TakeBack { format!(" - {words}") } else { String::new() };
+                self.text.line(&moves);
+                self.text.line(&format!("const int64_t {local} = (int64_t)({at}{words} - (word){from});"));
+            }
+            Keep::End(_) => self.text.line(&format!("const int64_t {local} = (int64_t)KEPT;")),
+            Keep::Reader(_) => self.text.line(&format!("const int64_t {local} = (int64_t)REREAD;")),
+            Keep::Mark(_) => {
+                self.text.line("KEEP(1);");
+                self.text.line(&format!("turned[KEPT] = (word){from};"));
+            }
+            Keep::PassMark => self.text.line("REREAD--;"),
+            Keep::RereadFromMark(_) => {
+                self.text.line(&format!("const int64_t {local} = (int64_t)turned[KEPT++];"));
+                self.text.line(&format!("REREAD = (word){local};"));
+            }
+            Keep::RemoveTo(_) => self.text.line(&format!("KEPT = (word){from};")),
+            Keep::Agree(_) => self.text.line(&format!("if (UNLIKELY(KEPT != (word){from})) return 1;")),
+        }
     }
 
     fn addend(&mut self, local: Local, of: Local) {

@@ -69,6 +69,7 @@ impl Lists<'_> {
                 | Stmt::CheckCarriedData(_)
                 | Stmt::Inside(_)
                 | Stmt::Apart(..)
+                | Stmt::Keep(_)
                 | Stmt::Agree(..)
                 | Stmt::GiveUp { .. }
                 | Stmt::Proceed(_)

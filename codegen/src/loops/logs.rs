@@ -11,7 +11,7 @@ pub fn give_room_for_logs(program: &mut Program) {
     for (n, function) in program.functions.iter().enumerate() {
         let id = FunctionId(n as u32);
         let mut note = |s: &Stmt| match s {
-            Stmt::Log(..) => waiting.push(id),
+            Stmt::Log(..) | Stmt::Keep(_) => waiting.push(id),
             Stmt::Call(callee, _) => callers.entry(*callee).or_default().push(id),
             _ => {}
         };

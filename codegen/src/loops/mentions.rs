@@ -194,6 +194,10 @@ pub(super) fn mention_alone(s: &Stmt, out: &mut Events) {
             mention_value(*len, out);
             out.push((*local, true, true));
         }
+        Stmt::Keep(keep) => {
+            keep.reads().into_iter().flatten().for_each(|value| mention_value(value, out));
+            out.extend(keep.defines().map(|local| (local, true, true)));
+        }
         Stmt::EndLog(local) | Stmt::HandParam(local) => out.push((*local, false, false)),
         Stmt::Addend(local, of) => {
             out.push((*of, false, false));

@@ -18,6 +18,7 @@ mod if_convert;
 mod implied;
 mod inactive;
 mod jam;
+mod keep;
 mod logs;
 mod mentions;
 mod merge;
@@ -46,6 +47,7 @@ pub use count::{
 };
 pub use implied::remove_checks_implied_elsewhere;
 pub use jam::jam_loops;
+pub use keep::{Keep, Keeping};
 pub use logs::give_room_for_logs;
 pub use mentions::values_changed_in;
 pub use products::{PRODUCT_TURNS, find_products};
@@ -79,6 +81,8 @@ pub struct Program {
     pub limits: bool,
     /// Whether such a sum is one of a variable, and not of words of an array.
     pub limits_variables: bool,
+    /// Whether it keeps values for the way back ([`Keep`]).
+    pub keeps: bool,
     /// The kernels that blocks call.
     pub kernels: Vec<Kernel>,
     /// The functions, by [`FunctionId`].
@@ -392,6 +396,8 @@ pub enum Stmt {
     Log(Local, Value),
     /// Ends the log that was begun last.
     EndLog(Local),
+    /// Something about values that are kept for the way back. Functions that do so have room for logs.
+    Keep(Keep),
     /// Defines a local variable for what is to be added to another: its value is the neutral element of sums, -0, and it has the
     /// other's words in other lanes.
     Addend(Local, Local),

@@ -155,6 +155,7 @@ impl Renaming {
             | Stmt::Forget(..)
             | Stmt::Log(..)
             | Stmt::EndLog(_)
+            | Stmt::Keep(_)
             | Stmt::Addend(..)
             | Stmt::Write(..)
             | Stmt::Call(..)

@@ -113,7 +113,7 @@ pub fn has_any_order(f: &Function, count: &Count) -> bool {
 /// Whether statements write words of memory, those within them included.
 pub fn writes_memory(statements: &[Stmt]) -> bool {
     let in_memory = |slot: Option<&Option<Slot>>| match slot {
-        Some(Some(Slot::Place(place, _) | Slot::Word(Word { place, .. }))) => matches!(place, Place::Memory(_)),
+        Some(Some(Slot::Place(place, _) | Slot::Word(Word { place, .. }))) => !matches!(place, Place::Local(_)),
         _ => false,
     };
     statements.iter().any(|s| match s {
@@ -267,7 +267,12 @@ impl Sums {
         }
         let mut apart: Vec<((u32, usize), &Induction)> = Vec::new();
         for (place, lane, writes) in &self.memory {
-            let Place::Memory(at) = place else { return None };
+            let at = match place {
+                Place::Memory(at) => at,
+                // A turn has words of its own.
+                Place::Log(_) => continue,
+                Place::Local(_) => return None,
+            };
             match course(courses, *at) {
                 Some(course) => apart.push(((course.region, *lane), &course.at)),
                 None if *writes => return None,

@@ -4,9 +4,9 @@ use pendula_codegen::loops::{self, Argument, Slot, Stmt as Out, Value, Word};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
+use super::aliases::differ;
 use super::flow::Location;
 use super::function::FunctionBuilder;
-use super::statement::differ;
 use super::{Forgotten, Looked, Refused, Sweep};
 use crate::ir::copies::{Passed, copies};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
@@ -28,7 +28,8 @@ impl FunctionBuilder<'_, '_> {
         let forgotten = self.forgotten_params(s, callee, args);
         let active = self.active_params(func, callee, args);
         let looked = self.looked_params(callee, args, way);
-        let function = self.w.variant((func, way, self.ad_mode, left, forgotten, active, looked));
+        let keeping = self.keeping_call(func);
+        let function = self.w.variant((func, way, self.ad_mode, left, forgotten, active, looked, keeping));
         let mut out = Vec::new();
         // What follows the call: words that are written back, and what has flowed to copies.
         let (mut back_to, mut shares) = (Vec::new(), Vec::new());

@@ -32,6 +32,8 @@ use crate::ir::{Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Step, S
 pub(super) enum Asked {
     /// How often each word is added to, and that nothing is left to be undone but that.
     Sums,
+    /// That what is read has the same values on the way back: no word is added to after it was read, and words begin and end only with computations.
+    Values,
     /// Only that no word is added to after it was read.
     Order,
 }
@@ -113,6 +115,13 @@ pub(super) fn plan(drops: &mut Drops<'_>, f: &IrFunction, compute: &[LocatedStmt
     // Where nothing is left, the machine asks for nothing less.
     let allowed = |(at, sums): (&Location, &Sums)| !sums.is_limited() || (checked[at] && sums.depth <= DEPTH);
     plan.words.iter().all(allowed).then_some(plan)
+}
+
+/// Whether what a computation reads has the same values when it is undone as when it is made.
+pub(super) fn reads_the_same(drops: &mut Drops<'_>, f: &IrFunction, compute: &[LocatedStmt]) -> bool {
+    let mut own = HashMap::new();
+    words(f, compute, &mut own);
+    survey(drops, f, compute, own.into_keys(), Asked::Values).is_some()
 }
 
 /// How a function adds to words of a computation that calls it, which these parameters, one bit for each, are or point to; `None` if it may add
@@ -243,14 +252,14 @@ impl Survey<'_, '_> {
             }
             Stmt::Ancilla { var, free, .. } => {
                 let is_float = self.f.ty(*var) == Ty::F;
-                if is_float && self.asked == Asked::Sums && (!straight || *free) {
+                if is_float && self.asked != Asked::Order && (!straight || *free) {
                     return None;
                 }
                 self.set(*var, (!*free).then(Sum::default));
             }
             Stmt::Array { base, len, ty, free, .. } => {
                 self.read(*len, &mut out);
-                if *ty == Ty::F && self.asked == Asked::Sums && (!straight || *free) {
+                if *ty == Ty::F && self.asked != Asked::Order && (!straight || *free) {
                     return None;
                 }
                 self.set(*base, (!*free).then(|| symbol(*base)));
@@ -313,7 +322,7 @@ impl Survey<'_, '_> {
         }
         // How often it adds is not known.
         let is_read = |at: Location| out.iter().any(|a| a.at == at && a.adds.is_none());
-        let may = |a: &Access| a.adds.is_none() || self.asked == Asked::Order && !is_read(a.at);
+        let may = |a: &Access| a.adds.is_none() || self.asked != Asked::Sums && !is_read(a.at);
         out.iter().all(may).then_some(out)
     }
 

@@ -36,7 +36,8 @@ impl FunctionBuilder<'_, '_> {
         let kept = self.keep(&plan.kept);
         self.proven.extend(plan.proven);
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
-        let flows_from = self.flows_from(s);
+        // Turns that are left out would leave what they keep.
+        let flows_from = if self.removes_in_turns(s) { Vec::new() } else { self.flows_from(s) };
         let courses = self.courses(&plan.courses);
         let computed = self.computed.clone();
         let body = self.nested(turn)?;

@@ -49,6 +49,8 @@ pub(super) struct Drops<'a> {
     plans: HashMap<*const LocatedStmt, Option<Rc<Plan>>>,
     /// The same of functions that add to words of their callers, through these parameters.
     function_plans: HashMap<(FunctionId, u64, Asked), Option<Rc<Plan>>>,
+    /// Whether what computations read has the same values on the way back.
+    same_values: HashMap<*const LocatedStmt, bool>,
     /// Parameters that have one value.
     same: Vec<Same>,
 }
@@ -65,6 +67,7 @@ impl<'a> Drops<'a> {
             certify,
             plans: HashMap::new(),
             function_plans: HashMap::new(),
+            same_values: HashMap::new(),
             same: same(program),
         };
         for component in callees_first(program) {
@@ -122,6 +125,16 @@ impl<'a> Drops<'a> {
         plan
     }
 
+    /// Whether what a computation reads has the same values when it is undone as when it is made.
+    fn reads_the_same(&mut self, f: &IrFunction, compute: &[LocatedStmt]) -> bool {
+        if let Some(known) = self.same_values.get(&compute.as_ptr()) {
+            return *known;
+        }
+        let same = certify::reads_the_same(self, f, compute);
+        self.same_values.insert(compute.as_ptr(), same);
+        same
+    }
+
     /// A computation's own words, if it writes nothing else.
     pub(super) fn own(&mut self, f: &IrFunction, compute: &[LocatedStmt]) -> Option<Own> {
         let mut own = Own::default();
@@ -157,6 +170,19 @@ impl<'a> Drops<'a> {
         let plan = self.plan(f, compute);
         let exact = plan.as_ref().is_some_and(|p| p.words.iter().all(|(at, sums)| self.forgets(*at, *sums)));
         (self.fast || exact).then_some((own, plan))
+    }
+
+    /// Whether what a computation reads has the same values when it is made, made again on the way back, and undone: it is complete before
+    /// it is read.
+    pub(super) fn is_same_on_the_way_back(
+        &mut self,
+        f: &IrFunction,
+        compute: &[LocatedStmt],
+        body: &[LocatedStmt],
+    ) -> bool {
+        self.own(f, compute).is_some()
+            && self.is_recomputable(f, compute, body)
+            && (self.fast || self.reads_the_same(f, compute))
     }
 
     /// Whether a word of a plan is forgotten.

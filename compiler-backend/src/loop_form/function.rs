@@ -11,6 +11,7 @@ use pendula_isa::{Acc, Ty};
 use super::certify::Asked;
 use super::flow::{Location, Locations};
 use super::fused_calls::FlowsTo;
+use super::keep::Places;
 use super::{Builder, Refused, Sweep, Variant, certify};
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
@@ -63,13 +64,15 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) complete: Locations,
     /// Words of which what they carry does not matter.
     pub(super) inactive: Locations,
+    /// Where values are kept for the way back.
+    pub(super) kept_values: Places,
     /// Where only what flows to some words is wanted.
     pub(super) flows_to: Option<FlowsTo>,
 }
 
 /// Builds a function.
 pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::Function, Refused> {
-    let (fun, way, ad_mode, left, forgotten, active, looked) = variant;
+    let (fun, way, ad_mode, left, forgotten, active, looked, keeping) = variant;
     let program: &'a Program = w.program;
     let f = &program.functions[fun.0 as usize];
     let name = w.variant_name(variant);
@@ -87,6 +90,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         w,
         func: fun,
         inactive,
+        kept_values: Places::of(keeping),
         flows_to: None,
         f,
         way,
@@ -204,7 +208,7 @@ impl FunctionBuilder<'_, '_> {
         done.map(|()| inner)
     }
 
-    /// A new local variable.
+    /// A new local variable for a word that a statement defines.
     pub(super) fn fresh(&mut self, name: &str, ty: Ty) -> Local {
         self.fresh_for(name, VALUE, ty)
     }
@@ -212,7 +216,12 @@ impl FunctionBuilder<'_, '_> {
     /// A new local variable for the word that a word of a type has in a lane.
     pub(super) fn fresh_for(&mut self, name: &str, lane: usize, ty: Ty) -> Local {
         let ty = loops::lane_type(lane, ty);
-        self.locals.push(LocalInfo { name: name.to_string(), ty, lane, scope: Scope::Stmt });
+        self.local(LocalInfo { name: name.to_string(), ty, lane, scope: Scope::Stmt })
+    }
+
+    /// A new local variable.
+    pub(super) fn local(&mut self, info: LocalInfo) -> Local {
+        self.locals.push(info);
         Local(self.locals.len() as u32 - 1)
     }
 

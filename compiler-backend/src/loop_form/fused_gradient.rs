@@ -71,10 +71,10 @@ impl FunctionBuilder<'_, '_> {
             Stmt::With { compute, body, .. } if self.can_stay_computed(compute, body) => {
                 // What flows from and to other words when it is done again flows now.
                 self.back = false;
-                self.compute(compute, body)?;
+                let kept = self.compute_keeping((compute, body), false)?;
                 self.turn(body)?;
                 self.back = true;
-                self.undo(compute, body)?;
+                self.undo_keeping(kept, compute, body)?;
             }
             Stmt::Span { body, .. } => self.turn(body)?,
             Stmt::If { pre, then, otherwise, .. } if self.is_decided(&last.stmt) => {

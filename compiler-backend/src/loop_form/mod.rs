@@ -15,9 +15,10 @@
 //! `function` builds functions, `statement` and `calls` what is in them. `loops` finds what can be checked before a loop, `jam`
 //! which turns can go on side by side, and `promote` words that can be kept in variables. `dead_uncompute` finds what need not be undone, from the effects of blocks (`flow`); `certify` proves
 //! it of sums that are rounded (`windows` has their addresses, `facts` what is known of integers, `parameters` which of them have one value),
-//! and `fused_gradient` makes one of a forward and a backward run (`logged_sums` in turns of loops, where every rounding counts; `seen_late` tells which results are looked at in the end), `fused_calls` of the calls of functions that call themselves. `data` says what lies in the data segment.
+//! and `fused_gradient` makes one of a forward and a backward run (`logged_sums` in turns of loops, where every rounding counts; `seen_late` tells which results are looked at in the end), `fused_calls` of the calls of functions that call themselves, `keep` what is kept for the way back. `data` says what lies in the data segment.
 
 mod activity;
+mod aliases;
 mod blocks;
 mod calls;
 mod certify;
@@ -31,6 +32,7 @@ mod function;
 mod fused_calls;
 mod fused_gradient;
 mod jam;
+mod keep;
 mod logged_sums;
 mod loops;
 mod parameters;
@@ -39,7 +41,7 @@ mod seen_late;
 mod statement;
 mod windows;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use pendula_codegen::lift::LiftConfig;
@@ -52,7 +54,7 @@ use pendula_isa::counts::Direction;
 use crate::ir::effects::Summaries;
 use crate::ir::{FunctionId, Loc, Program};
 use crate::lower::{Argument, LowerError};
-use crate::passes::Switches;
+use crate::passes::{Pass, Switches};
 
 use activity::ActiveParams;
 
@@ -155,8 +157,8 @@ fn suffix(ad_mode: AdMode) -> &'static str {
 /// Fourth, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
 ///
-/// Sixth, which parameters carry what matters. Last, what need not be looked at.
-type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams, Looked);
+/// Sixth, which parameters carry what matters. Then, what need not be looked at; and what happens to values that it keeps for the way back.
+type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams, Looked, Option<form::Keeping>);
 
 /// Parameters that are words of a computation of the caller that is forgotten, or point to them, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -202,6 +204,8 @@ struct Builder<'a> {
     switches: Switches,
     /// Whether the run that is being built turns round, with gradient words alone: there is room for logs.
     turns_round: bool,
+    /// What is known of the values that are kept for the way back.
+    keeps: keep::Keeps,
     /// Where the loops with marks stand in the source.
     marks: Vec<Loc>,
     kernels: Vec<Kernel>,
@@ -234,6 +238,8 @@ pub struct Settings {
     /// Which floating-point sums are forgotten that a run would undo, to a rest that the machine clears: the code gives up where their partial
     /// sums are so large that the rest might not be small.
     pub certify: Certify,
+    /// Whether runs forward and back keep values of elementary functions for the way back.
+    pub keep: bool,
     /// Which of the passes of the loop form are made.
     pub switches: Switches,
 }
@@ -248,6 +254,24 @@ pub fn build(
     modes: &[Mode],
     settings: Settings,
 ) -> Result<(form::Program, Vec<Loc>), Refused> {
+    let mut without = HashSet::new();
+    loop {
+        let (program, marks, found) = build_with(program, arguments, modes, settings, without.clone())?;
+        match found {
+            Some(found) if without.insert(found) => {}
+            Some(_) | None => return Ok((program, marks)),
+        }
+    }
+}
+
+/// The same, where these functions keep no values for the way back. Last, one that is to be among them.
+fn build_with(
+    program: &Program,
+    arguments: &[Argument],
+    modes: &[Mode],
+    settings: Settings,
+    without: HashSet<FunctionId>,
+) -> Result<(form::Program, Vec<Loc>, Option<FunctionId>), Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     let (arrays, words) = data::lent(program, arguments);
@@ -271,6 +295,7 @@ pub fn build(
         entry_activity: None,
         switches: settings.switches,
         turns_round: false,
+        keeps: keep::Keeps::without(without),
         marks: Vec::new(),
         kernels: Vec::new(),
         main: fun,
@@ -289,9 +314,10 @@ pub fn build(
             Mode::HessianRows(active) => (Sweep::Turn, AdMode::GradientTangent, active),
         };
         w.turns_round = matches!(mode, Mode::ForwardAndBack(_));
+        w.keeps.wanted = settings.keep && w.turns_round && settings.switches.has(Pass::Forget);
         w.set_active(arguments, active);
         let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
-        let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params, Looked::default()));
+        let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params, Looked::default(), None));
         entries.push(form::Entry { name: mode.name(), function, carried: w.carried.clone() });
         while let Some((variant, id)) = w.waiting.pop() {
             let built = function::build(&mut w, variant)?;
@@ -310,6 +336,7 @@ pub fn build(
         has_vector_tangents: w.has_vector_tangents,
         limits: w.limits,
         limits_variables: w.limits_variables,
+        keeps: w.keeps.some,
         kernels: w.kernels,
         functions: functions.into_iter().flatten().collect(),
         order,
@@ -323,7 +350,7 @@ pub fn build(
     if program.has_vector_tangents && !form::can_carry_vectors(&program) {
         return Err(Refused::Operation);
     }
-    Ok((program, marks))
+    Ok((program, marks, w.keeps.found))
 }
 
 impl Builder<'_> {
@@ -351,7 +378,7 @@ impl Builder<'_> {
     }
 
     /// A name for a function's variant.
-    fn variant_name(&self, (fun, way, ad_mode, left, forgotten, ..): Variant) -> String {
+    fn variant_name(&self, (fun, way, ad_mode, left, forgotten, .., keeping): Variant) -> String {
         let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
         let suffix = if matches!(way, Sweep::Turn | Sweep::Within) { "" } else { suffix(ad_mode) };
         let only = if left != 0 && matches!(way, Sweep::Forward | Sweep::Backward) { "_only" } else { "" };
@@ -360,7 +387,13 @@ impl Builder<'_> {
             (_, 0) => "_limited",
             _ => "_complete",
         };
-        format!("{}_{}{suffix}{only}", name.trim_end_matches('!'), way.name())
+        let kept = match keeping {
+            None => "",
+            Some(form::Keeping::Write) => "_kept",
+            Some(form::Keeping::Reread) => "_again",
+            Some(form::Keeping::TakeBack) => "_taken_back",
+        };
+        format!("{}_{}{suffix}{only}{kept}", name.trim_end_matches('!'), way.name())
     }
 
     fn env(&self) -> Env {

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use pendula_codegen::loops::Kept;
 use pendula_isa::Ty;
 
+use super::aliases::differ;
 use super::function::FunctionBuilder;
-use super::statement::differ;
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{LocatedStmt, Mem, Operand, Region, Stmt, Test, Var};
 use crate::passes::Pass;

@@ -16,7 +16,7 @@ use super::flow::Location;
 use super::function::{FunctionBuilder, local};
 use super::loops::TEST;
 use super::{Builder, Refused, Sweep};
-use crate::ir::{AncillaChecks, Condition, LocatedStmt, Mem, Operand, Region, Stmt, Test, Var, permutes};
+use crate::ir::{AncillaChecks, Condition, LocatedStmt, Operand, Region, Stmt, Test, Var, permutes};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
@@ -35,6 +35,7 @@ impl FunctionBuilder<'_, '_> {
             return self.values_alone(|fw| fw.statement(s, back));
         }
         if back && self.undoes_nothing(s) {
+            self.leave_out(s);
             return Ok(());
         }
         match &s.stmt {
@@ -45,8 +46,10 @@ impl FunctionBuilder<'_, '_> {
                 // What a turn of a block adds is added up first.
                 let inverse = *inverse != back && !self.parts.contains_key(&(*dst).into());
                 let what = (*acc, inverse, *func);
-                self.recorded(s, &operands, info.partials > 0, |setting, kernels, words| {
-                    symbolic::accumulate(setting, kernels, what, words)
+                self.keep_value_of(s, |fw| {
+                    fw.recorded(s, &operands, info.partials > 0, |setting, kernels, words| {
+                        symbolic::accumulate(setting, kernels, what, words)
+                    })
                 })
             }
             Stmt::Permute { row, inverse, ty, args } => {
@@ -102,14 +105,16 @@ impl FunctionBuilder<'_, '_> {
             }
             Stmt::For { var, first, last, step, body, blocks } => {
                 if let Some(blocks) = blocks
-                    && self.in_blocks(s, *blocks, back)?
+                    && self.keeping_nothing(|fw| fw.in_blocks(s, *blocks, back))?
                 {
                     return Ok(());
                 }
                 // Turns that only add may as well be taken back from the first: memory is best read upward.
                 let down =
                     back && !(self.w.drops.fast && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds());
-                self.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
+                self.keep_in_loop(s, |fw| {
+                    fw.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
+                })
             }
             Stmt::With { name: _, compute, body } => self.with(s, (compute, body), back),
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
@@ -128,14 +133,13 @@ impl FunctionBuilder<'_, '_> {
     /// A computation, what is made of it, and the computation undone.
     fn with(&mut self, s: &LocatedStmt, (compute, body): (&[LocatedStmt], &[LocatedStmt]), back: bool) -> Done {
         if back && let Some(calls) = self.fused_calls(compute, body) {
+            self.leave_out(s);
             return self.fuse_calls(&calls, (compute, body), false);
         }
         let is_computed = self.computed.remove(&std::ptr::from_ref(s)) && back && self.known;
-        if !is_computed {
-            self.compute(compute, body)?;
-        }
+        let kept = self.compute_keeping((compute, body), is_computed)?;
         self.block(body, back)?;
-        self.undo(compute, body)?;
+        self.undo_keeping(kept, compute, body)?;
         if !back && self.stays_computed(compute, body) {
             self.computed.insert(std::ptr::from_ref(s));
         }
@@ -174,9 +178,7 @@ impl FunctionBuilder<'_, '_> {
         for (a, b) in others {
             self.push(Out::Apart(self.address(*a), self.address(*b)));
         }
-        let one: Vec<(Operand, Ty)> =
-            operands.iter().map(|(o, ty)| (if *o == Operand::Mem(b) { Operand::Mem(a) } else { *o }, *ty)).collect();
-        let then = self.nested(|fw| fw.operations(&one, &record))?;
+        let then = self.nested(|fw| fw.with_copy(a, |fw| fw.operations(operands, &record)))?;
         let otherwise = self.nested(|fw| fw.operations(operands, &record))?;
         self.push(Out::IfSame { addresses: [self.address(a), self.address(b)], then, otherwise });
         Ok(())
@@ -212,6 +214,7 @@ impl FunctionBuilder<'_, '_> {
         }
         let setting = (self.w.env(), Builder::setting(self.ad_mode));
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
+        self.keep_value(&mut body, &mut slots);
         let to = operands.first().map(|(dst, _)| *dst).filter(|dst| !self.parts.contains_key(dst));
         let complete = to.and_then(word_of).is_some_and(|at| self.complete.contains(&at));
         let preserved = to.is_some_and(|dst| self.back && self.is_preserved(dst) || self.is_taken_back(dst));
@@ -252,15 +255,6 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
-    /// Pairs of memory words that are written as different ones and may be the same.
-    fn possible_aliases(&self, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
-        let active = operands.iter().filter(|(o, _)| !self.is_inactive(*o));
-        let words: Vec<Mem> =
-            active.filter_map(|(o, _)| if let Operand::Mem(m) = o { Some(*m) } else { None }).collect();
-        let pairs = words.iter().enumerate().flat_map(|(n, a)| words[n + 1..].iter().map(move |b| (*a, *b)));
-        pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect()
-    }
-
     /// A variable's life begins or ends.
     fn life(&mut self, var: Var, care: AncillaChecks, ends: bool) {
         if ends && care.check && !self.unchecked && !self.complete.contains(&Location::Var(var)) {
@@ -296,11 +290,11 @@ impl FunctionBuilder<'_, '_> {
         if condition.compute.is_empty() {
             return self.test(s, &condition.test, n);
         }
-        self.compute(&condition.compute, &[])?;
+        self.keeping_nothing(|fw| fw.compute(&condition.compute, &[]))?;
         let test = self.test(s, &condition.test, n)?;
         let flag = self.fresh("c", Ty::Int);
         self.push(Out::Flag(flag, test));
-        self.undo(&condition.compute, &[])?;
+        self.keeping_nothing(|fw| fw.undo(&condition.compute, &[]))?;
         Ok(OutTest::Flag(flag))
     }
 
@@ -387,6 +381,7 @@ impl FunctionBuilder<'_, '_> {
         if self.ad_mode.level() > 0 {
             return self.without_values(plan.as_deref(), |fw| fw.block(compute, true));
         }
+        self.forget_kept();
         for (base, len) in own.arrays.iter().rev() {
             self.push(Out::Forget(local(*base), self.integer(*len)));
         }
@@ -491,12 +486,6 @@ pub(super) fn word_of(operand: Operand) -> Option<Location> {
         Operand::Var(v) => Some(Location::Var(v)),
         Operand::Mem(m) => Some(Location::Region(m.region)),
     }
-}
-
-/// Whether two words are different ones for certain.
-pub(super) fn differ(a: Mem, b: Mem) -> bool {
-    let alike = (a.base, a.index) == (b.base, b.index) || (a.base, a.index) == (b.index, b.base);
-    a.region != b.region || (alike && a.offset != b.offset)
 }
 
 /// Whether a statement begins or ends the life of words.

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::{Batch, Conditions, FUNCTIONAL, Method, OfNumbers, SourceOf, Stage};
+use crate::cli::memory::parse_size_or_zero;
 
 /// Options of `grad`.
 #[derive(Args, Debug)]
@@ -73,6 +74,12 @@ pub(crate) struct Grad {
     /// The program is run forward again with gradients. In a program that computes with floating-point numbers, rounding errors may remain and are no failure.
     #[arg(long)]
     pub(crate) keep_dropped: bool,
+    /// How much memory to take for values that are kept for the way back, as `64M` or `1G`; 0 keeps none [default: 4M and a fifth of the data].
+    ///
+    /// Code for whole runs keeps values of elementary functions, which take longer to compute again than to write and read. Where they would take more,
+    /// all are computed again.
+    #[arg(long, value_parser = parse_size_or_zero, value_name = "SIZE")]
+    pub(crate) grad_mem: Option<u64>,
     /// How to differentiate [default: transform].
     #[arg(long, help_heading = FUNCTIONAL, value_enum, value_name = "NAME", conflicts_with = "stage")]
     pub(crate) method: Option<Method>,

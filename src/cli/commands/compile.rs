@@ -107,6 +107,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
             let settings = c::Settings {
                 fast: args.source.in_full().options.compiler.fast_float,
                 certify: c::Certify::Everything,
+                keep: true,
                 switches: nil.switches,
             };
             let source =

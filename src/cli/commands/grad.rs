@@ -8,12 +8,12 @@ use pendula::asm::check::{Rule, Subject, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::nil::sema::own_name;
 use pendula::diagnosis;
-use pendula::grad::{GradError, MOST, Options, Report, grad, places, with_defaults};
+use pendula::grad::{GradError, MOST, Options, Report, grad, places, uses_doubles, with_defaults};
 use pendula::hw_model::Technology;
 use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
-use pendula::isa::types::{Reg, Ty};
+use pendula::isa::types::Reg;
 use pendula::language;
 use pendula::layout::Layouts;
 use pendula::load::display_name;
@@ -86,7 +86,7 @@ pub(super) fn options(args: &Grad, loaded: &Program) -> anyhow::Result<Options> 
         check: args.check,
         keep_dropped: args.keep_dropped,
         // What floating-point sums leave is reported only if it is asked for.
-        forget_drift: !args.drift && uses_floats(&loaded.module),
+        forget_drift: !args.drift && uses_doubles(&loaded.module),
     };
     Ok(with_defaults(&options, &loaded.module, loaded.compiled.as_ref()))
 }
@@ -109,9 +109,17 @@ pub(super) fn read(args: &Grad, source: &Source, reporter: &Reporter) -> anyhow:
     Ok((loaded, warnings))
 }
 
+/// Sets how much memory gradients take for values that are kept for the way back.
+pub(crate) fn set_memory(machine: &mut Machine<'_>, args: &Grad) {
+    if let Some(bytes) = args.grad_mem {
+        machine.set_kept_words(usize::try_from(bytes / 8).unwrap_or(usize::MAX));
+    }
+}
+
 /// A machine with the program's inputs.
 fn machine<'p>(args: &Grad, program: &'p pendula::vm::Program, loaded: &Program) -> anyhow::Result<Machine<'p>> {
     let mut machine = session::machine(program, &args.given, loaded.variables())?;
+    set_memory(&mut machine, args);
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }
@@ -168,7 +176,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     };
     let drift = found.drift.as_ref().map(|(a, b)| drift(program.module(), a, b));
     // Fixed-point and logarithmic numbers and integers are restored exactly; only rounding may remain.
-    let floats = uses_floats(program.module());
+    let floats = uses_doubles(program.module());
     let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !floats);
     let kept = found.kept.is_none_or(|(_, back)| back || floats);
     let ok = !broken && kept && found.agrees();
@@ -240,19 +248,6 @@ fn save(saving: Saving, found: &Report, raw: bool) -> anyhow::Result<Option<File
     writers.part(&files, 0, &[Ok(&words)])?;
     writers.finish(&files)?;
     Ok(Some(files))
-}
-
-/// True if a module computes with floating-point numbers, whose sums are rounded.
-pub(super) fn uses_floats(module: &Module) -> bool {
-    use pendula::isa::inst::Kind;
-    fn uses(kind: Kind) -> bool {
-        match kind {
-            Kind::Accumulate { func, .. } => func.info().ty == Ty::F || func.info().args.iter().any(|a| a.ty == Ty::F),
-            Kind::Row { ty, .. } => ty == Ty::F,
-            Kind::Extension { extension, .. } => extension.info().steps[0].iter().any(|step| uses(step.kind)),
-        }
-    }
-    module.code.iter().any(|inst| uses(inst.kind))
 }
 
 /// Observations of the runs.

@@ -1,8 +1,8 @@
 //! What calls read and add to: functions tell it in windows of their parameters' arrays.
 
 use super::super::flow::Location;
-use super::super::windows::{Access, is_symbol_of, translated};
-use super::Survey;
+use super::super::windows::{Access, Window, is_symbol_of, translated};
+use super::{Asked, Survey};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Operand};
 
 impl Survey<'_, '_> {
@@ -41,17 +41,26 @@ impl Survey<'_, '_> {
         args: &[Operand],
         [added, read]: [&[Location]; 2],
     ) -> Option<Vec<Access>> {
-        if callee.params.len() > 64 || (inverse && !added.is_empty()) {
+        let counts = self.asked == Asked::Sums;
+        if callee.params.len() > 64 || counts && inverse && !added.is_empty() {
             return None;
         }
         let mut out = Vec::new();
         // The words of the computation that the function knows by other names, and the parameters by which it does.
         let mut names: Vec<(Location, Location, u64)> = Vec::new();
+        let mut lent: Vec<(Location, Window)> = Vec::new();
         for (n, (param, arg)) in callee.params.iter().zip(args).enumerate() {
             let (inner, own) = match arg {
                 Operand::Const(_) => continue,
                 // A word of an array on its own.
-                Operand::Mem(m) if param.written && self.words.contains(&Location::Region(m.region)) => return None,
+                Operand::Mem(m) if param.written && self.words.contains(&Location::Region(m.region)) => {
+                    let own = Location::Region(m.region);
+                    if counts || names.iter().any(|(_, known, _)| *known == own) {
+                        return None;
+                    }
+                    lent.push((Location::Var(param.var), self.window(*m)));
+                    (Location::Var(param.var), own)
+                }
                 Operand::Mem(_) => {
                     self.read(*arg, &mut out);
                     continue;
@@ -65,6 +74,10 @@ impl Survey<'_, '_> {
                 continue;
             }
             // Two parts of an array are arrays of their own in the function only if they do not overlap, or are both read.
+            let is_lent = |known: &Location| lent.iter().any(|(at, _)| at == known && *known != inner);
+            if names.iter().any(|(known, at, _)| *at == own && is_lent(known)) {
+                return None;
+            }
             let var = matches!(own, Location::Var(_)) && added.contains(&own);
             let twice = var && names.iter().any(|(_, known, _)| *known == own);
             match names.iter_mut().find(|(known, ..)| *known == inner) {
@@ -86,9 +99,17 @@ impl Survey<'_, '_> {
         let (mut later, mut through) = (Vec::new(), 0);
         for access in &plan.accesses {
             let (_, own, params) = names.iter().find(|(inner, ..)| *inner == access.at)?;
-            let window = access.window.as_ref().and_then(|window| translated(window, &value));
+            let window = match lent.iter().find(|(at, _)| *at == access.at) {
+                Some((_, word)) => word.clone(),
+                None => access.window.as_ref().and_then(|window| translated(window, &value)),
+            };
             through |= if access.adds.is_some() { *params } else { 0 };
             later.push(Access { at: *own, window, adds: access.adds, called: true });
+        }
+        let is_both = |a: &Access| a.adds.is_some() && later.iter().any(|b| b.at == a.at && b.adds.is_none());
+        if inverse && later.iter().any(is_both) {
+            // It is added to after it was read.
+            return None;
         }
         // Words of arrays on their own are read first.
         self.follow(&mut out, later)?;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pendula::arrays::Texts;
 use pendula::batch::{Batch, MemoryBudget};
-use pendula::grad::{GradError, Options, Report, Request, differentiate, grad, places};
+use pendula::grad::{GradError, Options, Report, Request, differentiate, grad, places, uses_doubles};
 use pendula::hw_model::Technology;
 use pendula::isa::Env;
 use pendula::isa::text::number;
@@ -25,8 +25,8 @@ use super::{Progress, Steps, Totals, ended};
 use crate::cli::args::Grad;
 use crate::cli::commands::RunConditions;
 use crate::cli::commands::grad::{
-    ELEMENTS, Seen, Stop, blocked, ended_json, file_room, gradient_text, message, options, seen_flags, state_text,
-    stopped, text, to_object, uses_floats,
+    ELEMENTS, Seen, Stop, blocked, ended_json, file_room, gradient_text, message, options, seen_flags, set_memory,
+    state_text, stopped, text, to_object,
 };
 use crate::cli::interrupt::{self, InterruptGuard};
 use crate::cli::output::as_json;
@@ -120,6 +120,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let config = Config { count: args.stats, ..session::config(given) };
     let batch = Batch::new(&program, &config, |machine| {
         session::set(machine, given, loaded.variables())?;
+        set_memory(machine, args);
         args.input.as_ref().map_or(Ok(()), |tape| session::input(machine, tape, None, false))
     })?;
     let refused = |error| {
@@ -144,7 +145,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let asked = SaveOptions::of_grad(args, module, &inputs.files, Some(inputs.count));
     let (files, writers) = Files::new(&asked, results)?;
     let blocks = args.hessian.is_some() || args.jacobian || args.check || args.keep_dropped || args.drift;
-    let floats = uses_floats(module);
+    let floats = uses_doubles(module);
     let count = inputs.count;
     let compiled = loaded.compiled.is_some();
     let quick = Quick::new(args, &options, (&loss, &wrt), &files).filter(|_| program.has_whole());

@@ -28,6 +28,7 @@ fn refuse_others(args: &Grad, file: &str) -> anyhow::Result<()> {
             ("--input", args.input.is_some()),
             ("--drift", args.drift),
             ("--keep-dropped", args.keep_dropped),
+            ("--grad-mem", args.grad_mem.is_some()),
             ("--batch", !args.many.batch.is_empty()),
             ("--save", !args.many.save.is_empty()),
         ],

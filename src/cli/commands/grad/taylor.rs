@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::diagnosis;
-use pendula::grad::GradError;
 use pendula::grad::taylor::{Jet, Options, Report, taylor};
+use pendula::grad::{GradError, uses_doubles};
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
 use pendula::isa::num::Format;
@@ -16,7 +16,7 @@ use pendula::vm::{AdMode, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::output::{double_text, state_line, value_json};
-use super::{Seen, Stop, machine, options, read, seen_flags, stopped, uses_floats};
+use super::{Seen, Stop, machine, options, read, seen_flags, stopped};
 use crate::cli::args::Grad;
 use crate::cli::interrupt::InterruptGuard;
 use crate::cli::output::as_json;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Grad, order: usize, reporter: &Reporter) -> anyhow::Res
     };
     let module = program.module();
     let drift = found.drift.as_ref().map(|(a, b)| drift(module, a, b));
-    let floats = uses_floats(module);
+    let floats = uses_doubles(module);
     let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !floats);
     let ok = !broken && (found.jets_restored || floats) && found.wrong.is_none();
     let technology = Technology::default_technology();

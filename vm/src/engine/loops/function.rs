@@ -377,6 +377,10 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().store(MemFlagsData::trusted(), value, to, 0);
     }
 
+    pub(super) fn load_word(&mut self, from: IrValue) -> IrValue {
+        self.b.ins().load(types::I64, MemFlagsData::trusted(), from, 0)
+    }
+
     /// Whether somebody asks where the run is. It is read anew each time.
     pub(super) fn load_asked(&mut self, watch: IrValue) -> IrValue {
         self.b.ins().atomic_load(types::I64, MemFlagsData::trusted(), watch)

@@ -26,6 +26,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -193,6 +194,26 @@ fn emit_entry(shared: &Shared<'_>, entry: &Entry, module: &mut JITModule, mut b:
         arguments.push(b.ins().load(types::I64, flags, lanes, 8 * (*lane as i32 - 1)));
     }
     arguments.extend([len, top]);
+    if shared.program.keeps && function.has_room() {
+        let enough = b.ins().iadd_imm_s(top, 2);
+        let too_little = b.ins().icmp(IntCC::UnsignedLessThan, room, enough);
+        let (ask, on) = (b.create_block(), b.create_block());
+        b.ins().brif(too_little, ask, &[], on, &[]);
+        b.set_cold_block(ask);
+        b.switch_to_block(ask);
+        b.seal_block(ask);
+        let offset = b.ins().ishl_imm_u(room, 3);
+        let end = b.ins().iadd(turned, offset);
+        b.ins().store(flags, enough, end, 0);
+        let one = b.ins().iconst(types::I64, 1);
+        b.ins().return_(&[one]);
+        b.switch_to_block(on);
+        b.seal_block(on);
+        let kept = b.ins().iadd_imm_s(room, -2);
+        let offset = b.ins().ishl_imm_u(room, 3);
+        let end = b.ins().iadd(turned, offset);
+        b.ins().store(flags, kept, end, 8 * statement::KEPT as i32);
+    }
     if function.has_room() {
         arguments.extend([turned, top, room]);
     }

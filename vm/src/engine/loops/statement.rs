@@ -2,13 +2,17 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value as IrValue, types};
-use pendula_codegen::loops::{Freed, Local, Mark, Stmt, Test, Value, Word, lane_type};
+use pendula_codegen::loops::{Freed, Keep, Keeping, Local, Mark, Stmt, Test, Value, Word, lane_type};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
 use super::super::clif::int_condition;
 use super::function::{FunctionEmitter, type_in};
 use super::helpers::Helper;
+
+/// Where in the room it stands where kept words end, and where they are read again, in words from the end of the room on.
+pub(super) const KEPT: i64 = -1;
+const REREAD: i64 = -2;
 
 impl FunctionEmitter<'_, '_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
@@ -81,6 +85,7 @@ impl FunctionEmitter<'_, '_> {
                 let base = self.local(VALUE, *base);
                 self.b.def_var(self.logged, base);
             }
+            Stmt::Keep(keep) => self.keep_values(*keep),
             Stmt::Addend(local, of) => self.addend(*local, *of),
             Stmt::Write(to, from) => {
                 let value = self.local(VALUE, *from);
@@ -294,15 +299,115 @@ impl FunctionEmitter<'_, '_> {
         self.set_local(VALUE, base, logged);
         let logged = self.b.ins().iadd(logged, words);
         self.b.def_var(self.logged, logged);
-        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, logged, self.room);
+        let (end, need) = if self.shared.program.keeps {
+            let kept = self.position(KEPT);
+            let taken = self.b.ins().isub(self.room, kept);
+            (kept, self.b.ins().iadd(logged, taken))
+        } else {
+            (self.room, logged)
+        };
+        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, logged, end);
+        self.ask_for_room_if(more, need);
+    }
+
+    /// Gives up, and tells how much room there must be, if there is too little.
+    fn ask_for_room_if(&mut self, too_little: IrValue, need: IrValue) {
         let (ask, on) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(more, ask, &[], on, &[]);
+        self.b.ins().brif(too_little, ask, &[], on, &[]);
         self.b.set_cold_block(ask);
         self.go_on(ask);
-        let need = self.words_from(self.turned, self.room);
-        self.store(logged, need);
+        let at = self.words_from(self.turned, self.room);
+        self.store(need, at);
         self.give_up();
         self.go_on(on);
+    }
+
+    /// Where kept words end, or are read again.
+    fn position(&mut self, which: i64) -> IrValue {
+        let at = self.words_from(self.turned, self.room);
+        let at = self.b.ins().iadd_imm_s(at, 8 * which);
+        self.load_word(at)
+    }
+
+    fn set_position(&mut self, which: i64, to: IrValue) {
+        let at = self.words_from(self.turned, self.room);
+        let at = self.b.ins().iadd_imm_s(at, 8 * which);
+        self.store(to, at);
+    }
+
+    /// Makes room for kept words, and moves their end.
+    fn keep_words(&mut self, words: IrValue) -> IrValue {
+        let (kept, logged) = (self.position(KEPT), self.b.use_var(self.logged));
+        let room = self.b.ins().isub(kept, logged);
+        let too_little = self.b.ins().icmp(IntCC::UnsignedGreaterThan, words, room);
+        let need = self.b.ins().iadd(self.room, words);
+        self.ask_for_room_if(too_little, need);
+        let kept = self.b.ins().isub(kept, words);
+        self.set_position(KEPT, kept);
+        kept
+    }
+
+    fn keep_values(&mut self, keep: Keep) {
+        match keep {
+            Keep::Words { base, first, last, way } => {
+                let (first, last) = (self.integer(first), self.integer(last));
+                let none = self.b.ins().icmp(IntCC::SignedLessThan, last, first);
+                let turns = self.b.ins().isub(last, first);
+                let turns = self.b.ins().iadd_imm_s(turns, 1);
+                let zero = self.word(0);
+                let words = self.b.ins().select(none, zero, turns);
+                let at = match way {
+                    Keeping::Write => self.keep_words(words),
+                    Keeping::Reread => {
+                        let at = self.position(REREAD);
+                        let at = self.b.ins().isub(at, words);
+                        self.set_position(REREAD, at);
+                        at
+                    }
+                    Keeping::TakeBack => {
+                        let at = self.position(KEPT);
+                        let end = self.b.ins().iadd(at, words);
+                        self.set_position(KEPT, end);
+                        at
+                    }
+                };
+                let at = self.b.ins().isub(at, first);
+                self.set_local(VALUE, base, at);
+            }
+            Keep::End(local) | Keep::Reader(local) => {
+                let at = self.position(if matches!(keep, Keep::End(_)) { KEPT } else { REREAD });
+                self.set_local(VALUE, local, at);
+            }
+            Keep::Mark(from) => {
+                let one = self.word(1);
+                let at = self.keep_words(one);
+                let (to, from) = (self.words_from(self.turned, at), self.local(VALUE, from));
+                self.store(from, to);
+            }
+            Keep::PassMark => {
+                let at = self.position(REREAD);
+                let at = self.b.ins().iadd_imm_s(at, -1);
+                self.set_position(REREAD, at);
+            }
+            Keep::RemoveTo(local) => {
+                let to = self.local(VALUE, local);
+                self.set_position(KEPT, to);
+            }
+            Keep::RereadFromMark(local) => {
+                let at = self.position(KEPT);
+                let from = self.words_from(self.turned, at);
+                let from = self.load_word(from);
+                self.set_position(REREAD, from);
+                self.set_local(VALUE, local, from);
+                let end = self.b.ins().iadd_imm_s(at, 1);
+                self.set_position(KEPT, end);
+            }
+            Keep::Agree(local) => {
+                let (at, local) = (self.position(KEPT), self.local(VALUE, local));
+                let differs = self.b.ins().icmp(IntCC::NotEqual, at, local);
+                self.give_up_if(differs);
+            }
+        }
     }
 
     fn addend(&mut self, local: Local, of: Local) {
