@@ -8,7 +8,7 @@ use pendula::isa::sample;
 use pendula::vm::{Config, Engine, Machine, RunKind, WholeProgram as _};
 
 use super::nil::Call;
-use super::whole::{compare_there_and_back, programs};
+use super::whole::{compare_there_and_back, programs, without_regard_to_rounding};
 
 /// Functions that computations call: with a loop, with a computation of their own, and without.
 const FUNCTIONS: &str = "
@@ -233,6 +233,7 @@ fn gradients_with_kept_values() {
     for (n, (computation, _)) in sample::some(COMPUTATIONS.iter().enumerate()) {
         let (source, call) = program(computation);
         compare_there_and_back(&format!("computation {n}"), &source, &call);
+        assert!(without_regard_to_rounding(&format!("computation {n}"), &source, &call), "{computation}");
     }
 }
 
@@ -261,6 +262,7 @@ end
             source.replace("s! += a[i] * a[i]", "s! += a[i] * w[i] * 1e-3").replace("t! -= exp(v)", "t! -= sin(v)")
         );
         compare_there_and_back(&format!("computation {n} in others"), &source, &call);
+        assert!(without_regard_to_rounding(&format!("computation {n} in others"), &source, &call), "{computation}");
     }
 }
 

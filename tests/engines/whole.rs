@@ -226,7 +226,7 @@ fn workloads() {
 
 /// Where rounding may be forgotten: gradients forward and back at once are those of the interpreter but for rounding, and the start is
 /// brought back to the bit. Gives whether it could be run so.
-fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
+pub(super) fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
     let (program, Some(_)) = program(what, source, call, Rounding::Fast) else { return false };
     let words = program.module().data.len();
     let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };

@@ -37,7 +37,7 @@ impl FunctionBuilder<'_, '_> {
         self.proven.extend(plan.proven);
         let (outer_limits, limits) = (self.limits.clone(), self.divide_limits(s));
         // Turns that are left out would leave what they keep.
-        let flows_from = if self.removes_in_turns(s) { Vec::new() } else { self.flows_from(s) };
+        let flows_from = if self.keeps_in_turns(s) { Vec::new() } else { self.flows_from(s) };
         let courses = self.courses(&plan.courses);
         let computed = self.computed.clone();
         let body = self.nested(turn)?;

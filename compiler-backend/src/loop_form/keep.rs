@@ -239,9 +239,10 @@ impl FunctionBuilder<'_, '_> {
         self.kept_values.forgot |= self.kept_values.way == Some(Keeping::TakeBack);
     }
 
-    /// Whether the turns of a loop remove words that they kept.
-    pub(super) fn removes_in_turns(&mut self, s: &LocatedStmt) -> bool {
-        self.kept_values.way == Some(Keeping::TakeBack) && self.kept_values.turn.is_none() && self.keeps_now(s)
+    /// Whether the turns of a loop keep values one turn after the other.
+    pub(super) fn keeps_in_turns(&mut self, s: &LocatedStmt) -> bool {
+        let Stmt::For { body, .. } = &s.stmt else { return false };
+        self.kept_values.turn.is_none() && self.keeps_now(s) && !self.has_words_of_turns(s, body)
     }
 
     /// Adds something in which nothing is kept.
@@ -343,12 +344,17 @@ impl FunctionBuilder<'_, '_> {
         done
     }
 
+    /// Whether a loop has a word for each turn for each value.
+    fn has_words_of_turns(&mut self, s: &LocatedStmt, body: &[LocatedStmt]) -> bool {
+        let Stmt::For { first, last, step, .. } = &s.stmt else { return false };
+        let is_in_memory = [first, last].iter().any(|o| matches!(o, Operand::Mem(_)));
+        matches!(step, Step::Const(1 | -1)) && !is_in_memory && !self.w.keeps_in_loops(self.func, body)
+    }
+
     /// The words that a loop has for the values of its turns, by the statements that keep them; `None` if a loop or a call in it keeps values.
     fn words_of_turns(&mut self, s: &LocatedStmt, way: Keeping) -> Option<HashMap<*const LocatedStmt, Local>> {
         let Stmt::For { first, last, step, body, blocks: None, .. } = &s.stmt else { return None };
-        let is_plain =
-            matches!(step, Step::Const(1 | -1)) && ![first, last].iter().any(|o| matches!(o, Operand::Mem(_)));
-        if !is_plain || self.w.keeps_in_loops(self.func, body) {
+        if !self.has_words_of_turns(s, body) {
             return None;
         }
         let mut statements = Vec::new();

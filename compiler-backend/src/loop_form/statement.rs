@@ -109,9 +109,11 @@ impl FunctionBuilder<'_, '_> {
                 {
                     return Ok(());
                 }
-                // Turns that only add may as well be taken back from the first: memory is best read upward.
-                let down =
-                    back && !(self.w.drops.fast && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds());
+                // Turns that only add may as well be taken back from the first: memory is best read upward. What they keep has an order.
+                let in_any_order = self.w.drops.fast
+                    && !self.keeps_in_turns(s)
+                    && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds();
+                let down = back && !in_any_order;
                 self.keep_in_loop(s, |fw| {
                     fw.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
                 })
