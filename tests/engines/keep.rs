@@ -119,6 +119,23 @@ const COMPUTATIONS: &[(&str, usize)] = &[
     nested!(v, a[2], w[2])",
         2,
     ),
+    // What a turn calls keeps values of its own, in a computation of which what is read is not the same on the way back.
+    (
+        "for i = 1:n
+        a[i] += exp(x[i] * 0.3)
+        @routine begin
+            t ← 0.0
+            q ← 0.0
+            t += x[i] * 3
+            nested!(q, t, w[i])
+            t += w[i]
+        end
+        u += q * t
+        ~@routine
+    end
+    nested!(v, u, x[1])",
+        3,
+    ),
     // Conditions, also of computed numbers.
     (
         "for i = 1:n

@@ -286,8 +286,8 @@ impl FunctionBuilder<'_, '_> {
         is_computed: bool,
     ) -> (Option<Keeping>, Kept) {
         let begins = self.kept_values.way.is_none();
-        let may =
-            !begins || !is_computed && self.ad_mode == AdMode::Gradient && self.w.keeps_in_loops(self.func, compute);
+        let may_begin = !is_computed && self.ad_mode == AdMode::Gradient && self.kept_values.turn.is_none();
+        let may = !begins || may_begin && self.w.keeps_in_loops(self.func, compute);
         if !self.w.keeps.wanted || !may || !self.w.computation_keeps(self.func, compute, body) {
             return (None, Kept::default());
         }
@@ -303,9 +303,13 @@ impl FunctionBuilder<'_, '_> {
         if self.kept_values.way == Some(Keeping::Reread) {
             return (Some(way), Kept { mark: Some(Keep::PassMark), ..Kept::default() });
         }
-        let begin = self.fresh("kept", Ty::Int);
-        let takes_back = self.kept_values.way == Some(Keeping::TakeBack);
-        self.push(Out::Keep(if takes_back { Keep::RereadFromMark(begin) } else { Keep::End(begin) }));
+        let begin = if self.kept_values.way == Some(Keeping::TakeBack) {
+            let mark = self.fresh("kept", Ty::Int);
+            self.push(Out::Keep(Keep::RereadFromMark(mark)));
+            mark
+        } else {
+            self.end_of_words()
+        };
         let mark = (self.kept_values.way == Some(Keeping::Write)).then_some(Keep::Mark(begin));
         (Some(way), Kept { begin: Some(begin), end: None, mark, undo })
     }
@@ -337,11 +341,27 @@ impl FunctionBuilder<'_, '_> {
         if self.kept_values.turn.is_some() || !self.keeps_now(s) {
             return add(self);
         }
+        let (removed, words) = (way == Keeping::TakeBack, self.out.len());
         let Some(arrays) = self.words_of_turns(s, way) else { return add(self) };
         self.kept_values.turn = Some((*var, arrays));
+        // What turns call may keep values of its own. It must not write them where the words are that turns read: these are removed after the loop.
+        let after = removed.then(|| {
+            let (before, after) = (self.fresh("kept", Ty::Int), self.end_of_words());
+            self.out.insert(words, Out::Keep(Keep::End(before)));
+            self.push(Out::Keep(Keep::RemoveTo(before)));
+            after
+        });
         let done = add(self);
         self.kept_values.turn = None;
+        after.into_iter().for_each(|after| self.push(Out::Keep(Keep::RemoveTo(after))));
         done
+    }
+
+    /// Defines a variable as where the words end.
+    fn end_of_words(&mut self) -> Local {
+        let end = self.fresh("kept", Ty::Int);
+        self.push(Out::Keep(Keep::End(end)));
+        end
     }
 
     /// Whether a loop has a word for each turn for each value.
@@ -390,20 +410,28 @@ impl FunctionBuilder<'_, '_> {
         done
     }
 
+    /// Whether the value is kept of the statement that is being built.
+    pub(super) fn keeps_a_value(&self) -> bool {
+        self.kept_values.word.is_some()
+    }
+
     /// Writes the value of the kernel among the operations of such a statement, or reads it instead of computing it.
-    pub(super) fn keep_value(&self, body: &mut Body, slots: &mut Vec<Option<Slot>>) {
+    /// `plain` are the operations on values alone.
+    pub(super) fn keep_value(&self, plain: &[Op], body: &mut Body, slots: &mut Vec<Option<Slot>>) {
         let (Some((place, kernel)), Some(way)) = (self.kept_values.word, self.kept_values.way) else { return };
         let ops = &mut body.ops;
         let is_it = |op: &Op| matches!(op, Op::Kernel(k, _) if *k == kernel);
-        let Some(first) = ops.iter().position(is_it) else { return };
+        let Some(own) = plain.iter().position(is_it) else { return };
+        let mut all = (0..ops.len()).filter(|n| is_it(&ops[*n]) && is_same((ops, *n), (plain, own)));
+        let Some(first) = all.next() else { return };
         let number = slots.len() as u8;
         slots.push(Some(Slot::Word(loops::Word { place, ty: Ty::F, lane: VALUE })));
         if way == Keeping::Write {
             ops.push(Op::Set(0, number, ValueId(first as u32)));
             return;
         }
-        let same: Vec<usize> = (0..ops.len()).filter(|n| is_it(&ops[*n]) && is_same(ops, *n, first)).collect();
-        same.into_iter().for_each(|n| ops[n] = Op::Get(0, number));
+        let others: Vec<usize> = all.collect();
+        others.into_iter().chain([first]).for_each(|n| ops[n] = Op::Get(0, number));
     }
 }
 
@@ -415,10 +443,9 @@ fn only_kernel(ops: &[Op]) -> Option<u32> {
 }
 
 /// Whether two operations compute the same from the operands as they are before the first.
-fn is_same(ops: &[Op], a: usize, b: usize) -> bool {
-    let read_again = |op: &Op| matches!(op, Op::Get(..));
-    let (x, y) = (&ops[a], &ops[b]);
-    let alike =
-        x.map(|_| ValueId(0)) == y.map(|_| ValueId(0)) && (x.is_pure() || read_again(x) || matches!(x, Op::Kernel(..)));
-    a == b || alike && x.uses().zip(y.uses()).all(|(x, y)| is_same(ops, x.0 as usize, y.0 as usize))
+fn is_same((xs, x): (&[Op], usize), (ys, y): (&[Op], usize)) -> bool {
+    let (a, b) = (&xs[x], &ys[y]);
+    let is_known = a.is_pure() || matches!(a, Op::Get(..) | Op::Kernel(..));
+    let alike = is_known && a.map(|_| ValueId(0)) == b.map(|_| ValueId(0));
+    alike && a.uses().zip(b.uses()).all(|(a, b)| is_same((xs, a.0 as usize), (ys, b.0 as usize)))
 }

@@ -7,7 +7,7 @@ use pendula_codegen::lift::symbolic::{self, Operand as Word};
 use pendula_codegen::loops::{self, Block, Freed, Slot, Stmt as Out, Test as OutTest, Value};
 use pendula_codegen::ops::{Body, Kernel, Op, ValueId};
 use pendula_isa::Env;
-use pendula_isa::adjoint::VALUE;
+use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::{Ty, types::Cond};
 
 use super::certify::Plan;
@@ -216,7 +216,11 @@ impl FunctionBuilder<'_, '_> {
         }
         let setting = (self.w.env(), Builder::setting(self.ad_mode));
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
-        self.keep_value(&mut body, &mut slots);
+        if self.keeps_a_value() {
+            let plain = (self.w.env(), Builder::setting(AdMode::Plain));
+            let plain = record(plain, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
+            self.keep_value(&plain.ops, &mut body, &mut slots);
+        }
         let to = operands.first().map(|(dst, _)| *dst).filter(|dst| !self.parts.contains_key(dst));
         let complete = to.and_then(word_of).is_some_and(|at| self.complete.contains(&at));
         let preserved = to.is_some_and(|dst| self.back && self.is_preserved(dst) || self.is_taken_back(dst));
@@ -459,7 +463,7 @@ impl FunctionBuilder<'_, '_> {
                 }
             };
         }
-        let setting = (self.w.env(), Builder::setting(pendula_isa::adjoint::AdMode::Plain));
+        let setting = (self.w.env(), Builder::setting(AdMode::Plain));
         let found = symbolic::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
         let (body, v) = found.ok_or(Refused::Operation)?;
         let block = Block::new(&body, slots, [false; 2], Some(v));
