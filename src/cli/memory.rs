@@ -97,7 +97,8 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 
 /// The same, where nothing is a size, too.
 pub(crate) fn parse_size_or_zero(text: &str) -> Result<u64, String> {
-    if text.trim() == "0" { Ok(0) } else { parse_size(text) }
+    let number = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    if number.parse() == Ok(0.0) { Ok(0) } else { parse_size(text) }
 }
 
 #[cfg(test)]

@@ -77,6 +77,7 @@ impl Attempt {
         let number = level % FORGOTTEN.len();
         let [arrays, last] = [1, 2].map(|next| (number < next).then_some(level - number + next));
         let next = arrays.filter(|_| facts.limits_variables).or(last.filter(|_| facts.limits));
+        let next = next.or(keeping_nothing(level).filter(|_| facts.keeps));
         LOOPS.lock().unwrap_or_else(PoisonError::into_inner).insert(code.id(), loops);
         Attempt { code, by, carried: facts.carried.first().cloned().unwrap_or_default(), next, keeps: facts.keeps }
     }

@@ -38,6 +38,24 @@ end
     y! += log1p(abs(a))
 end
 
+@i function whole!(k!::Int, a::T, b::T) where T
+    @routine begin
+        t ← zero(T)
+        t += a * 3
+    end
+    t += b
+    @routine begin
+        e ← zero(T)
+        for m = 1:2
+            e += exp(t)
+        end
+    end
+    k! += floor(Int, e)
+    ~@routine
+    t -= b
+    ~@routine
+end
+
 @i function slice!(y!::AbstractVector{T}, a::T) where T
     @routine begin
         u ← zero(T)
@@ -135,6 +153,73 @@ const COMPUTATIONS: &[(&str, usize)] = &[
     end
     nested!(v, u, x[1])",
         3,
+    ),
+    // Words of a computation that are changed before it ends, and are what they were but for rounding: what is read on the way back may be another number,
+    // and decide otherwise.
+    (
+        "for i = 1:n
+        @routine begin
+            t ← 0.0
+            t += x[i] * 3
+        end
+        t += w[i]
+        t += x[2]
+        if (t >= 0.5, ~)
+            u += exp(t)
+        else
+            u += tanh(t)
+        end
+        t -= w[i]
+        t -= x[2]
+        ~@routine
+    end",
+        0,
+    ),
+    (
+        "for i = 1:n
+        @routine begin
+            t ← zeros(Float64, 2)
+            t[1] += x[i] * 3
+        end
+        @routine begin
+            t[1] += w[i]
+            r ← 0.0
+            r += exp(t[1])
+        end
+        u += r
+        ~@routine
+        v += sin(t[1])
+        ~@routine
+    end",
+        0,
+    ),
+    (
+        "for i = 1:n
+        @routine begin
+            t ← 0.0
+            r ← 0.0
+            t += x[i] * 3
+            r += w[i]
+        end
+        SWAP(t, r)
+        u += exp(t)
+        t += r
+        v += exp(t)
+        t -= r
+        SWAP(t, r)
+        ~@routine
+    end",
+        0,
+    ),
+    // In a function that makes an integer of it, which keeps a value for itself.
+    (
+        "m ← 0
+    for i = 1:n
+        whole!(m, x[i], w[i])
+        u += exp(x[i] * 0.3)
+    end
+    v += exp(m * 0.001)",
+        1,
     ),
     // Conditions, also of computed numbers.
     (
@@ -288,7 +373,7 @@ end
 fn too_little_memory() {
     let (source, call) = program(COMPUTATIONS[5].0);
     let mut gradients = Vec::new();
-    for words in [1 << 10, 10, 0] {
+    for words in [1 << 10, usize::MAX, 10, 0] {
         for (program, code) in &programs("little memory", &source, &call) {
             let config = Config { mem: Some(1 << 14), engine: Engine::Interpreter, ..Config::default() };
             let mut machine = Machine::new(program, &config).expect("a machine");
@@ -296,7 +381,7 @@ fn too_little_memory() {
             machine.set_kept_words(words);
             assert!(machine.run_forward_and_back(&[(0, 1f64.to_bits())]), "{words} words");
             let kind = RunKind::ForwardAndBack(ActiveArguments::ALL);
-            assert_eq!(code.as_ref().expect("code").keeps(kind), words == 1 << 10, "{words} words");
+            assert_eq!(code.as_ref().expect("code").keeps(kind), words >= 1 << 10, "{words} words");
             gradients.push((0..12).map(|at| machine.lane_word(GRADIENT, at)).collect::<Vec<_>>());
         }
     }

@@ -424,20 +424,24 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
 /// How many words values that are kept for the way back may take, and one for each five words of data.
 const KEPT_WORDS: usize = 1 << 19;
 
+/// More words than any host has.
+const MOST_WORDS: usize = isize::MAX as usize / 16;
+
 /// Makes room for values that are kept for the way back, up to so many words, if code asked for no more ([`WholeProgram::run`]), and if there is memory.
-/// Memory that is not used is not taken.
+/// Memory that is not used is not taken. Where the host does not reserve so much, it is half of that, and so on.
 fn make_room_up_to(midpoint: &mut Vec<u64>, words: usize) -> bool {
     let need = midpoint.last().map_or(0, |need| *need as usize);
-    if need > words || words < midpoint.len() {
-        return false;
+    let mut most = words.min(MOST_WORDS);
+    while need <= most && most >= midpoint.len() {
+        let mut room: Vec<u64> = Vec::new();
+        if room.try_reserve_exact(most + 1).is_ok() {
+            drop(room);
+            *midpoint = vec![0; most + 1];
+            return true;
+        }
+        most /= 2;
     }
-    let mut room: Vec<u64> = Vec::new();
-    if room.try_reserve_exact(words + 1).is_err() {
-        return false;
-    }
-    drop(room);
-    *midpoint = vec![0; words + 1];
-    true
+    false
 }
 
 /// Makes the room for which code asked when it gave up, if it did ([`WholeProgram::run`]) and if there is memory. Whether there is more now.

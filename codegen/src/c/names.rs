@@ -120,6 +120,8 @@ const RESERVED: &[&str] = &[
     "KEPT",
     "REREAD",
     "WORDS",
+    "PASS",
+    "REMOVE",
     "KEEP",
     "LOOSE",
     "MUL",

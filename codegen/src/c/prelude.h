@@ -26,6 +26,17 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 /* Where values that are kept for the way back end, from the end of the room on, and where the next one is that is read again. */
 #define KEPT turned[room - 1]
 #define REREAD turned[room - 2]
+/* Passes over words, or removes some. */
+#define PASS(n) \
+    do { \
+        if (UNLIKELY((n) > REREAD - KEPT)) return 1; \
+        REREAD -= (n); \
+    } while (0)
+#define REMOVE(n) \
+    do { \
+        if (UNLIKELY((n) > room - 2 - KEPT)) return 1; \
+        KEPT += (n); \
+    } while (0)
 /* The turns of a loop. */
 #define WORDS(first, last) ((last) < (first) ? 0 : (word)(last) - (word)(first) + 1)
 #define KEEP(n) \

@@ -237,8 +237,8 @@ impl FunctionPrinter<'_> {
                 let words = format!("WORDS({from}, {to})");
                 let (moves, at) = match way {
                     Keeping::Write => (format!("KEEP({words});"), "KEPT"),
-                    Keeping::Reread => (format!("REREAD -= {words};"), "REREAD"),
-                    Keeping::TakeBack => (format!("KEPT += {words};"), "KEPT"),
+                    Keeping::Reread => (format!("PASS({words});"), "REREAD"),
+                    Keeping::TakeBack => (format!("REMOVE({words});"), "KEPT"),
                 };
                 let words = if way == Keeping::TakeBack { format!(" - {words}") } else { String::new() };
                 self.text.line(&moves);
@@ -250,10 +250,12 @@ impl FunctionPrinter<'_> {
                 self.text.line("KEEP(1);");
                 self.text.line(&format!("turned[KEPT] = (word){from};"));
             }
-            Keep::PassMark => self.text.line("REREAD--;"),
+            Keep::PassMark => self.text.line("PASS(1);"),
             Keep::RereadFromMark(_) => {
-                self.text.line(&format!("const int64_t {local} = (int64_t)turned[KEPT++];"));
+                self.text.line("REMOVE(1);");
+                self.text.line(&format!("const int64_t {local} = (int64_t)turned[KEPT - 1];"));
                 self.text.line(&format!("REREAD = (word){local};"));
+                self.text.line("if (UNLIKELY(REREAD < KEPT || REREAD > room - 2)) return 1;");
             }
             Keep::RemoveTo(_) => self.text.line(&format!("KEPT = (word){from};")),
             Keep::Agree(_) => self.text.line(&format!("if (UNLIKELY(KEPT != (word){from})) return 1;")),

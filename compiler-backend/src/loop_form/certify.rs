@@ -329,10 +329,22 @@ impl Survey<'_, '_> {
     /// A computation within, which is undone on its own, and what is done between.
     fn inner(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt], straight: bool) -> Option<Vec<Access>> {
         let mut out = self.own_block(compute)?;
+        if self.asked == Asked::Values && self.changes_words_of(compute, body) {
+            return None;
+        }
         let part = self.block(body, straight)?;
         self.follow(&mut out, part)?;
         self.forget(compute);
         Some(out)
+    }
+
+    /// Whether what is done between a computation and its end changes its words, if only for a time: what reads them then reads others on the way back.
+    fn changes_words_of(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
+        let mut own = HashMap::new();
+        words(self.f, compute, &mut own);
+        let flow = self.drops.flow(self.f, body);
+        let sets = [&flow.sums, &flow.changes, &flow.loans];
+        flow.opaque || own.keys().any(|at| sets.iter().any(|set| set.contains(at)))
     }
 
     /// A block whose words are those of a computation within.

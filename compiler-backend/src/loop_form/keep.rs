@@ -107,6 +107,9 @@ impl Builder<'_> {
     }
 
     fn function_keeps(&mut self, func: FunctionId) -> bool {
+        if !self.keeps.wanted {
+            return false;
+        }
         if let Some(known) = self.keeps.functions.get(&func) {
             return *known;
         }
@@ -156,22 +159,25 @@ impl Builder<'_> {
 
     /// Whether a loop or a call in a block keeps values.
     fn keeps_in_loops(&mut self, func: FunctionId, block: &[LocatedStmt]) -> bool {
-        block.iter().any(|s| match &s.stmt {
-            Stmt::For { .. } | Stmt::While { .. } | Stmt::Call { .. } => self.keeps(func, s),
-            Stmt::With { compute, body, .. } => {
-                self.keeps_in_loops(func, body)
-                    || self.computation_keeps(func, compute, body) && self.keeps_in_loops(func, compute)
-            }
-            Stmt::If { then, otherwise, .. } => self.keeps_in_loops(func, then) || self.keeps_in_loops(func, otherwise),
-            Stmt::Span { body, .. } => self.keeps_in_loops(func, body),
-            Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Array { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => false,
-        })
+        self.keeps.wanted
+            && block.iter().any(|s| match &s.stmt {
+                Stmt::For { .. } | Stmt::While { .. } | Stmt::Call { .. } => self.keeps(func, s),
+                Stmt::With { compute, body, .. } => {
+                    self.keeps_in_loops(func, body)
+                        || self.computation_keeps(func, compute, body) && self.keeps_in_loops(func, compute)
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    self.keeps_in_loops(func, then) || self.keeps_in_loops(func, otherwise)
+                }
+                Stmt::Span { body, .. } => self.keeps_in_loops(func, body),
+                Stmt::Update { .. }
+                | Stmt::Permute { .. }
+                | Stmt::Ancilla { .. }
+                | Stmt::Array { .. }
+                | Stmt::Assert { .. }
+                | Stmt::Show { .. }
+                | Stmt::Print(_) => false,
+            })
     }
 
     /// The statements of a block that keep a value each.

@@ -314,7 +314,9 @@ fn build_with(
             Mode::HessianRows(active) => (Sweep::Turn, AdMode::GradientTangent, active),
         };
         w.turns_round = matches!(mode, Mode::ForwardAndBack(_));
-        w.keeps.wanted = settings.keep && w.turns_round && settings.switches.has(Pass::Forget);
+        // Where rounding does not matter, the way back may round in another way, and then decide in another way.
+        let is_kept = settings.keep && !(settings.fast && seen_late::numbers_decide(&program));
+        w.keeps.wanted = is_kept && w.turns_round && settings.switches.has(Pass::Forget);
         w.set_active(arguments, active);
         let params = if w.entry_activity.is_some() { ActiveParams::Entry } else { ActiveParams::All };
         let function = w.variant((fun, way, ad_mode, 0, Forgotten::default(), params, Looked::default(), None));

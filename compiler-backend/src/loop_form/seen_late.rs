@@ -7,7 +7,7 @@ use pendula_isa::Ty;
 use super::flow::{Flow, Location, Locations};
 use super::function::FunctionBuilder;
 use crate::ir::effects::{Summaries, walk};
-use crate::ir::{FunctionId, Program, Stmt, Var};
+use crate::ir::{Condition, FunctionId, Program, Stmt, Var};
 
 impl FunctionBuilder<'_, '_> {
     /// Of these parameters, the results that the machine looks at where the run turns round, and in the end.
@@ -41,4 +41,21 @@ pub(super) fn ends_whatever_its_numbers(program: &Program, summaries: &Summaries
         });
     }
     ends
+}
+
+/// Whether numbers decide what a program does, by comparisons or by integers that are made of them.
+pub(super) fn numbers_decide(program: &Program) -> bool {
+    let compares = |condition: &Condition| condition.test.ty != Ty::Int;
+    let mut decide = false;
+    for f in &program.functions {
+        walk(&f.body, &mut |s| match &s.stmt {
+            Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => decide |= compares(pre) || compares(post),
+            Stmt::Update { func, .. } => {
+                let info = func.info();
+                decide |= info.ty == Ty::Int && info.from != Ty::Int;
+            }
+            _ => {}
+        });
+    }
+    decide
 }

@@ -77,7 +77,7 @@ pub(crate) struct Grad {
     /// How much memory to take for values that are kept for the way back, as `64M` or `1G`; 0 keeps none [default: 4M and a fifth of the data].
     ///
     /// Code for whole runs keeps values of elementary functions, which take longer to compute again than to write and read. Where they would take more,
-    /// all are computed again.
+    /// all are computed again. Each thread of a batch takes as much.
     #[arg(long, value_parser = parse_size_or_zero, value_name = "SIZE")]
     pub(crate) grad_mem: Option<u64>,
     /// How to differentiate [default: transform].

@@ -17,6 +17,10 @@ impl Survey<'_, '_> {
         if flow.opaque {
             return None;
         }
+        if self.asked == Asked::Values {
+            // What it reads of its own must be the same, too, whatever it does for others.
+            self.drops.plan_of_function(func, 0, Asked::Values)?;
+        }
         let changed = |at: &Location| [&flow.sums, &flow.changes, &flow.loans].iter().any(|set| set.contains(at));
         let (added, read): (Vec<Location>, Vec<Location>) =
             self.words.iter().filter(|at| changed(at) || flow.reads.contains(at)).partition(|at| changed(at));

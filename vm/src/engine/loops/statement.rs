@@ -347,6 +347,29 @@ impl FunctionEmitter<'_, '_> {
         kept
     }
 
+    /// Passes over kept words, which are read again: where they are.
+    fn pass_words(&mut self, words: IrValue) -> IrValue {
+        let (at, kept) = (self.position(REREAD), self.position(KEPT));
+        let left = self.b.ins().isub(at, kept);
+        let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, words, left);
+        self.give_up_if(outside);
+        let at = self.b.ins().isub(at, words);
+        self.set_position(REREAD, at);
+        at
+    }
+
+    /// Removes kept words: where they are.
+    fn remove_words(&mut self, words: IrValue) -> IrValue {
+        let at = self.position(KEPT);
+        let all = self.b.ins().isub(self.room, at);
+        let all = self.b.ins().iadd_imm_s(all, -2);
+        let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, words, all);
+        self.give_up_if(outside);
+        let end = self.b.ins().iadd(at, words);
+        self.set_position(KEPT, end);
+        at
+    }
+
     fn keep_values(&mut self, keep: Keep) {
         match keep {
             Keep::Words { base, first, last, way } => {
@@ -358,18 +381,8 @@ impl FunctionEmitter<'_, '_> {
                 let words = self.b.ins().select(none, zero, turns);
                 let at = match way {
                     Keeping::Write => self.keep_words(words),
-                    Keeping::Reread => {
-                        let at = self.position(REREAD);
-                        let at = self.b.ins().isub(at, words);
-                        self.set_position(REREAD, at);
-                        at
-                    }
-                    Keeping::TakeBack => {
-                        let at = self.position(KEPT);
-                        let end = self.b.ins().iadd(at, words);
-                        self.set_position(KEPT, end);
-                        at
-                    }
+                    Keeping::Reread => self.pass_words(words),
+                    Keeping::TakeBack => self.remove_words(words),
                 };
                 let at = self.b.ins().isub(at, first);
                 self.set_local(VALUE, base, at);
@@ -385,22 +398,25 @@ impl FunctionEmitter<'_, '_> {
                 self.store(from, to);
             }
             Keep::PassMark => {
-                let at = self.position(REREAD);
-                let at = self.b.ins().iadd_imm_s(at, -1);
-                self.set_position(REREAD, at);
+                let one = self.word(1);
+                self.pass_words(one);
             }
             Keep::RemoveTo(local) => {
                 let to = self.local(VALUE, local);
                 self.set_position(KEPT, to);
             }
             Keep::RereadFromMark(local) => {
-                let at = self.position(KEPT);
+                let one = self.word(1);
+                let at = self.remove_words(one);
                 let from = self.words_from(self.turned, at);
                 let from = self.load_word(from);
                 self.set_position(REREAD, from);
                 self.set_local(VALUE, local, from);
-                let end = self.b.ins().iadd_imm_s(at, 1);
-                self.set_position(KEPT, end);
+                let kept = self.position(KEPT);
+                let (begun, all) = (self.b.ins().isub(from, kept), self.b.ins().isub(self.room, kept));
+                let all = self.b.ins().iadd_imm_s(all, -2);
+                let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, begun, all);
+                self.give_up_if(outside);
             }
             Keep::Agree(local) => {
                 let (at, local) = (self.position(KEPT), self.local(VALUE, local));
