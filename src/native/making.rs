@@ -180,16 +180,30 @@ impl Shared {
         if tangents(kind) > 1 {
             return Err(NativeError::Cranelift(pendula_vm::WholeCodeError::Vectors));
         }
-        let settings = self.settings(level, false);
+        let keeps = keeping_nothing(level).is_some();
+        let (program, facts) = match self.quick_form(kind, level, keeps) {
+            // Functions that keep values are made in several ways.
+            Err(NativeError::TooLarge(_)) if keeps => self.quick_form(kind, level, false),
+            form => form,
+        }?;
+        let code = pendula_vm::compile_whole(&program).map_err(NativeError::Cranelift)?;
+        Ok(Attempt::new(code, WholeBy::Cranelift, &facts, level, &self.source.files))
+    }
+
+    /// The loop form for Cranelift, if it is not too large.
+    #[cfg(feature = "jit")]
+    fn quick_form(
+        &self,
+        kind: RunKind,
+        level: usize,
+        keep: bool,
+    ) -> Result<(pendula_codegen::loops::Program, c::Facts), NativeError> {
+        let settings = c::Settings { keep, ..self.settings(level, false) };
         let (mut program, facts) = c::form(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?;
         pendula_codegen::loops::find_products(&mut program);
         pendula_codegen::loops::jam_loops(&mut program);
         let operations = program.operations();
-        if operations > MOST_OPERATIONS {
-            return Err(NativeError::TooLarge(operations));
-        }
-        let code = pendula_vm::compile_whole(&program).map_err(NativeError::Cranelift)?;
-        Ok(Attempt::new(code, WholeBy::Cranelift, &facts, level, &self.source.files))
+        if operations > MOST_OPERATIONS { Err(NativeError::TooLarge(operations)) } else { Ok((program, facts)) }
     }
 
     #[cfg(not(feature = "jit"))]
