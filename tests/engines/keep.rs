@@ -1,14 +1,12 @@
 //! Values of elementary functions that are kept for the way back of a gradient: gradients are the interpreter's to the bit, on both code generators, also where
 //! there is no memory for the values.
 
-use pendula::compiler::c::{Certify, Mode, Settings, write};
-use pendula::compiler::compile::{Options, compile, for_c};
 use pendula::isa::adjoint::{ActiveArguments, GRADIENT};
 use pendula::isa::sample;
 use pendula::vm::{Config, Engine, Machine, RunKind, WholeProgram as _};
 
 use super::nil::Call;
-use super::whole::{compare_there_and_back, programs, without_regard_to_rounding};
+use super::whole::{compare_there_and_back, programs, there_and_back_in_c, without_regard_to_rounding};
 
 /// Functions that computations call: with a loop, with a computation of their own, and without.
 const FUNCTIONS: &str = "
@@ -313,11 +311,7 @@ end
 
 /// In how many places C code writes values that it keeps.
 fn kept_in_c(source: &str, call: &Call) -> usize {
-    let options = Options { arguments: call.arguments.clone(), ..Options::default() };
-    let compiled = compile("keep", source.to_string(), &options);
-    let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
-    let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
+    let c = there_and_back_in_c(source, call);
     assert_eq!(c.facts.keeps, c.text.contains("    KEEP("), "{source}");
     c.text.matches("    LOGGED(value").count()
 }

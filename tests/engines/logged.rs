@@ -2,21 +2,14 @@
 //! is as in the interpreter, to the last bit.
 
 use pendula::arguments::parse;
-use pendula::compiler::c::{Certify, Mode, Settings, write};
-use pendula::compiler::compile::{Options, compile, for_c};
-use pendula::isa::adjoint::ActiveArguments;
 use pendula_isa::sample;
 
 use super::nil::Call;
-use super::whole::compare_there_and_back;
+use super::whole::{compare_there_and_back, there_and_back_in_c};
 
 /// Whether there and back in C, turns of a loop are logged.
 fn is_logged(source: &str, call: &Call) -> bool {
-    let options = Options { arguments: call.arguments.clone(), ..Options::default() };
-    let compiled = compile("logged", source.to_string(), &options);
-    let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
-    let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
+    let c = there_and_back_in_c(source, call);
     c.text.contains("LOGGED(addends")
 }
 

@@ -1,15 +1,12 @@
 //! Results on the way back of a gradient: what is only added to is left alone, and loops whose turns add to words of their own run forward and back turn by
 //! turn. Gradients are the interpreter's to the bit, and the data is as before.
 
-use pendula::compiler::c::{Certify, Mode, Settings, write};
-use pendula::compiler::compile::{Options, compile, for_c};
-use pendula::isa::adjoint::ActiveArguments;
 use pendula::isa::sample;
 
 use super::forgotten::gradients;
 use super::jam::vector;
 use super::nil::Call;
-use super::whole::compare;
+use super::whole::{compare, there_and_back_in_c};
 
 /// Loops over `y!`, `z!`, `x` and `w`, which have seven words, and `s!` and `t!`; `n` is 5.
 const LOOPS: &[&str] = &[
@@ -174,11 +171,7 @@ end
 /// How many loops C code has that runs a program forward and back.
 fn loops_in_c(loops: &str) -> usize {
     let (source, call) = program(loops);
-    let options = Options { arguments: call.arguments, ..Options::default() };
-    let compiled = compile("results", source, &options);
-    let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
-    let c = write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C");
+    let c = there_and_back_in_c(&source, &call);
     c.text.matches("WATCH(").count() - 1
 }
 

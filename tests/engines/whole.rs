@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use pendula::compiler::compile::{Options, compile};
+use pendula::compiler::c::{Certify, Mode, Settings, Source, write};
+use pendula::compiler::compile::{Options, compile, for_c};
 use pendula::isa::adjoint::{ActiveArguments, GRADIENT, LANES};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
@@ -460,4 +461,13 @@ fn names_that_mean_something_in_c() {
     let arguments = pendula::arguments::parse("0.0,1.5,2.0,3.0,[1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0,9.0],0.5");
     let call = Call { arguments: arguments.expect("arguments"), ..Call::default() };
     compare_there_and_back("names", source, &call);
+}
+
+/// The C code that runs a program forward and back, with all that it may forget and keep.
+pub(super) fn there_and_back_in_c(source: &str, call: &Call) -> Source {
+    let options = Options { arguments: call.arguments.clone(), ..Options::default() };
+    let compiled = compile("there and back", source.to_string(), &options);
+    let ir = for_c(compiled.source.expect("a program"), compiled.switches);
+    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
+    write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C")
 }

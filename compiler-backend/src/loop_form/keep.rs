@@ -30,8 +30,8 @@ pub(super) struct Keeps {
     pub(super) wanted: bool,
     /// Whether some are.
     pub(super) some: bool,
-    /// The kernel of an elementary function, by how it is added and how many operands it has.
-    kernels: HashMap<(Acc, TableFn, usize), Option<u32>>,
+    /// The kernel of an elementary function, by how many operands it has.
+    kernels: HashMap<(TableFn, usize), Option<u32>>,
     statements: HashMap<*const LocatedStmt, bool>,
     functions: HashMap<FunctionId, bool>,
     /// Functions in which nothing is kept, because the way back leaves out a part of them.
@@ -89,7 +89,7 @@ impl Builder<'_> {
         if info.ty != Ty::F || info.from != Ty::F || info.partials == 0 || !given {
             return None;
         }
-        let key = (Acc::Add, *func, args.len());
+        let key = (*func, args.len());
         if let Some(known) = self.keeps.kernels.get(&key) {
             return *known;
         }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use pendula_isa::Ty;
+use pendula_isa::table::TableFn;
 
 use super::flow::{Flow, Location, Locations};
 use super::function::FunctionBuilder;
@@ -33,10 +34,7 @@ pub(super) fn ends_whatever_its_numbers(program: &Program, summaries: &Summaries
     for f in &program.functions {
         walk(&f.body, &mut |s| match &s.stmt {
             Stmt::While { .. } => ends = false,
-            Stmt::Update { func, .. } => {
-                let info = func.info();
-                ends &= info.ty != Ty::Int || info.from == Ty::Int;
-            }
+            Stmt::Update { func, .. } => ends &= !makes_integers(*func),
             _ => {}
         });
     }
@@ -50,12 +48,15 @@ pub(super) fn numbers_decide(program: &Program) -> bool {
     for f in &program.functions {
         walk(&f.body, &mut |s| match &s.stmt {
             Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => decide |= compares(pre) || compares(post),
-            Stmt::Update { func, .. } => {
-                let info = func.info();
-                decide |= info.ty == Ty::Int && info.from != Ty::Int;
-            }
+            Stmt::Update { func, .. } => decide |= makes_integers(*func),
             _ => {}
         });
     }
     decide
+}
+
+/// Whether a function makes integers of other numbers.
+fn makes_integers(func: TableFn) -> bool {
+    let info = func.info();
+    info.ty == Ty::Int && info.from != Ty::Int
 }

@@ -195,6 +195,8 @@ fn emit_entry(shared: &Shared<'_>, entry: &Entry, module: &mut JITModule, mut b:
     }
     arguments.extend([len, top]);
     if shared.program.keeps && function.has_room() {
+        let offset = b.ins().ishl_imm_u(room, 3);
+        let end = b.ins().iadd(turned, offset);
         let enough = b.ins().iadd_imm_s(top, 2);
         let too_little = b.ins().icmp(IntCC::UnsignedLessThan, room, enough);
         let (ask, on) = (b.create_block(), b.create_block());
@@ -202,16 +204,12 @@ fn emit_entry(shared: &Shared<'_>, entry: &Entry, module: &mut JITModule, mut b:
         b.set_cold_block(ask);
         b.switch_to_block(ask);
         b.seal_block(ask);
-        let offset = b.ins().ishl_imm_u(room, 3);
-        let end = b.ins().iadd(turned, offset);
         b.ins().store(flags, enough, end, 0);
         let one = b.ins().iconst(types::I64, 1);
         b.ins().return_(&[one]);
         b.switch_to_block(on);
         b.seal_block(on);
         let kept = b.ins().iadd_imm_s(room, -2);
-        let offset = b.ins().ishl_imm_u(room, 3);
-        let end = b.ins().iadd(turned, offset);
         b.ins().store(flags, kept, end, 8 * statement::KEPT as i32);
     }
     if function.has_room() {
