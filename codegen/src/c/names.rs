@@ -112,6 +112,8 @@ const RESERVED: &[&str] = &[
     "EXACT",
     "G_F",
     "G_I",
+    "IN_ORDER",
+    "in_order",
     "INLINED",
     "INSIDE",
     "IS_ZERO",
