@@ -44,7 +44,15 @@ impl<'a> Body<'_, 'a> {
                 }
                 let (a, b) = (&args[i], &args[j]);
                 for (x, y) in a.places.iter().flat_map(|x| b.places.iter().map(move |y| (*x, *y))) {
-                    self.keep_all_apart(&[x, y], span)?;
+                    // An index may be given beside the element, as long as it stays the same.
+                    let is_index_only = match (x, y) {
+                        (Place::Mem(_), Place::Var(_)) => !changes(j),
+                        (Place::Var(_), Place::Mem(_)) => !changes(i),
+                        (Place::Var(_), Place::Var(_)) | (Place::Mem(_), Place::Mem(_)) => false,
+                    };
+                    if !is_index_only {
+                        self.keep_all_apart(&[x, y], span)?;
+                    }
                 }
                 for (views, places) in [(&a.views, &b.places), (&b.views, &a.places)] {
                     for view in views.iter() {
