@@ -13,7 +13,7 @@ use crate::lower::{self, Argument as Data, Erase};
 use crate::nil::sema::{self, Argument, Input, Settings};
 use crate::nil::types::Type;
 use crate::nil::{codes, read};
-use crate::passes::{self, Pass, Switches};
+use crate::passes::{self, Switches};
 
 /// Options of a compilation.
 #[derive(Clone, Debug, Default)]
@@ -171,12 +171,9 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
     out
 }
 
-/// The IR from which C is written, from [`Compiled::source`]: without passes that only instructions benefit from, and with the steps of extensions
-/// in their place.
+/// The IR from which C is written, from [`Compiled::source`].
 pub fn for_c(mut source: Program, switches: Switches) -> Program {
-    // Calls are as they are in instructions, so that gradient words are added up in the same order.
-    passes::run(&mut source, &switches.without(Pass::Strength).without(Pass::Keep));
-    passes::expand_extensions(&mut source);
+    passes::for_c(&mut source, &switches);
     source
 }
 

@@ -10,6 +10,7 @@ mod forgotten;
 mod functions;
 mod fused_calls;
 mod hessians;
+mod in_place;
 mod jam;
 mod keep;
 mod logged;

@@ -8,8 +8,8 @@ use super::aliases::differ;
 use super::flow::Location;
 use super::function::FunctionBuilder;
 use super::{Forgotten, Looked, Refused, Sweep};
-use crate::ir::copies::{Passed, copies};
-use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param};
+use crate::ir::copies::{Passed, copies, is_reached};
+use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param, Var};
 
 impl FunctionBuilder<'_, '_> {
     pub(super) fn call(
@@ -169,33 +169,12 @@ impl FunctionBuilder<'_, '_> {
 
     /// Which arguments carry something of their own, which flows back after the call, as where the machine passes copies.
     fn copies(&self, func: FunctionId, callee: &IrFunction, args: &[Operand]) -> Vec<bool> {
-        let passed = |arg: &Operand| match *arg {
-            Operand::Const(_) => Passed::Const,
-            Operand::Var(v) => Passed::Var(v),
-            Operand::Mem(word) => Passed::Word(word),
-        };
-        let passed: Vec<_> = args.iter().map(passed).collect();
-        let is_written = |n: usize| callee.params[n].written;
-        copies(&passed, is_written, |a, b| !differ(a, b), |n| self.is_reached(args[n], func, callee, args))
-    }
-
-    /// Whether the callee may reach a word that it is given by an address, too.
-    fn is_reached(&self, operand: Operand, func: FunctionId, callee: &IrFunction, args: &[Operand]) -> bool {
-        let Operand::Mem(word) = operand else { return false };
+        let passed: Vec<Passed<Var, Mem>> = args.iter().map(|arg| (*arg).into()).collect();
         let summary = self.w.summaries.get(func);
-        if !summary.reads_memory && !summary.writes_memory {
-            return false;
-        }
-        // Where no parameter is known to be an address, any may be one.
-        let regions_known = callee.params.iter().any(|p| callee.points(p.var).is_some());
-        args.iter().zip(&callee.params).any(|(arg, param)| match arg {
-            Operand::Var(v) => match self.f.points(*v) {
-                Some(points) => points == word.region,
-                None => !regions_known || callee.points(param.var).is_some(),
-            },
-            // The entry's arrays: data of their own.
-            Operand::Const(_) => !regions_known,
-            Operand::Mem(_) => !regions_known || callee.points(param.var).is_some(),
-        })
+        let is_reached = |n: usize| match passed[n] {
+            Passed::Word(word) => is_reached(word.region, summary, callee, &passed, |v| self.f.points(v)),
+            Passed::Const | Passed::Var(_) => false,
+        };
+        copies(&passed, |n| callee.params[n].written, |a, b| !differ(a, b), is_reached)
     }
 }

@@ -13,8 +13,8 @@ use super::alloc::{Location, REGISTERS};
 use super::emit::{Emitter, accumulate, bit, plain, reg};
 use super::operands::{Addr, Preparation};
 use super::ops::{Arg, Call, VReg, Word};
-use crate::ir::FunctionId;
-use crate::ir::copies::{Passed, copies};
+use crate::ir::copies::{Passed, copies, is_reached};
+use crate::ir::{FunctionId, Region};
 
 /// The number of words that are passed in registers.
 pub(super) const IN_REGISTERS: usize = 20;
@@ -117,7 +117,16 @@ impl Emitter<'_> {
             Arg::Mem(word) => Passed::Word(word),
         };
         let passed: Vec<_> = args.iter().map(passed).collect();
-        let is_reached = |n: usize| matches!(args[n], Arg::Mem(word) if self.is_reached(word.region, p.call));
+        let func = FunctionId(p.call.func);
+        let points = |v: VReg| self.linear.lives.get(v.0 as usize).and_then(|l| l.points).map(Region);
+        // Words that the callee may reach by an address must stay where they are.
+        let is_reached = |n: usize| match (passed[n], self.context.program.functions.get(p.call.func as usize)) {
+            (Passed::Word(word), Some(callee)) => {
+                is_reached(Region(word.region), self.context.summaries.get(func), callee, &passed, points)
+            }
+            (Passed::Word(_), None) => true,
+            (Passed::Const | Passed::Var(_), _) => false,
+        };
         let copied = copies(&passed, is_written, |a, b| a.may_be(&b), is_reached);
         for n in (0..args.len()).filter(|n| copied[*n]) {
             let t = self.argument_register(p, n)?;
@@ -170,26 +179,6 @@ impl Emitter<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether the callee may reach words of a region by an address: they must stay where they are.
-    fn is_reached(&self, region: u32, call: &Call) -> bool {
-        let summary = self.context.summaries.get(FunctionId(call.func));
-        if !summary.reads_memory && !summary.writes_memory {
-            return false;
-        }
-        let Some(callee) = self.context.program.functions.get(call.func as usize) else { return true };
-        // If no parameter is known to be an address, any may be one.
-        let regions_known = callee.params.iter().any(|p| callee.points(p.var).is_some());
-        call.args.iter().zip(&callee.params).any(|(arg, param)| match arg {
-            Arg::Reg(v) => match self.linear.lives.get(v.0 as usize).and_then(|l| l.points) {
-                Some(points) => points == region,
-                None => !regions_known || callee.points(param.var).is_some(),
-            },
-            // The entry's arrays are separate data.
-            Arg::Const(_) => !regions_known,
-            Arg::Mem(_) => !regions_known || callee.points(param.var).is_some(),
-        })
     }
 
     /// A register for the word of an argument, preferably the one in which it is passed.

@@ -15,6 +15,7 @@ mod cancel;
 mod checks;
 mod fold;
 mod hoist;
+mod in_place;
 mod inline;
 mod keep;
 pub(crate) mod kinks;
@@ -81,19 +82,21 @@ passes! {
     Scalars "scalars" 1 in_c;
     /// In C: takes gradients forward and back in one pass, without undoing what the backward half would compute again.
     Turn "turn" 1 in_c;
+    /// In C: a function that is put in place of a call works on words of arrays where they are, not on copies.
+    InPlace "in-place" 1 in_c;
     /// In C: makes several turns of a loop at once, side by side, where an inner loop adds up or goes through the same words in each.
     Jam "jam" 2 in_c;
 }
 
-/// Passes that [`crate::loop_form`] makes itself while it builds the loop form.
+/// Passes that [`crate::loop_form`] makes itself while it builds the loop form, and [`for_c`].
 mod in_c {
     pub(super) fn run(_: &mut crate::ir::Program, _: &crate::ir::effects::Summaries) {}
 }
 
 impl Pass {
-    /// Whether it is a pass of the C backend only, which does not change programs.
+    /// Whether it is a pass of the C backend only: it does not change the programs of which instructions are made.
     pub const fn is_of_c(self) -> bool {
-        matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn | Pass::Jam)
+        matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn | Pass::InPlace | Pass::Jam)
     }
 
     /// The pass with this name.
@@ -202,8 +205,19 @@ pub fn run(program: &mut Program, switches: &Switches) {
     }
 }
 
+/// Runs the passes on a program of which C is to be made, not instructions: without those that only instructions benefit from, and with the steps
+/// of extensions in their place.
+pub fn for_c(program: &mut Program, switches: &Switches) {
+    // Calls are as they are in instructions, so that gradient words are added up in the same order.
+    run(program, &switches.without(Pass::Strength).without(Pass::Keep));
+    expand_extensions(program);
+    if switches.has(Pass::InPlace) {
+        in_place::run(program, &Summaries::new(program));
+    }
+}
+
 /// Puts the steps of extensions in the place of their calls.
-pub fn expand_extensions(program: &mut Program) {
+fn expand_extensions(program: &mut Program) {
     let these: Vec<bool> = program.functions.iter_mut().map(|f| f.extension.take().is_some()).collect();
     if these.contains(&true) {
         let summaries = Summaries::new(program);
