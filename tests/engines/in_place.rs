@@ -78,7 +78,7 @@ const CALLS: [(&str, usize); 18] = [
     ("both!(y![i], y![k[i] + 3], x[i])", 0),
     ("given!(y![i], view(z!, 2:4), 1)", 0),
     ("both!(m![i, 1], m![k[i], 2], m![3, 3])", 5),
-    ("both!(m![i, 1], m![i + 1, 1], m![1, i + 1])", 5),
+    ("both!(m![i, 1], m![i + 1, 1], m![1, k[i]])", 5),
     ("index!(k[4], i)\n(~index!)(k[4], i)", 0),
     ("given!(y![i], x, i)", 0),
     ("recursive!(y![i], x[k[i]], i)", 0),

@@ -64,6 +64,9 @@ impl FunctionPrinter<'_> {
             (Some(blocks), ..) => self.blocks(count, blocks, (&from, &to, &turns)),
             (None, Some(products), ..) => self.products(count, products, &from, &to),
             (None, None, Some(jammed), _) => self.jammed(count, jammed, &from, &to),
+            (None, None, None, Some(strips)) if count.one_turn => {
+                self.one_turn_at_a_time(count, strips, &head, (&from, &to))
+            }
             (None, None, None, Some(strips)) => self.strips(count, strips, &from, &to),
             (None, None, None, None) => self.turns(count, &from, &to, &head),
         }

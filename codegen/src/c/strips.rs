@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use super::expr::{Expr, Prec};
 use super::function::{FunctionPrinter, MEMORY};
-use crate::loops::{Added, BLOCK, Count, Local, Look, Scattered, Step, Strips, Word};
+use crate::loops::{Added, BLOCK, Count, Look, Scattered, Step, Strips, Word};
 use pendula_isa::adjoint::VALUE;
 
 /// How many turns a strip has at most in which turns add to words of other turns: the words that one statement writes are to have reached the cache
@@ -52,14 +52,7 @@ impl FunctionPrinter<'_> {
         self.text.line(&format!("int64_t {at} = {};", from.text));
         let enough = format!("{at} {sign} {} && (word)({left}) >= {}", to.text, BLOCK - 1);
         self.text.open(&format!("if ({enough}) {{"));
-        let sums: Vec<String> = fours.iter().map(|_| format!("sums_{}", self.number())).collect();
-        for (four, sums) in fours.iter().zip(&sums) {
-            let words: Vec<String> = four.sums.iter().map(|sum| self.word(sum.to).text).collect();
-            self.text.line(&format!("four {sums} = {{{}}};", words.join(", ")));
-        }
-        if !fours.is_empty() {
-            self.text.line(&format!("four_words {noted} = {{0}};"));
-        }
+        let sums = self.begin_fours(&fours, &noted);
         self.text.open(&format!("while ({enough}) {{"));
         if let Some(mark) = count.mark {
             self.watches = true;
@@ -80,14 +73,85 @@ impl FunctionPrinter<'_> {
             let nth = if back { format!("{} - 1 - nth", strip.turns) } else { "nth".to_string() };
             for added in &others {
                 let to = self.word(added.to).text;
-                self.add(&to, added, &nth);
+                let part = format!("{}[{nth}]", self.name(VALUE, added.parts[1]));
+                self.add(&to, added, &part);
             }
             self.text.close("}");
         }
         self.scattered(&strips.scattered, &strip, from, step);
         self.text.line(&format!("{at} {}= {};", if back { "-" } else { "+" }, strip.turns));
         self.text.close("}");
+        self.end_fours(&fours, &sums, &noted);
+        self.text.close("}");
+        let name = self.name(VALUE, count.var);
+        self.text.open(&format!("for (int64_t {name} = {at}; {name} {sign} {}; {name}{change}) {{", to.text));
+        self.statements(&count.body);
+        self.text.close("}");
+    }
+
+    /// The turns of a loop one after the other. What each adds to several sums is added to vectors of them.
+    pub(super) fn one_turn_at_a_time(
+        &mut self,
+        count: &Count,
+        strips: &Strips,
+        head: &str,
+        (from, to): (&Expr, &Expr),
+    ) {
+        let noted = format!("noted_{}", self.number());
+        let (fours, others) = side_by_side(&strips.added);
+        self.text.open("{");
+        let sums = self.begin_fours(&fours, &noted);
+        self.text.open(head);
+        if let (Some(mark), Step::Const(step)) = (count.mark, count.step) {
+            self.watches = true;
+            let turn = self.name(VALUE, count.var);
+            self.text.line(&format!("WATCH({}, {}, {turn}, {}, {step});", mark.0, from.text, to.text));
+        }
+        for added in &strips.added {
+            let part = self.name(VALUE, added.parts[0]);
+            self.text.line(&format!("double {part};"));
+        }
+        self.statements(&strips.body);
         for (four, sums) in fours.iter().zip(&sums) {
+            let (look, limits) = self.look_at(four);
+            for round in 0..four.rounds() {
+                // Nothing to add: a number and -0 make the number.
+                let nothing = || "-0.0".to_string();
+                let part = |sum: &SumOfTurns| match sum.parts.get(round) {
+                    Some(added) => self.name(VALUE, added.parts[0]),
+                    None => nothing(),
+                };
+                let mut parts: Vec<String> = four.sums.iter().map(part).collect();
+                parts.resize_with(4, nothing);
+                let parts = parts.join(", ");
+                self.text.line(&format!("add_turn(&{sums}, (four){{{parts}}}, {look}, {limits}, &{noted});"));
+            }
+        }
+        for added in &others {
+            let (to, part) = (self.word(added.to).text, self.name(VALUE, added.parts[0]));
+            self.add(&to, added, &part);
+        }
+        self.text.close("}");
+        self.end_fours(&fours, &sums, &noted);
+        self.text.close("}");
+    }
+
+    /// Takes sums into vectors, which it names.
+    fn begin_fours(&mut self, fours: &[Four], noted: &str) -> Vec<String> {
+        let sums: Vec<String> = fours.iter().map(|_| format!("sums_{}", self.number())).collect();
+        for (four, sums) in fours.iter().zip(&sums) {
+            let words: Vec<String> = four.sums.iter().map(|sum| self.word(sum.to).text).collect();
+            self.text.line(&format!("four {sums} = {{{}}};", words.join(", ")));
+        }
+        if !fours.is_empty() {
+            self.text.line(&format!("four_words {noted} = {{0}};"));
+        }
+        sums
+    }
+
+    /// Takes sums back from vectors.
+    fn end_fours(&mut self, fours: &[Four], sums: &[String], noted: &str) {
+        for (four, sums) in fours.iter().zip(sums) {
             for (n, sum) in four.sums.iter().enumerate() {
                 let to = self.word(sum.to).text;
                 self.text.line(&format!("{to} = {sums}[{n}];"));
@@ -96,11 +160,25 @@ impl FunctionPrinter<'_> {
         if !fours.is_empty() {
             self.text.line(&format!("odd |= {noted}[0] | {noted}[1] | {noted}[2] | {noted}[3];"));
         }
-        self.text.close("}");
-        let name = self.name(VALUE, count.var);
-        self.text.open(&format!("for (int64_t {name} = {at}; {name} {sign} {}; {name}{change}) {{", to.text));
-        self.statements(&count.body);
-        self.text.close("}");
+    }
+
+    /// What is looked at in four sums, and their limits.
+    fn look_at(&mut self, four: &Four) -> (&'static str, String) {
+        let look = match four.sums[0].look {
+            Look::No => "NO_LOOK",
+            Look::Finite => "LOOK_FINITE",
+            Look::Within(_) => "LOOK_WITHIN",
+        };
+        let mut limits = Vec::new();
+        for sum in &four.sums {
+            limits.push(match sum.look {
+                Look::Within(limit) => self.integer(limit).text,
+                Look::No | Look::Finite => "0".to_string(),
+            });
+        }
+        // The sum of nothing is within any limit.
+        limits.resize(4, "0".to_string());
+        (look, format!("(four_words){{{}}}", limits.join(", ")))
     }
 
     /// What the turns of a strip compute.
@@ -127,27 +205,13 @@ impl FunctionPrinter<'_> {
 
     /// Adds to four sums what the turns of a strip add.
     fn add_four(&mut self, four: &Four, sums: &str, noted: &str, strip: &Strip) {
-        let look = match four.sums[0].look {
-            Look::No => "NO_LOOK",
-            Look::Finite => "LOOK_FINITE",
-            Look::Within(_) => "LOOK_WITHIN",
-        };
-        let mut limits = Vec::new();
-        for sum in &four.sums {
-            limits.push(match sum.look {
-                Look::Within(limit) => self.integer(limit).text,
-                Look::No | Look::Finite => "0".to_string(),
-            });
-        }
-        // The sum of nothing is within any limit.
-        limits.resize(4, "0".to_string());
-        let limits = limits.join(", ");
-        let rounds = four.sums.iter().map(|sum| sum.parts.len()).max().unwrap_or(1);
+        let (look, limits) = self.look_at(four);
+        let rounds = four.rounds();
         let nothing = || "nothing".to_string();
         let round = |round: usize| {
             let mut parts: Vec<String> = Vec::new();
             for sum in &four.sums {
-                parts.push(sum.parts.get(round).map_or_else(nothing, |part| self.name(VALUE, *part)));
+                parts.push(sum.parts.get(round).map_or_else(nothing, |added| self.name(VALUE, added.parts[1])));
             }
             parts.resize_with(4, nothing);
             format!("{{{}}}", parts.join(", "))
@@ -165,9 +229,7 @@ impl FunctionPrinter<'_> {
             self.text.open(&format!("for (int nth = 0; nth < {}; nth += {BLOCK}) {{", strip.turns));
         }
         let back = i64::from(strip.back);
-        self.text.line(&format!(
-            "add_turns(&{sums}, all, {rounds}, {at}, {back}, {look}, (four_words){{{limits}}}, &{noted});"
-        ));
+        self.text.line(&format!("add_turns(&{sums}, all, {rounds}, {at}, {back}, {look}, {limits}, &{noted});"));
         if is_long {
             self.text.close("}");
         }
@@ -187,15 +249,17 @@ impl FunctionPrinter<'_> {
             let to = format!("{}({place})", MEMORY[first.to.lane][1]);
             self.text.line("IVDEP");
             self.text.open(&strip.head());
-            group.iter().for_each(|s| self.add(&to, &s.added, "nth"));
+            for s in group {
+                let part = format!("{}[nth]", self.name(VALUE, s.added.parts[1]));
+                self.add(&to, &s.added, &part);
+            }
             self.text.close("}");
         }
     }
 
     /// Adds to a word what a turn adds, and looks at it.
-    fn add(&mut self, to: &str, added: &Added, nth: &str) {
-        let parts = self.name(VALUE, added.parts[1]);
-        self.text.line(&format!("{to} += {parts}[{nth}];"));
+    fn add(&mut self, to: &str, added: &Added, part: &str) {
+        self.text.line(&format!("{to} += {part};"));
         match added.look {
             Look::No => {}
             Look::Finite => self.text.line(&format!("CHECK({to});")),
@@ -212,10 +276,17 @@ struct Four {
     sums: Vec<SumOfTurns>,
 }
 
+impl Four {
+    /// How often turns add to a sum, at most.
+    fn rounds(&self) -> usize {
+        self.sums.iter().map(|sum| sum.parts.len()).max().unwrap_or(1)
+    }
+}
+
 /// A sum, and what a turn adds to it: one part after the other.
 struct SumOfTurns {
     to: Word,
-    parts: Vec<Local>,
+    parts: Vec<Added>,
     look: Look,
 }
 
@@ -229,14 +300,14 @@ fn side_by_side(all: &[Added]) -> (Vec<Four>, Vec<Added>) {
     for added in all {
         match sums.iter_mut().find(|sum| sum.to == added.to) {
             Some(sum) => {
-                sum.parts.push(added.parts[1]);
+                sum.parts.push(*added);
                 // Once a sum is not finite, it stays so.
                 sum.look = match (sum.look, added.look) {
                     (Look::No, Look::Finite) => Look::Finite,
                     (look, _) => look,
                 };
             }
-            None => sums.push(SumOfTurns { to: added.to, parts: vec![added.parts[1]], look: added.look }),
+            None => sums.push(SumOfTurns { to: added.to, parts: vec![*added], look: added.look }),
         }
     }
     let is_limited = |to: Word| all.iter().filter(|a| a.to == to).any(|a| matches!(a.look, Look::Within(_)));

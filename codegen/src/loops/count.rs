@@ -37,20 +37,31 @@ pub struct Count {
     pub one_by_one: Vec<(Vec<Word>, Vec<Stmt>)>,
     /// With a mark, the function tells in which turn it is if it is asked.
     pub mark: Option<Mark>,
-    /// What must hold for turns of the loop within to go on side by side, if they may at all.
-    pub aside: Option<Vec<Apart>>,
+    /// How turns of the loop within go on side by side, if they may at all.
+    pub aside: Option<Aside>,
     /// What several turns do at once.
     pub jammed: Option<Jammed>,
     /// How the words of memory go on, if this is the outermost of three loops, one in the other.
     pub nest: Option<Nest>,
     /// The products of matrices that the nest adds up, if it does nothing else.
     pub products: Option<Products>,
+    /// Whether turns are made one after the other, not by vectors: those of the loop around it go on side by side, through neighbouring words.
+    pub one_turn: bool,
     /// How turns are made in strips, if they are.
     pub strips: Option<Strips>,
     /// What a turn does.
     pub body: Vec<Stmt>,
     /// Whether turns are added up in blocks. Then the loop has a constant step.
     pub blocks: Option<Blocks>,
+}
+
+/// How turns of a loop go on side by side in the loop within.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// What must hold.
+    pub apart: Vec<Apart>,
+    /// Whether they go through words of memory that are neighbours, where the loop within goes on by larger steps.
+    pub neighbours: bool,
 }
 
 /// What keeps words of different turns apart, in a loop and the loop within it.

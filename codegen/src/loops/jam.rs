@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::mentions::{Events, begun, mention, mention_count, mention_place, mention_test};
 use super::rename::Renaming;
 use super::{
-    Address, Block, Bound, Count, Function, Jammed, Local, LocalInfo, Place, Program, Scope, Slot, Step, Stmt, Test,
-    Word, lane_type, watch,
+    Address, Aside, Block, Bound, Count, Function, Jammed, Local, LocalInfo, Place, Program, Scope, Slot, Step, Stmt,
+    Test, Word, lane_type, watch,
 };
 use crate::ops::{Float, Op};
 use pendula_isa::Ty;
@@ -45,7 +45,7 @@ fn list(f: &mut Function, statements: &mut [Stmt]) {
 }
 
 fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
-    let apart = count.aside.clone()?;
+    let Aside { apart, neighbours } = count.aside.clone()?;
     let (ad_mode, statements) = match count.body.as_slice() {
         [Stmt::InMode(ad_mode, inner)] => (Some(*ad_mode), inner.as_slice()),
         all => (None, all),
@@ -97,7 +97,7 @@ fn jammed(f: &mut Function, count: &Count) -> Option<Jammed> {
     }
     let copies = Copies { renamings: copies, common };
     let inner = match &deeper {
-        None => side_by_side(f, within, &copies, &shared)?,
+        None => Count { one_turn: neighbours, ..side_by_side(f, within, &copies, &shared)? },
         Some(deeper) => {
             let innermost = side_by_side(f, innermost, &copies, &shared)?;
             Count { body: copies.around(innermost, deeper)?, ..copies.heads(within)? }

@@ -42,7 +42,7 @@ use crate::ops::{Kernel, ValueId};
 pub use block::{Block, Slot};
 pub use checks::remove_implied_checks;
 pub use count::{
-    Added, Apart, BLOCK, Blocks, Bound, Check, Count, Course, Jammed, Kept, Look, Mark, Nest, NestWord, Product,
+    Added, Apart, Aside, BLOCK, Blocks, Bound, Check, Count, Course, Jammed, Kept, Look, Mark, Nest, NestWord, Product,
     Products, Scattered, Step, Strips, Turns,
 };
 pub use implied::remove_checks_implied_elsewhere;

@@ -118,6 +118,7 @@ impl Renaming {
             nest: None,
             products: None,
             one_by_one: Vec::new(),
+            one_turn: false,
             courses: Vec::new(),
             strips: None,
             blocks: None,

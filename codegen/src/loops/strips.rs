@@ -13,8 +13,9 @@ use crate::ops::{Float, Op, ValueId};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
-/// The least number of sums.
+/// The least number of sums, and that where turns take long.
 const LEAST: usize = 4;
+const LEAST_IF_LONG: usize = 2;
 
 /// Makes turns of loops in strips where they add to many sums, or to words of other turns.
 pub fn make_strips(program: &mut Program) {
@@ -67,7 +68,11 @@ fn strips(f: &mut Function, count: &Count) -> Option<Strips> {
     if goes_on || sums.others.values().any(|other| *other == Other::GoesOn) {
         return None;
     }
-    if scattered.is_empty() && sums_alone < LEAST {
+    if count.one_turn && !scattered.is_empty() {
+        return None;
+    }
+    let least = if takes_long(&count.body) { LEAST_IF_LONG } else { LEAST };
+    if scattered.is_empty() && sums_alone < least {
         return None;
     }
     let mut parts = Vec::new();
@@ -94,6 +99,15 @@ fn strips(f: &mut Function, count: &Count) -> Option<Strips> {
     let mut next = parts.into_iter();
     let body = apart(f, f.lanes_of(Ty::F), &count.body, &mut next)?;
     Some(Strips { added, scattered, body })
+}
+
+/// Whether statements compute what takes long, one number at a time: elementary functions, square roots and quotients.
+fn takes_long(statements: &[Stmt]) -> bool {
+    let is_long = |op: &Op| matches!(op, Op::Kernel(..) | Op::Sqrt(_) | Op::Float(Float::Div, ..));
+    statements.iter().any(|s| match s {
+        Stmt::Block(block) => block.ops.iter().any(is_long),
+        s => s.inner().into_iter().any(|inner| takes_long(inner)),
+    })
 }
 
 /// Whether the turns of a loop may be made in any order: none depends on another, and nothing is added up over them.

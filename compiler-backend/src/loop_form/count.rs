@@ -61,6 +61,7 @@ impl FunctionBuilder<'_, '_> {
             nest,
             products: None,
             one_by_one: Vec::new(),
+            one_turn: false,
             strips: None,
             body,
             blocks: None,

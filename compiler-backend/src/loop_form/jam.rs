@@ -1,7 +1,7 @@
 //! Which turns of a loop can be made at once, with those of the loop within side by side: no word may be one that another turn of both loops
 //! comes to, unless the loops within come to it in the same turn, or nothing changes it.
 
-use pendula_codegen::loops::{Apart, Induction, Place as Word, Sum, Turns, Value};
+use pendula_codegen::loops::{Apart, Aside, Induction, Place as Word, Sum, Turns, Value};
 
 use super::function::{FunctionBuilder, local};
 use super::loops::{Met, Survey, writes};
@@ -13,7 +13,7 @@ use crate::ir::{LocatedStmt, Mem, Operand, Place, Region, Step, Stmt, Var};
 pub(super) struct Within {
     /// Where its words are, from turn to turn of the outer loop, and by how much they go on from turn to turn of this one; `None` if
     /// that is not known of all.
-    words: Option<Vec<(Mem, Induction, i64)>>,
+    words: Option<Vec<(Mem, Induction, Sum)>>,
     /// What it begins and ends with.
     ends: Option<[Value; 2]>,
     /// If there is no loop in it: where its words are in the first turn, and by how much they go on, from turn to turn of the outer loop.
@@ -40,7 +40,7 @@ struct Steps {
     /// By how much it goes on from turn to turn of the loop in it.
     within: Sum,
     /// The same of the innermost loop.
-    innermost: i64,
+    innermost: Sum,
 }
 
 impl<'s> Survey<'s, '_> {
@@ -87,7 +87,7 @@ impl<'s> Survey<'s, '_> {
                 Some((m, sum, goes))
             };
             match (form(), &mut words) {
-                (Some(word), Some(words)) => words.push(word),
+                (Some((m, sum, goes)), Some(words)) => words.push((m, sum, Sum::constant(goes))),
                 (None, words) => *words = None,
                 (Some(_), None) => {}
             }
@@ -101,6 +101,11 @@ impl<'s> Survey<'s, '_> {
             Stmt::Assert { test, .. } => [test.a, test.b].into_iter().for_each(&mut add),
             _ => {}
         });
+        // Where addresses are made in its turns, from what their variables are in the first of them.
+        let same_step = |(mem, [at, step]): &(Mem, [Induction; 2])| {
+            step.step.is_zero().then(|| (*mem, at.clone(), step.first.clone()))
+        };
+        let words = words.or_else(|| courses.as_ref()?.iter().map(same_step).collect());
         Within { words, ends, courses, nest, deeper }
     }
 
@@ -132,21 +137,21 @@ impl<'s> Survey<'s, '_> {
         let [innermost] = survey.within.as_slice() else { return None };
         let ends = innermost.ends.filter(|ends| ends.iter().all(|end| self.is_same(*end)))?;
         let mut words = Vec::new();
-        let mut add = |mem: Mem, within: &Induction, innermost: i64| {
+        let mut add = |mem: Mem, within: &Induction, innermost: Sum| {
             let step = self.course(&within.step).filter(|step| step.step.is_zero())?.first;
             words.push((mem, Steps { outer: self.course(&within.first)?, within: step, innermost }));
             Some(())
         };
         for (mem, within, goes) in innermost.words.as_ref()? {
-            add(*mem, within, *goes)?;
+            add(*mem, within, self.course(goes).filter(|goes| goes.step.is_zero())?.first)?;
         }
         for met in &survey.met {
             if let Met::Word(_, mem, within) = met {
-                add(*mem, within.as_ref()?, 0)?;
+                add(*mem, within.as_ref()?, Sum::default())?;
             }
         }
         for (mem, within) in &survey.within_guards {
-            add(*mem, within.as_ref()?, 0)?;
+            add(*mem, within.as_ref()?, Sum::default())?;
         }
         Some(Deeper { words, ends })
     }
@@ -215,7 +220,7 @@ fn written(fw: &FunctionBuilder<'_, '_>, body: &[LocatedStmt]) -> Vec<Region> {
 
 /// What must hold for turns of a loop to be made at once, with the turns of the loops within side by side; `None` if they must not be. There is one
 /// loop within, and at most one in that.
-pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt]) -> Option<Vec<Apart>> {
+pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt]) -> Option<Aside> {
     let [within] = survey.within.as_slice() else { return None };
     let mut fors = 0;
     let mut simple = true;
@@ -234,20 +239,20 @@ pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body:
     }
     let ends = within.ends?;
     let mut words: Vec<(Mem, Steps)> = Vec::new();
-    let mut add = |mem: Mem, outer: &Induction, innermost: i64| {
+    let mut add = |mem: Mem, outer: &Induction, innermost: Sum| {
         words.push((mem, Steps { outer: outer.clone(), within: Sum::default(), innermost }));
     };
     for met in &survey.met {
         if let Met::Word(_, mem, induction) = met {
-            add(*mem, induction.as_ref()?, 0);
+            add(*mem, induction.as_ref()?, Sum::default());
         }
     }
     for (mem, induction) in &survey.within_guards {
-        add(*mem, induction.as_ref()?, 0);
+        add(*mem, induction.as_ref()?, Sum::default());
     }
     let loops = match fors {
         1 => {
-            within.words.as_ref()?.iter().for_each(|(mem, outer, goes)| add(*mem, outer, *goes));
+            within.words.as_ref()?.iter().for_each(|(mem, outer, goes)| add(*mem, outer, goes.clone()));
             Loops { within: None, innermost: ends }
         }
         2 => {
@@ -257,8 +262,12 @@ pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body:
         }
         _ => return None,
     };
-    // Turns side by side would go through memory with large steps, as many at a time.
-    if words.iter().any(|(_, steps)| steps.innermost.unsigned_abs() > 1) {
+    // Turns side by side would go through memory with large steps, as many at a time, unless their words are neighbours.
+    let is_small = |k: i64| k.unsigned_abs() <= 1;
+    let are_neighbours = |steps: &Steps| loops.within.is_none() && steps.outer.step.as_constant().is_some_and(is_small);
+    let mut far = words.iter().filter(|(_, steps)| !steps.innermost.as_constant().is_some_and(is_small)).peekable();
+    let neighbours = far.peek().is_some();
+    if !far.all(|(_, steps)| are_neighbours(steps)) {
         return None;
     }
     let written = written(fw, body);
@@ -277,7 +286,7 @@ pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body:
             out.push(apart);
         }
     }
-    Some(out)
+    Some(Aside { apart: out, neighbours })
 }
 
 /// What the loops within begin and end with.
@@ -293,7 +302,14 @@ impl Loops {
         let Steps { outer: Induction { step: outer, .. }, within, innermost: goes } = steps;
         let of_innermost = Turns::Within(self.innermost[0], self.innermost[1]);
         let apart = |by: i64, of, step: &Sum| Some(Some(Apart { by: by.checked_abs()?, of, step: step.clone() }));
-        match (outer.as_constant(), self.within, within.as_constant(), *goes) {
+        let Some(goes) = goes.as_constant() else {
+            return match (outer.as_constant()?, self.within, within.as_constant()?) {
+                // Another one in each turn within, which turns side by side come to at once.
+                (by, None, 0) => apart(by, Turns::AtOnce, goes),
+                _ => None,
+            };
+        };
+        match (outer.as_constant(), self.within, within.as_constant(), goes) {
             // Always the same one.
             (Some(0), _, Some(0), 0) => None,
             // The same one in the same turn within.

@@ -267,6 +267,7 @@ impl FunctionBuilder<'_, '_> {
             nest: None,
             products: None,
             one_by_one: Vec::new(),
+            one_turn: false,
             courses: Vec::new(),
             strips: None,
             body,

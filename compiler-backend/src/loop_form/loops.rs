@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_codegen::loops::{Apart, Bound, Check, Induction, Place as Word, Step, Sum, Value};
+use pendula_codegen::loops::{Aside, Bound, Check, Induction, Place as Word, Step, Sum, Value};
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
@@ -33,7 +33,7 @@ pub(super) struct Plan {
     /// Where turns are not independent: how the words of memory go on that turns write, if each goes on by one word, as do those of its region.
     pub(super) courses: Vec<(Mem, Induction)>,
     /// What must hold for turns of the only loop within to go on side by side, if they may.
-    pub(super) aside: Option<Vec<Apart>>,
+    pub(super) aside: Option<Aside>,
     /// How words go through memory, if this is the outermost of three loops, one in the other.
     pub(super) nest: Option<jam::Nest>,
 }
