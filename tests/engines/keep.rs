@@ -273,7 +273,7 @@ const COMPUTATIONS: &[(&str, usize)] = &[
     end",
         0,
     ),
-    // Nothing flows through it.
+    // Nothing flows through `u`. The first loop stands there twice: for strips of turns, and for what is left of them.
     (
         "for i = 1:n
         u += floor(x[i])
@@ -282,7 +282,7 @@ const COMPUTATIONS: &[(&str, usize)] = &[
     for i = 1:n
         a[i] += exp(w[i]) * v
     end",
-        2,
+        3,
     ),
 ];
 

@@ -56,8 +56,34 @@ fn loops_whose_turns_are_logged() {
             "",
             true,
         ),
-        // Twice in a turn, in some turns only, in a loop, or looked at.
-        ("", "y! += v\n        y! += u", "", false),
+        // Several times in a turn.
+        ("", "y! += v\n        y! += u", "", true),
+        (
+            "y! += x[1] / 3",
+            "y! -= v * w[i]\n        z! += u / 3\n        term!(y!, v, w[i])\n        y! -= exp(u)",
+            LOOP,
+            true,
+        ),
+        (
+            "",
+            "if (w[i] > 0.5, ~)\n            y! += v\n            z! += u\n            y! -= u\n        else\n            y! += u * x[2]\n            \
+             y! -= v\n            z! -= v\n        end\n        y! += w[i]",
+            "y! -= x[2]",
+            true,
+        ),
+        (
+            "",
+            "y! -= u\n        @routine begin\n            t ← 0.0\n            t += v * u\n        end\n        y! += t\n        y! -= v * t\n        ~@routine",
+            "",
+            true,
+        ),
+        // In some turns only, in a loop, or looked at.
+        (
+            "",
+            "if (w[i] > 0.5, ~)\n            y! += v\n            y! += u\n        else\n            y! += v\n        end",
+            "",
+            false,
+        ),
         ("", "if (w[i] > 0.5, ~)\n            y! += v\n        end", "", false),
         ("", "for k = 1:3\n            y! += v * x[k]\n        end", "", false),
         ("", "y! += v", "z! += y! * x[1]", false),

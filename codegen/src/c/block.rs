@@ -268,12 +268,14 @@ impl BlockPrinter<'_, '_, '_> {
         }
     }
 
-    /// Whether a conditional takes no more time than a branch, and can be computed where it is not run: loops with it may be vectorised then.
+    /// Whether a conditional can be computed where it is not run: loops with it may be vectorised then. Elementary functions have no branches.
     fn is_short(&self, v: ValueId) -> bool {
         let ops = &self.block.ops[v.0 as usize + 1..];
         let until = ops.iter().position(|op| *op == Op::End).unwrap_or(0);
         ops[..until].iter().enumerate().all(|(n, op)| match *op {
-            Op::Kernel(kernel, _) => facts(self.f.kernel(kernel).0.name).is_some_and(|facts| facts.short),
+            Op::Kernel(kernel, _) => {
+                facts(self.f.kernel(kernel).0.name).is_some_and(|facts| facts.short || !facts.partial && !facts.integer)
+            }
             Op::Const(_) | Op::Get(..) | Op::Finite(_) | Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) => true,
             Op::Not(_)
             | Op::Compare(..)
@@ -454,7 +456,20 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         // What is within a limit is finite.
         let limited = self.block.limit.is_some() && self.block.ops.contains(&Op::Set(0, 1, a));
         if self.f.program.checks_finite && self.late != Some(a) && !limited {
-            self.check(&self.real(a));
+            // C compilers would make a branch of what is looked at in some cases alone.
+            let zero = |v: ValueId| self.block.ops[v.0 as usize] == Op::Const(0);
+            match self.block.ops[a.0 as usize] {
+                Op::Select(c, x, otherwise) if self.only_if.is_none() && zero(otherwise) => {
+                    let c = self.int(c);
+                    self.only_if = Some(match c.kind {
+                        Kind::Truth => c,
+                        _ => Expr::of(&[&c], format!("{} != 0", c.at(Prec::Sum)), Kind::Truth, Prec::Other),
+                    });
+                    self.check(&self.real(x));
+                    self.only_if = None;
+                }
+                _ => self.check(&self.real(a)),
+            }
         }
     }
 

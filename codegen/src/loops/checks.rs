@@ -13,18 +13,31 @@ pub(super) fn spread(ops: &[Op], shown: &mut [bool]) {
         match *op {
             Op::End => depth += 1,
             Op::If(_) => depth -= 1,
-            _ if depth == 0 && shown[n] => implied(op).into_iter().flatten().for_each(|v| shown[v.0 as usize] = true),
+            _ if depth == 0 && shown[n] => {
+                implied(ops, n).into_iter().flatten().for_each(|v| shown[v.0 as usize] = true)
+            }
             _ => {}
         }
     }
 }
 
 /// The arguments of an operation that are finite if its value is.
-fn implied(op: &Op) -> [Option<ValueId>; 2] {
-    match *op {
+fn implied(ops: &[Op], n: usize) -> [Option<ValueId>; 2] {
+    match ops[n] {
+        Op::Float(Float::Div, a, b) if is_not_infinite(ops, b) => [Some(a), Some(b)],
         Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) => [Some(a), Some(b)],
         Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) => [Some(a), None],
         _ => [None, None],
+    }
+}
+
+/// Whether a value is a number or NaN. Words of values are finite, or have been noted.
+fn is_not_infinite(ops: &[Op], v: ValueId) -> bool {
+    match ops[v.0 as usize] {
+        Op::Sqrt(a) => matches!(ops[a.0 as usize], Op::Get(0, _)),
+        Op::Select(_, a, b) => is_not_infinite(ops, a) && is_not_infinite(ops, b),
+        Op::Const(k) => f64::from_bits(k).is_finite(),
+        _ => false,
     }
 }
 
@@ -38,7 +51,7 @@ pub fn remove_implied_checks(ops: &mut [Op], range: Range<usize>, shown: &mut [b
             Op::End => depth += 1,
             Op::If(_) => depth -= 1,
             Op::Finite(v) if depth == 0 && std::mem::replace(&mut shown[v.0 as usize], true) => ops[n] = Op::Const(0),
-            ref op if shown[n] => implied(op).into_iter().flatten().for_each(|v| shown[v.0 as usize] = true),
+            _ if shown[n] => implied(ops, n).into_iter().flatten().for_each(|v| shown[v.0 as usize] = true),
             _ => {}
         }
     }
@@ -66,8 +79,8 @@ pub(super) fn remove_checks_of_chosen(ops: &mut [Op], shown: &[bool]) {
                     ops[n] = Op::Const(0);
                 }
             }
-            ref op => {
-                let implied = implied(op);
+            _ => {
+                let implied = implied(ops, n);
                 of.into_iter().for_each(|c| finite.extend(implied.into_iter().flatten().map(|v| (c, v))));
             }
         }

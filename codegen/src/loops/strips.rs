@@ -200,13 +200,22 @@ impl Sums {
                 }
                 Stmt::Block(block) => self.block(f, lanes, block),
                 Stmt::Write(word, from) => {
-                    let Place::Memory(_) = word.place else { return None };
+                    if let Place::Local(_) = word.place {
+                        return None;
+                    }
                     self.place(word.place, word.lane, true);
                     self.happens(*from, VALUE, Other::Read);
                 }
                 Stmt::Define(local, from) => {
                     from.iter().for_each(|word| self.place(word.place, word.lane, false));
                     self.happens(*local, VALUE, Other::Begins);
+                }
+                Stmt::Addend(local, of) => {
+                    self.happens(*local, VALUE, Other::Begins);
+                    for lane in lanes.iter().filter(|lane| **lane != VALUE) {
+                        self.happens(*of, *lane, Other::Read);
+                        self.happens(*local, *lane, Other::Begins);
+                    }
                 }
                 Stmt::Clear(local) => {
                     for lane in [VALUE].iter().chain(lanes) {

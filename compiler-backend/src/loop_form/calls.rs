@@ -21,6 +21,7 @@ impl FunctionBuilder<'_, '_> {
     ) -> Result<(), Refused> {
         let program = self.w.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return Err(Refused::Operation) };
+        self.site = std::ptr::from_ref(s);
         if callee.params.len() != args.len() {
             return Err(Refused::Operation);
         }

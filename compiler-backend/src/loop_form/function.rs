@@ -12,6 +12,7 @@ use super::certify::Asked;
 use super::flow::{Location, Locations};
 use super::fused_calls::FlowsTo;
 use super::keep::Places;
+use super::logged_sums::Sites;
 use super::{Builder, Refused, Sweep, Variant, certify};
 use crate::ir::effects::{changed_vars, walk};
 use crate::ir::{FunctionId, IrFunction, LocatedStmt, Mem, Operand, Param, Program, Stmt, Var};
@@ -56,8 +57,12 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) repeats: HashMap<*const LocatedStmt, Vec<Location>>,
     /// For each call that adds to words with limits, or that undoes that, the parameters through which it does.
     pub(super) calls: HashMap<*const LocatedStmt, u64>,
-    /// Results to which a turn of a loop adds once, and the variables that have what it adds.
-    pub(super) addends: HashMap<Var, Local>,
+    /// Results to which a turn of a loop adds, and the variables that have what it adds each time.
+    pub(super) addends: HashMap<Var, Vec<Local>>,
+    /// Which of these a statement makes.
+    pub(super) addition_sites: Sites,
+    /// The statement that is being made.
+    pub(super) site: *const LocatedStmt,
     /// Words that the turns of a block add to, and the variables to which a turn adds instead.
     pub(super) parts: HashMap<Operand, Local>,
     /// Words that are forgotten: undoing what they were made of leaves them as they are, and only what flows from them is wanted.
@@ -108,6 +113,8 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         within: way == Sweep::Within,
         back: way == Sweep::Backward || way == Sweep::Forward,
         addends: HashMap::new(),
+        addition_sites: Sites::new(),
+        site: std::ptr::null(),
         parts: HashMap::new(),
         limits: certify::marked(f, forgotten.limited).into_iter().map(limit).collect(),
         repeats: plan.as_ref().map(|plan| plan.repeats.clone()).unwrap_or_default(),
@@ -291,9 +298,15 @@ impl FunctionBuilder<'_, '_> {
         }
         match operand {
             Operand::Const(_) => None,
-            Operand::Var(v) => Some(loops::Place::Local(self.addends.get(&v).copied().unwrap_or(local(v)))),
+            Operand::Var(v) => Some(loops::Place::Local(self.addend(v).unwrap_or(local(v)))),
             Operand::Mem(m) => Some(self.memory_place(m)),
         }
+    }
+
+    /// The variable to which a statement adds instead of a result, if it does.
+    fn addend(&self, result: Var) -> Option<Local> {
+        let nth = self.addition_sites.get(&(self.site, result)).copied().unwrap_or_default();
+        self.addends.get(&result)?.get(nth).copied()
     }
 
     /// The type of an operand that is read as a type.

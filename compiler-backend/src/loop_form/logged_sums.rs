@@ -18,17 +18,22 @@ use crate::ir::{Blocks, FunctionId, LocatedStmt, Operand, Place as To, Program, 
 
 type Done = Result<(), Refused>;
 
+/// The number of an addition that a statement makes to a variable, among those of a turn.
+pub(super) type Sites = HashMap<(*const LocatedStmt, Var), usize>;
+
 /// What a loop adds to whose turns are taken back one by one.
 pub(super) struct Results {
-    /// Variables to which each turn adds once.
+    /// Variables to which each turn adds, once for each time.
     logged: Vec<Var>,
+    /// Which of the additions to a variable a statement makes.
+    sites: Sites,
     /// Whether what comes after the loop adds to them, too.
     rest_adds: bool,
 }
 
 impl FunctionBuilder<'_, '_> {
-    /// The results of statement `n` of a block, a loop, if its turns may be taken back one by one: it does nothing else in the end than to add to them, exactly
-    /// once in each turn, or to words of its own of an array; nothing looks at them, and what comes after only adds to these variables, or to others.
+    /// The results of statement `n` of a block, a loop, if its turns may be taken back one by one: it does nothing else in the end than to add to them, as often
+    /// in each turn, or to words of its own of an array; nothing looks at them, and what comes after only adds to these variables, or to others.
     pub(super) fn logged_results(&mut self, block: &[LocatedStmt], n: usize) -> Option<Results> {
         let (s, rest) = (&block[n], &block[n + 1..]);
         let Stmt::For { var, first, last, step, body, blocks } = &s.stmt else { return None };
@@ -50,7 +55,7 @@ impl FunctionBuilder<'_, '_> {
         if rest.reads.contains(&Location::Var(*var)) {
             return None;
         }
-        let mut logged = Vec::new();
+        let (mut logged, mut sites) = (Vec::new(), Sites::new());
         for thing in &flow.sums {
             let Location::Var(result) = *thing else {
                 if !self.adds_apart(s, *thing) {
@@ -61,10 +66,14 @@ impl FunctionBuilder<'_, '_> {
             if self.within && !self.is_location_preserved(*thing) {
                 return None;
             }
-            if self.f.ty(result) != Ty::F || adds(self.w.program, body, result, &mut Known::new()) != Some(1) {
+            if self.f.ty(result) != Ty::F {
                 return None;
             }
-            logged.push(result);
+            let times = Additions::new(self.w.program, &mut sites).number(body, result, 0)?;
+            if !(1..=MOST_TIMES).contains(&times) || times > 1 && blocks.is_some() {
+                return None;
+            }
+            logged.extend((0..times).map(|_| result));
         }
         let is_logged = |at: &Location| matches!(at, Location::Var(v) if logged.contains(v));
         let rest_adds = !rest.sums.is_empty() && rest.sums.iter().all(is_logged);
@@ -85,7 +94,7 @@ impl FunctionBuilder<'_, '_> {
             return None;
         }
         logged.sort_unstable_by_key(|v| v.0);
-        Some(Results { logged, rest_adds })
+        Some(Results { logged, sites, rest_adds })
     }
 
     /// Whether statement `n` of a block is around a loop whose turns may be taken back one by one, and comes before others that have nothing to do with its
@@ -135,7 +144,7 @@ impl FunctionBuilder<'_, '_> {
 
     /// Runs a block forward and back, of which loop `n` adds to these results.
     pub(super) fn log_each_iteration(&mut self, block: &[LocatedStmt], n: usize, results: &Results) -> Done {
-        let Results { logged: results, rest_adds } = results;
+        let Results { logged: results, sites, rest_adds } = results;
         let (before, after) = block.split_at(n);
         let Some((s, rest)) = after.split_first() else { return Ok(()) };
         let Stmt::For { var, first, last, step, body, blocks } = &s.stmt else { return Ok(()) };
@@ -144,7 +153,7 @@ impl FunctionBuilder<'_, '_> {
         if !rest.is_empty() {
             // What flows back from the rest comes first. What it adds to the results is not known yet: it is added later.
             let add = |fw: &mut Self| fw.turn(rest);
-            let added = self.adding_elsewhere(results, add)?.0;
+            let added = self.adding_elsewhere(results, &Sites::new(), add)?.0;
             self.out.extend(added);
         }
         if !results.is_empty() {
@@ -162,7 +171,7 @@ impl FunctionBuilder<'_, '_> {
         };
         self.back = false;
         self.count(s, *var, (*first, *last, *step), body, true, |fw| {
-            let (added, addends) = fw.adding_elsewhere(results, |fw| fw.turn(body))?;
+            let (added, addends) = fw.adding_elsewhere(results, sites, |fw| fw.turn(body))?;
             fw.out.extend(added);
             for (log, addend) in logs.iter().zip(addends) {
                 fw.push(Out::Write(at(*log, local(*var)), addend));
@@ -196,13 +205,17 @@ impl FunctionBuilder<'_, '_> {
     fn adding_elsewhere(
         &mut self,
         results: &[Var],
+        sites: &Sites,
         add: impl FnOnce(&mut Self) -> Done,
     ) -> Result<(Vec<Out>, Vec<Local>), Refused> {
         let addends: Vec<Local> = results.iter().map(|_| self.fresh("addend", Ty::F)).collect();
         let outer = (self.addends.clone(), self.left.clone(), self.within, self.limits.clone());
+        let sites = std::mem::replace(&mut self.addition_sites, sites.clone());
         // What is added up later is compared with its limit there.
         results.iter().for_each(|v| _ = self.limits.remove(&Location::Var(*v)));
-        self.addends.extend(results.iter().copied().zip(addends.iter().copied()));
+        for (result, addend) in results.iter().zip(&addends) {
+            self.addends.entry(*result).or_default().push(*addend);
+        }
         self.left.extend(results);
         self.within = true;
         let done = self.nested(|fw| {
@@ -212,6 +225,7 @@ impl FunctionBuilder<'_, '_> {
             add(fw)
         });
         (self.addends, self.left, self.within, self.limits) = outer;
+        self.addition_sites = sites;
         Ok((done?, addends))
     }
 
@@ -229,7 +243,12 @@ impl FunctionBuilder<'_, '_> {
         let turn = self.fresh("turn", Ty::Int);
         let word = |local: Local| Word { place: Place::Local(local), ty: Ty::F, lane: VALUE };
         let (mut body, mut parts, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        for (result, log) in results.iter().zip(logs) {
+        let mut all: Vec<(&Var, &Local)> = results.iter().zip(logs).collect();
+        if back {
+            // What a turn added last is subtracted first.
+            all.reverse();
+        }
+        for (result, log) in all {
             let place = word(local(*result));
             if in_blocks {
                 let [part, all] = ["part", "parts"].map(|name| self.fresh(name, Ty::F));
@@ -323,8 +342,47 @@ fn has_loop_that_computes_once(program: &Program, block: &[LocatedStmt]) -> bool
     })
 }
 
+/// The most that a turn may add to one result.
+const MOST_TIMES: usize = 8;
+
+/// Additions to results in the order in which they are made.
+struct Additions<'a> {
+    program: &'a Program,
+    sites: &'a mut Sites,
+    known: Known,
+}
+
 /// How often functions add to their parameters, as far as that is known; `None` while it is being found out.
 type Known = HashMap<(FunctionId, Var), Option<u32>>;
+
+impl Additions<'_> {
+    fn new<'a>(program: &'a Program, sites: &'a mut Sites) -> Additions<'a> {
+        Additions { program, sites, known: Known::new() }
+    }
+
+    /// Numbers the additions that a block makes to a variable from `next` on, and gives the number after them; `None` if they are not always as many,
+    /// or if a call makes several.
+    fn number(&mut self, block: &[LocatedStmt], result: Var, mut next: usize) -> Option<usize> {
+        for s in block {
+            next = match &s.stmt {
+                Stmt::If { then, otherwise, .. } => {
+                    let ends = [self.number(then, result, next)?, self.number(otherwise, result, next)?];
+                    (ends[0] == ends[1]).then_some(ends[0])?
+                }
+                Stmt::With { body, .. } | Stmt::Span { body, .. } => self.number(body, result, next)?,
+                _ => match adds(self.program, std::slice::from_ref(s), result, &mut self.known)? {
+                    0 => next,
+                    1 => {
+                        self.sites.insert((std::ptr::from_ref(s), result), next);
+                        next + 1
+                    }
+                    _ => return None,
+                },
+            };
+        }
+        Some(next)
+    }
+}
 
 /// How often a block adds to a variable, if that is always as often; `None` also for what does not tell.
 fn adds(program: &Program, block: &[LocatedStmt], result: Var, known: &mut Known) -> Option<u32> {

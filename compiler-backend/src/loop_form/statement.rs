@@ -169,6 +169,7 @@ impl FunctionBuilder<'_, '_> {
         if !self.flows_here(operands) {
             return Ok(());
         }
+        self.site = std::ptr::from_ref(s);
         for (n, (operand, _)) in operands.iter().enumerate() {
             self.inside(s, n, *operand);
         }
