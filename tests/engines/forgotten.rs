@@ -486,6 +486,68 @@ fn states_of_steps_are_forgotten() {
     }
 }
 
+/// Steps that keep their states in words of arrays, of which functions are given one by one.
+fn steps_of_words(to: &str, from: &str, after: &str) -> String {
+    format!(
+        "@i function step!(y!, z!, x, w, a)
+    @routine begin
+        p ← 0.0
+        q ← 0.0
+        p += x * a
+        p += sin(w)
+        q += w / 3
+        q -= p * x
+    end
+    y! += x
+    y! += p * a - q / 5
+    z! += w
+    z! += q * a
+    z! -= p / 9 + x * a / 7
+    z! += cos(x) * p - w * a
+    ~@routine
+end
+
+@i function f!(out!, a, b, n::Int)
+    @routine begin
+        us ← zeros(n + 2)
+        vs ← zeros(n + 2)
+        us[1] += a
+        vs[1] += b
+        for t = 1:n
+            step!(us[{to}], vs[{to}], us[{from}], vs[{from}], b)
+            {after}
+        end
+        # A function with two calls stays one.
+        step!(us[n + 2], vs[n + 2], a, b, a)
+    end
+    out! += sin(1e6 * us[n + 1]) + vs[2] + us[2] * vs[n + 2]
+    ~@routine
+end
+"
+    )
+}
+
+#[test]
+fn states_in_words_are_forgotten() {
+    let args = "0.0,0.3,0.7,5";
+    let cases = [
+        ("words", "t + 1", "t", "", true),
+        ("words_more", "t + 1", "t", "us[t + 1] += vs[t]", true),
+        // What is added to after it was read is undone: by the next turn, and by the same one.
+        ("words_next", "t", "t + 1", "", false),
+        ("words_again", "t + 1", "t", "us[t] += a / 3", false),
+    ];
+    for (name, to, from, after, forgotten) in cases {
+        let source = steps_of_words(to, from, after);
+        let functions = functions(&format!("{name}.nil"), &source, args);
+        assert_eq!(!functions.iter().any(|f| f == "step_backward"), forgotten, "{name}: {functions:?}");
+        let ran = compare(name, &source, &call(args));
+        assert!(ran.whole && ran.finished, "{name}");
+        let [ends, forgets, _] = outcomes(name, &source, args);
+        assert!(ends && forgets, "{name}");
+    }
+}
+
 /// What is added to after it was read is undone, in whatever turn that is.
 #[test]
 #[ignore = "takes seconds: part of .ci/full"]

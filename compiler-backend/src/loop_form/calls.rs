@@ -124,8 +124,11 @@ impl FunctionBuilder<'_, '_> {
         let params = self.calls.get(&std::ptr::from_ref(s)).copied().unwrap_or(0);
         let through = callee.params.iter().zip(args).take(64).enumerate().filter(|(n, _)| params >> n & 1 != 0);
         for (n, (_, arg)) in through {
-            let Operand::Var(arg) = arg else { continue };
-            let at = self.f.points(*arg).map_or(Location::Var(*arg), Location::Region);
+            let at = match arg {
+                Operand::Const(_) => continue,
+                Operand::Var(arg) => self.f.points(*arg).map_or(Location::Var(*arg), Location::Region),
+                Operand::Mem(word) => Location::Region(word.region),
+            };
             if self.complete.contains(&at) {
                 out.complete |= 1 << n;
             } else if let Some(Value::Const(limit)) = self.limits.get(&at) {

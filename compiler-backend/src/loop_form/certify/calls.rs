@@ -59,7 +59,7 @@ impl Survey<'_, '_> {
                 // A word of an array on its own.
                 Operand::Mem(m) if param.written && self.words.contains(&Location::Region(m.region)) => {
                     let own = Location::Region(m.region);
-                    if counts || names.iter().any(|(_, known, _)| *known == own) {
+                    if names.iter().any(|(_, known, _)| *known == own) {
                         return None;
                     }
                     lent.push((Location::Var(param.var), self.window(*m)));
