@@ -5,6 +5,7 @@
 
 mod activity;
 mod aliases;
+mod bounds;
 mod extensions;
 mod forgotten;
 mod functions;

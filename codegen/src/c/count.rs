@@ -377,6 +377,11 @@ impl FunctionPrinter<'_> {
                 let (a, b) = (self.integer(*a), self.integer(*b));
                 format!("!({})", WORDS.compare(*cond, &a, &b).text)
             }
+            Check::SumsFail(cond, a, b) => {
+                let sum = |text: String| Expr::of(&[], text, Kind::Word, Prec::Sum);
+                let (a, b) = (sum(self.sum(a)), sum(self.sum(b)));
+                format!("!({})", WORDS.compare(*cond, &a, &b).text)
+            }
             Check::Outside(at) => format!("(word)({}) >= len", self.sum(at)),
             Check::Leaves(first, step) => format!("outside({}, {step}, turns, len)", self.sum(first)),
             Check::LeavesBy(first, span, step) => {

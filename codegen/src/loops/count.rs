@@ -263,6 +263,8 @@ pub enum Step {
 pub enum Check {
     /// A comparison fails.
     Fails(Cond, Value, Value),
+    /// A comparison of sums fails.
+    SumsFail(Cond, Sum, Sum),
     /// An address lies outside the memory.
     Outside(Sum),
     /// An address leaves the memory in some turn: where it begins, and by how much it goes on.
@@ -275,7 +277,7 @@ impl Check {
     /// Whether it depends on how many turns there are.
     pub fn counts_turns(&self) -> bool {
         match self {
-            Check::Fails(..) | Check::Outside(_) => false,
+            Check::Fails(..) | Check::SumsFail(..) | Check::Outside(_) => false,
             Check::Leaves(..) | Check::LeavesBy(..) => true,
         }
     }

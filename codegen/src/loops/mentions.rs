@@ -145,6 +145,7 @@ fn mention_head(count: &Count, out: &mut Events) {
         let mut sums = Vec::new();
         match check {
             Check::Fails(_, a, b) => [a, b].into_iter().for_each(|v| mention_value(*v, out)),
+            Check::SumsFail(_, a, b) => sums.extend([a, b]),
             Check::Outside(at) | Check::Leaves(at, _) => sums.push(at),
             Check::LeavesBy(at, _, step) => sums.extend([at, step]),
         }

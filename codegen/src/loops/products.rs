@@ -59,7 +59,11 @@ fn products(f: &Function, ad_mode: AdMode, count: &Count) -> Option<Products> {
     let [outer, within, innermost] = heads.as_slice() else { return None };
     steady.into_iter().all(|value| is_steady(before(value, &heads), &made)).then_some(())?;
     let mut conditions = Vec::new();
-    let checks = [within, innermost].into_iter().flat_map(|head| &head.checks);
+    let checks = || [within, innermost].into_iter().flat_map(|head| &head.checks);
+    if checks().any(|check| matches!(check, Check::SumsFail(..))) {
+        return None;
+    }
+    let checks = checks();
     let fails = checks.filter_map(|check| match *check {
         Check::Fails(cond, a, b) => Some((cond, a, b)),
         _ => None,

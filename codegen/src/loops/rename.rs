@@ -74,6 +74,7 @@ impl Renaming {
     fn check(&self, check: &Check) -> Option<Check> {
         Some(match check {
             Check::Fails(cond, a, b) => Check::Fails(*cond, self.value(*a), self.value(*b)),
+            Check::SumsFail(cond, a, b) => Check::SumsFail(*cond, self.sum(a)?, self.sum(b)?),
             Check::Outside(at) => Check::Outside(self.sum(at)?),
             Check::Leaves(at, step) => Check::Leaves(self.sum(at)?, *step),
             Check::LeavesBy(at, span, step) => Check::LeavesBy(self.sum(at)?, *span, self.sum(step)?),

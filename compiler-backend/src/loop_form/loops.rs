@@ -38,10 +38,10 @@ pub(super) struct Plan {
     pub(super) nest: Option<jam::Nest>,
 }
 
-/// A memory word, with the course of its address if that is known, or a comparison that every turn comes to.
+/// A memory word, with the course of its address if that is known, or a comparison that every turn comes to, with those of its sides.
 pub(super) enum Met<'s> {
     Word(Site, Mem, Option<Induction>),
-    Test(Site, &'s Test),
+    Test(Site, &'s Test, [Option<Induction>; 2]),
 }
 
 pub(super) struct Survey<'s, 'w> {
@@ -178,7 +178,8 @@ impl<'s, 'w> Survey<'s, 'w> {
                 Stmt::Assert { test, .. } => {
                     self.test(s, 0, test);
                     if self.guarded.is_none() {
-                        self.met.push(Met::Test((std::ptr::from_ref(s), TEST), test));
+                        let sides = [test.a, test.b].map(|side| self.side(side));
+                        self.met.push(Met::Test((std::ptr::from_ref(s), TEST), test, sides));
                     }
                 }
                 Stmt::For { var, first, last, step, body, blocks } => {
@@ -233,12 +234,16 @@ impl<'s, 'w> Survey<'s, 'w> {
 
     /// What an integer function gives, if that is known.
     fn value(&self, func: int_fn::Name, args: &[Operand]) -> Option<Induction> {
-        let of = |o: &Operand| match o {
+        integer_result(func, args, |o| self.side(*o))
+    }
+
+    /// How an integer goes from turn to turn.
+    fn side(&self, operand: Operand) -> Option<Induction> {
+        match operand {
             Operand::Const(k) => Some(Induction::invariant(Sum::constant(k.cast_signed()))),
-            Operand::Var(v) => self.induction_of(*v),
+            Operand::Var(v) => self.induction_of(v),
             Operand::Mem(_) => None,
-        };
-        integer_result(func, args, of)
+        }
     }
 
     /// How a variable goes from turn to turn, where the turn stands; `None` if that is not known.
@@ -340,15 +345,15 @@ pub(super) fn plan(
                     spoilt.insert(*site);
                 }
             }
-            Met::Test(site, test) => {
-                if test_checks(fw, &survey, test, ends).is_none() {
+            Met::Test(site, test, sides) => {
+                if test_checks(fw, &survey, (test, sides), ends).is_none() {
                     spoilt.insert(*site);
                 }
             }
         }
     }
     for met in &survey.met {
-        let (Met::Word(site, ..) | Met::Test(site, _)) = met;
+        let (Met::Word(site, ..) | Met::Test(site, ..)) = met;
         if spoilt.contains(site) {
             continue;
         }
@@ -362,8 +367,8 @@ pub(super) fn plan(
                 }
             }
             Met::Word(..) => {}
-            Met::Test(_, test) => {
-                for check in test_checks(fw, &survey, test, ends).unwrap_or_default() {
+            Met::Test(_, test, sides) => {
+                for check in test_checks(fw, &survey, (test, sides), ends).unwrap_or_default() {
                     if !plan.checks.contains(&check) {
                         plan.checks.push(check);
                     }
@@ -415,11 +420,16 @@ fn in_bounds(induction: &Induction) -> Option<(i64, Induction)> {
 fn test_checks(
     fw: &FunctionBuilder<'_, '_>,
     survey: &Survey<'_, '_>,
-    test: &Test,
+    (test, sides): (&Test, &[Option<Induction>; 2]),
     [first, last]: [Value; 2],
 ) -> Option<Vec<Check>> {
     if test.ty != Ty::Int {
         return None;
+    }
+    let of_sums = || sum_checks(survey, test.cond, sides, [first, last]);
+    let sides_of_loop = |o: Operand| matches!(o, Operand::Var(v) if v != survey.var && survey.written.contains(&v));
+    if [test.a, test.b].into_iter().any(sides_of_loop) {
+        return of_sums();
     }
     let side = |o: Operand| match o {
         Operand::Const(_) => Some(None),
@@ -437,4 +447,42 @@ fn test_checks(
     };
     let value = |o: Operand, counts: Option<Var>, end: Value| if counts.is_some() { end } else { fw.integer(o) };
     Some(ends.iter().map(|end| Check::Fails(test.cond, value(test.a, a, *end), value(test.b, b, *end))).collect())
+}
+
+/// The same of integers that a turn computes: they are the same in each turn, or go on with what the loop counts.
+fn sum_checks(
+    survey: &Survey<'_, '_>,
+    cond: Cond,
+    sides: &[Option<Induction>; 2],
+    [first, last]: [Value; 2],
+) -> Option<Vec<Check>> {
+    let [Some(a), Some(b)] = sides else { return None };
+    if a.step.is_zero() && b.step.is_zero() {
+        return Some(vec![Check::SumsFail(cond, a.first.clone(), b.first.clone())]);
+    }
+    let by = survey.count.step.as_constant()?;
+    if by.abs() != 1
+        || !matches!(cond, Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge)
+        || !a.step.is_zero() && !b.step.is_zero()
+    {
+        return None;
+    }
+    // What a side is in the turn that counts this.
+    let at = |side: &Induction, end: Value| {
+        let sign = side.step.as_constant()?.checked_mul(by)?;
+        let rest = side.first.plus(&Sum::value(first), sign.checked_neg()?)?;
+        let plain =
+            sign == 0 || sign.abs() == 1 && rest.as_constant().is_some_and(|k| k.unsigned_abs() < SMALL.unsigned_abs());
+        plain.then(|| rest.plus(&Sum::value(end), sign))?
+    };
+    let mut out = Vec::new();
+    for end in [first, last] {
+        // It does not wrap.
+        if !matches!(end, Value::Const(k) if k.cast_signed().unsigned_abs() < SMALL.unsigned_abs()) {
+            out.push(Check::Fails(Cond::Lt, end, Value::Const(1 << 62)));
+            out.push(Check::Fails(Cond::Gt, end, Value::Const((-1_i64 << 62).cast_unsigned())));
+        }
+        out.push(Check::SumsFail(cond, at(a, end)?, at(b, end)?));
+    }
+    Some(out)
 }

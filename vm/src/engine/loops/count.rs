@@ -393,6 +393,11 @@ impl FunctionEmitter<'_, '_> {
                 let holds = self.b.ins().icmp(int_condition(*cond), a, b);
                 self.give_up_unless(holds);
             }
+            Check::SumsFail(cond, a, b) => {
+                let (a, b) = (self.sum(a), self.sum(b));
+                let holds = self.b.ins().icmp(int_condition(*cond), a, b);
+                self.give_up_unless(holds);
+            }
             Check::Outside(at) => {
                 let at = self.sum(at);
                 let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, at, self.len);
