@@ -4,7 +4,7 @@ use pendula_isa::sample;
 
 use super::jam::vector;
 use super::nil::Call;
-use super::whole::compare;
+use super::whole::{compare, there_and_back_in_c};
 
 /// Functions of two numbers, to which different amounts flow.
 const FUNCTIONS: [fn(&str, &str) -> String; 5] = [
@@ -42,6 +42,47 @@ end
             let call = Call { arguments: pendula::arguments::parse(&args).expect("arguments"), ..Call::default() };
             let ran = compare(&format!("{n}: {value}"), &source, &call);
             assert!(ran.whole && ran.finished, "{value}");
+        }
+    }
+}
+
+/// Words of a matrix that loops and tests keep apart need not be compared, and others are.
+#[test]
+fn operands_that_are_known_to_differ() {
+    let pairs = [
+        // From where and to where the inner loop goes, an index there, and whether nothing is compared.
+        ("i + 1:size(p, 2)", "j", true),
+        ("1:i - 1", "j", true),
+        ("i:size(p, 2)", "j", false),
+        ("1:size(p, 2)", "j", false),
+        ("i + 2:size(p, 2)", "j - 1", true),
+        ("i + 1:size(p, 2)", "j - 1", false),
+    ];
+    for (n, (range, index, apart)) in pairs.into_iter().enumerate() {
+        let source = format!(
+            "@i function f!(s!::Float64, p::Matrix{{Float64}})
+    for i = 1:size(p, 2)
+        for j = {range}
+            @routine begin
+                d ← 0.0
+                d += p[1, i] - p[1, {index}]
+                e ← 0.0
+                e += p[2, i] / p[2, {index}]
+            end
+            s! += d * d * e
+            ~@routine
+        end
+    end
+end
+"
+        );
+        for columns in [1, 2, 5] {
+            let args = format!("0.25,{}", super::jam::matrix(3, columns, 5));
+            let call = Call { arguments: pendula::arguments::parse(&args).expect("arguments"), ..Call::default() };
+            let ran = compare(&format!("{n} {columns}"), &source, &call);
+            assert!(ran.whole && ran.finished, "{range} {columns}");
+            let c = there_and_back_in_c(&source, &call).text;
+            assert_eq!(!c.contains(" copy = value;"), apart, "{range}");
         }
     }
 }

@@ -5,17 +5,24 @@ use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
 use super::Refused;
+use super::certify::words_apart;
 use super::function::FunctionBuilder;
-use crate::ir::{Mem, Operand};
+use crate::ir::{LocatedStmt, Mem, Operand};
 
 impl FunctionBuilder<'_, '_> {
     /// Pairs of memory words that are written as different ones and may be the same.
-    pub(super) fn possible_aliases(&self, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
+    pub(super) fn possible_aliases(&mut self, s: &LocatedStmt, operands: &[(Operand, Ty)]) -> Vec<(Mem, Mem)> {
         let active = operands.iter().filter(|(o, _)| !self.is_inactive(*o));
         let words: Vec<Mem> =
             active.filter_map(|(o, _)| if let Operand::Mem(m) = o { Some(*m) } else { None }).collect();
         let pairs = words.iter().enumerate().flat_map(|(n, a)| words[n + 1..].iter().map(move |b| (*a, *b)));
-        pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect()
+        let mut pairs: Vec<(Mem, Mem)> = pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect();
+        if !pairs.is_empty() {
+            let f = self.f;
+            let apart = self.words_apart.get_or_insert_with(|| words_apart(&mut self.w.drops, f));
+            pairs.retain(|(a, b)| !apart.contains(&(std::ptr::from_ref(s), *a, *b)));
+        }
+        pairs
     }
 
     /// Adds operations, of which this word, the first of two names of one, is an operand as a copy. The machine copies operands, and undoes the copies from

@@ -105,6 +105,20 @@ struct Survey<'d, 'p> {
     values: HashMap<Var, Sum>,
     /// What tests and loops tell of integers.
     facts: Facts,
+    /// Operands of one statement that are certainly different words, if they are looked for.
+    apart: Option<WordsApart>,
+}
+
+/// Operands of statements that are certainly different words.
+pub(super) type WordsApart = HashSet<(*const LocatedStmt, Mem, Mem)>;
+
+/// Operands of a function's statements that lie in one array and are certainly different words.
+pub(super) fn words_apart(drops: &mut Drops<'_>, f: &IrFunction) -> WordsApart {
+    let mut survey = Survey::of(drops, f, &f.body, Locations::new(), Asked::Order);
+    survey.apart = Some(WordsApart::new());
+    // What was found out before it gives up is true all the same.
+    let _ = survey.block(&f.body, true);
+    survey.apart.unwrap_or_default()
 }
 
 /// How the floating-point words that begin in a computation are forgotten; `None` if they must be undone.
@@ -146,22 +160,7 @@ fn survey(
     words: impl Iterator<Item = Location>,
     asked: Asked,
 ) -> Option<Plan> {
-    let mut changed = HashSet::new();
-    let program = drops.program;
-    walk(block, &mut |s| changed_vars(program, &s.stmt, |v| _ = changed.insert(v)));
-    let values = drops.same_params(f).into_iter().filter(|(v, _)| !changed.contains(v)).map(|(v, is)| (v, symbol(is)));
-    let values = values.collect();
-    let mut survey = Survey {
-        drops,
-        f,
-        asked,
-        words: words.collect(),
-        repeats: HashMap::new(),
-        calls: HashMap::new(),
-        changed,
-        values,
-        facts: Facts::default(),
-    };
+    let mut survey = Survey::of(drops, f, block, words.collect(), asked);
     let accesses = survey.block(block, true)?;
     let words = survey.words.iter().map(|at| (*at, survey.most(*at, &accesses))).collect();
     Some(Plan { words, repeats: survey.repeats, calls: survey.calls, accesses })
@@ -178,6 +177,25 @@ fn words(f: &IrFunction, block: &[LocatedStmt], out: &mut HashMap<Location, bool
             Stmt::With { body, .. } | Stmt::Span { body, .. } => words(f, body, out),
             _ => {}
         }
+    }
+}
+
+impl<'d, 'p> Survey<'d, 'p> {
+    fn of(
+        drops: &'d mut Drops<'p>,
+        f: &'d IrFunction,
+        block: &[LocatedStmt],
+        words: Locations,
+        asked: Asked,
+    ) -> Survey<'d, 'p> {
+        let mut changed = HashSet::new();
+        let program = drops.program;
+        walk(block, &mut |s| changed_vars(program, &s.stmt, |v| _ = changed.insert(v)));
+        let same = drops.same_params(f).into_iter().filter(|(v, _)| !changed.contains(v));
+        let values = same.map(|(v, is)| (v, symbol(is))).collect();
+        let facts = Facts::default();
+        let (repeats, calls) = (HashMap::new(), HashMap::new());
+        Survey { drops, f, asked, words, repeats, calls, changed, values, facts, apart: None }
     }
 }
 
@@ -217,6 +235,7 @@ impl Survey<'_, '_> {
         let mut out = Vec::new();
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
+                self.find_apart(s, args);
                 args.iter().for_each(|a| self.read(*a, &mut out));
                 if let Some(at) = self.word((*dst).into()) {
                     if *acc != Acc::Add {
@@ -443,6 +462,22 @@ impl Survey<'_, '_> {
             let window = if let Operand::Mem(m) = operand { self.window(m) } else { None };
             out.push(Access { at, window, adds: None, called: false });
         }
+    }
+
+    /// Notes which operands of a statement are certainly different words.
+    fn find_apart(&mut self, s: &LocatedStmt, args: &[Operand]) {
+        let Some(mut found) = self.apart.take() else { return };
+        let words = || args.iter().filter_map(|a| if let Operand::Mem(m) = a { Some(*m) } else { None });
+        let access =
+            |m: Mem| Access { at: Location::Region(m.region), window: self.window(m), adds: None, called: false };
+        for a in words() {
+            for b in words().filter(|b| *b != a && b.region == a.region) {
+                if !may_meet(&access(a), &access(b), &self.facts) {
+                    found.insert((std::ptr::from_ref(s), a, b));
+                }
+            }
+        }
+        self.apart = Some(found);
     }
 
     /// The word of the computation that an operand is.

@@ -174,7 +174,7 @@ impl FunctionBuilder<'_, '_> {
             self.inside(s, n, *operand);
         }
         let possible_aliases =
-            if shares && !self.lanes().is_empty() { self.possible_aliases(&operands[1..]) } else { Vec::new() };
+            if shares && !self.lanes().is_empty() { self.possible_aliases(s, &operands[1..]) } else { Vec::new() };
         let Some((&(a, b), others)) = possible_aliases.split_first() else {
             return self.operations(operands, &record);
         };
