@@ -55,6 +55,28 @@ end
     end
 end
 
+@i function twice!(y!::Float64, a::Float64, b::Float64, n::Int)
+    if (n > 0, ~)
+        y! += a * b / 3
+        twice!(y!, a, b, n - 1)
+        y! += a * a - sin(b)
+    end
+end
+
+@i function reads!(y!::Float64, z!::Float64, w!::Float64)
+    z! += sin(w!)
+    twice!(y!, z!, w!, 2)
+    w! -= z! / 7
+    y! += z! * w!
+end
+
+@i function changes!(y!::Float64, z!::Float64, a::Float64)
+    twice!(y!, z!, a, 2)
+    y! += z! * a
+    y! += tanh(z!) * a
+    z! -= y! / 9
+end
+
 @i function given!(y!::Float64, v::Vector{Float64}, i::Int)
     y! += v[i]
     y! -= v[1] * v[2]
@@ -63,7 +85,7 @@ end
 ";
 
 /// Statements in a loop over `i`, and how many exchanges are left in C.
-const CALLS: [(&str, usize); 18] = [
+const CALLS: [(&str, usize); 21] = [
     ("term!(y![i], x[i], x[1])", 0),
     ("(~term!)(y![i], x[i], x[1])", 0),
     ("loop!(y![i], x[i])", 0),
@@ -79,6 +101,10 @@ const CALLS: [(&str, usize); 18] = [
     ("given!(y![i], view(z!, 2:4), 1)", 0),
     ("both!(m![i, 1], m![k[i], 2], m![3, 3])", 5),
     ("both!(m![i, 1], m![i + 1, 1], m![1, k[i]])", 5),
+    // The functions that these call would be given both, and could not tell that they are asserted to be apart.
+    ("reads!(s!, y![i], y![k[i] + 3])", 2),
+    ("reads!(s!, y![i], y![i + 1])", 2),
+    ("changes!(y![i], y![k[i] + 3], x[i])", 2),
     ("index!(k[4], i)\n(~index!)(k[4], i)", 0),
     ("given!(y![i], x, i)", 0),
     ("recursive!(y![i], x[k[i]], i)", 0),

@@ -308,8 +308,10 @@ impl FunctionBuilder<'_, '_> {
 
     /// The variable to which a statement adds instead of a result, if it does.
     fn addend(&self, result: Var) -> Option<Local> {
-        let nth = self.addition_sites.get(&(self.site, result)).copied().unwrap_or_default();
-        self.addends.get(&result)?.get(nth).copied()
+        let all = self.addends.get(&result)?;
+        let nth = self.addition_sites.get(&(self.site, result)).copied();
+        debug_assert!(nth.is_some() || self.addition_sites.is_empty(), "an addition without a number");
+        all.get(nth.unwrap_or_default()).copied()
     }
 
     /// The type of an operand that is read as a type.

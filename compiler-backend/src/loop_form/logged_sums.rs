@@ -213,9 +213,11 @@ impl FunctionBuilder<'_, '_> {
         let sites = std::mem::replace(&mut self.addition_sites, sites.clone());
         // What is added up later is compared with its limit there.
         results.iter().for_each(|v| _ = self.limits.remove(&Location::Var(*v)));
+        let mut of: HashMap<Var, Vec<Local>> = HashMap::new();
         for (result, addend) in results.iter().zip(&addends) {
-            self.addends.entry(*result).or_default().push(*addend);
+            of.entry(*result).or_default().push(*addend);
         }
+        self.addends.extend(of);
         self.left.extend(results);
         self.within = true;
         let done = self.nested(|fw| {

@@ -91,8 +91,12 @@ impl Context<'_> {
             if let Stmt::Call { func, args, .. } = &s.stmt {
                 let passed: Vec<Passed<Var, Mem>> = args.iter().map(|a| (*a).into()).collect();
                 let summary = self.summaries.get(*func);
-                // An argument that is there twice would be copied in another way.
+                // Arguments that are one word, or might be by their addresses alone, are copied in another way than variables.
+                let is_given = args.contains(&Operand::Var(var));
+                let might_be =
+                    |a: &Operand| matches!(a, Operand::Mem(m) if m.region == word.region && !differ(*m, word, &[]));
                 apart &= args.iter().filter(|a| **a == Operand::Var(var)).count() < 2
+                    && !(is_given && args.iter().any(might_be))
                     && self
                         .callees
                         .get(func.0 as usize)
