@@ -11,6 +11,7 @@
 //! addresses as sums of products, into functions, too: these tell in which windows of their parameters' arrays they read and add. A loop
 //! may read words that earlier turns added to, if later turns add to others.
 
+mod apart;
 mod calls;
 
 use std::collections::{HashMap, HashSet};
@@ -26,6 +27,8 @@ use super::loops::integer_result;
 use super::windows::{Access, Window, hull, keeps_apart, may_meet, swept, symbol, unite};
 use crate::ir::effects::{changed_vars, walk, written_operands};
 use crate::ir::{Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var};
+
+pub(super) use apart::{WordsApart, words_apart};
 
 /// What is asked of a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,18 +110,6 @@ struct Survey<'d, 'p> {
     facts: Facts,
     /// Operands of one statement that are certainly different words, if they are looked for.
     apart: Option<WordsApart>,
-}
-
-/// Operands of statements that are certainly different words.
-pub(super) type WordsApart = HashSet<(*const LocatedStmt, Mem, Mem)>;
-
-/// Operands of a function's statements that lie in one array and are certainly different words.
-pub(super) fn words_apart(drops: &mut Drops<'_>, f: &IrFunction) -> WordsApart {
-    let mut survey = Survey::of(drops, f, &f.body, Locations::new(), Asked::Order);
-    survey.apart = Some(WordsApart::new());
-    // What was found out before it gives up is true all the same.
-    let _ = survey.block(&f.body, true);
-    survey.apart.unwrap_or_default()
 }
 
 /// How the floating-point words that begin in a computation are forgotten; `None` if they must be undone.
@@ -462,22 +453,6 @@ impl Survey<'_, '_> {
             let window = if let Operand::Mem(m) = operand { self.window(m) } else { None };
             out.push(Access { at, window, adds: None, called: false });
         }
-    }
-
-    /// Notes which operands of a statement are certainly different words.
-    fn find_apart(&mut self, s: &LocatedStmt, args: &[Operand]) {
-        let Some(mut found) = self.apart.take() else { return };
-        let words = || args.iter().filter_map(|a| if let Operand::Mem(m) = a { Some(*m) } else { None });
-        let access =
-            |m: Mem| Access { at: Location::Region(m.region), window: self.window(m), adds: None, called: false };
-        for a in words() {
-            for b in words().filter(|b| *b != a && b.region == a.region) {
-                if !may_meet(&access(a), &access(b), &self.facts) {
-                    found.insert((std::ptr::from_ref(s), a, b));
-                }
-            }
-        }
-        self.apart = Some(found);
     }
 
     /// The word of the computation that an operand is.

@@ -271,6 +271,11 @@ pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body:
         return None;
     }
     let written = written(fw, body);
+    // C compilers make better vectors of the turns within, unless these add up, or what words carry goes through memory as well.
+    let goes_on = |(mem, steps): &(Mem, Steps)| written.contains(&mem.region) && !steps.innermost.is_zero();
+    if neighbours && fw.lanes().is_empty() && words.iter().any(goes_on) {
+        return None;
+    }
     let mut out: Vec<Apart> = Vec::new();
     for (n, (mem, steps)) in words.iter().enumerate() {
         if !written.contains(&mem.region) || fw.kept.contains_key(mem) {
