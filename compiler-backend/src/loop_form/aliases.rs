@@ -5,7 +5,6 @@ use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
 use super::Refused;
-use super::certify::words_apart;
 use super::function::FunctionBuilder;
 use crate::ir::{LocatedStmt, Mem, Operand};
 
@@ -18,8 +17,7 @@ impl FunctionBuilder<'_, '_> {
         let pairs = words.iter().enumerate().flat_map(|(n, a)| words[n + 1..].iter().map(move |b| (*a, *b)));
         let mut pairs: Vec<(Mem, Mem)> = pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect();
         if !pairs.is_empty() {
-            let f = self.f;
-            let apart = self.words_apart.get_or_insert_with(|| words_apart(&mut self.w.drops, f));
+            let apart = self.w.drops.words_apart(self.f);
             pairs.retain(|(a, b)| !apart.contains(&(std::ptr::from_ref(s), *a, *b)));
         }
         pairs

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Certify;
-use super::certify::{self, Asked, Plan, Sums};
+use super::certify::{self, Asked, Plan, Sums, WordsApart};
 use super::flow::{Flow, Location};
 use super::parameters::{Same, same};
 use super::seen_late::ends_whatever_its_numbers;
@@ -51,6 +51,8 @@ pub(super) struct Drops<'a> {
     function_plans: HashMap<(FunctionId, u64, Asked), Option<Rc<Plan>>>,
     /// Whether what computations read has the same values on the way back.
     same_values: HashMap<*const LocatedStmt, bool>,
+    /// Which operands of a function's statements are different words.
+    words_apart: HashMap<*const IrFunction, Rc<WordsApart>>,
     /// Parameters that have one value.
     same: Vec<Same>,
 }
@@ -68,6 +70,7 @@ impl<'a> Drops<'a> {
             plans: HashMap::new(),
             function_plans: HashMap::new(),
             same_values: HashMap::new(),
+            words_apart: HashMap::new(),
             same: same(program),
         };
         for component in callees_first(program) {
@@ -123,6 +126,16 @@ impl<'a> Drops<'a> {
             self.plans.insert(compute.as_ptr(), plan.clone());
         }
         plan
+    }
+
+    /// Operands of a function's statements that lie in one array and are certainly different words.
+    pub(super) fn words_apart(&mut self, f: &IrFunction) -> Rc<WordsApart> {
+        if let Some(known) = self.words_apart.get(&std::ptr::from_ref(f)) {
+            return known.clone();
+        }
+        let apart = Rc::new(certify::words_apart(self, f));
+        self.words_apart.insert(f, apart.clone());
+        apart
     }
 
     /// Whether what a computation reads has the same values when it is undone as when it is made.

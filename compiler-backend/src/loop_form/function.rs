@@ -8,7 +8,7 @@ use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::table::{TableFn, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
-use super::certify::{Asked, WordsApart};
+use super::certify::Asked;
 use super::flow::{Location, Locations};
 use super::fused_calls::FlowsTo;
 use super::keep::Places;
@@ -61,8 +61,6 @@ pub(super) struct FunctionBuilder<'w, 'a> {
     pub(super) addends: HashMap<Var, Vec<Local>>,
     /// Which of these a statement makes.
     pub(super) addition_sites: Sites,
-    /// Operands that are certainly different words, once that has been asked.
-    pub(super) words_apart: Option<WordsApart>,
     /// The statement that is being made.
     pub(super) site: *const LocatedStmt,
     /// Words that the turns of a block add to, and the variables to which a turn adds instead.
@@ -116,7 +114,6 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         back: way == Sweep::Backward || way == Sweep::Forward,
         addends: HashMap::new(),
         addition_sites: Sites::new(),
-        words_apart: None,
         site: std::ptr::null(),
         parts: HashMap::new(),
         limits: certify::marked(f, forgotten.limited).into_iter().map(limit).collect(),

@@ -69,7 +69,8 @@ impl FunctionBuilder<'_, '_> {
             if self.f.ty(result) != Ty::F {
                 return None;
             }
-            let times = Additions::new(self.w.program, &mut sites).number(body, result, 0)?;
+            let mut additions = Additions { program: self.w.program, sites: &mut sites, known: Known::new() };
+            let times = additions.number(body, result, 0)?;
             if !(1..=MOST_TIMES).contains(&times) || times > 1 && blocks.is_some() {
                 return None;
             }
@@ -358,10 +359,6 @@ struct Additions<'a> {
 type Known = HashMap<(FunctionId, Var), Option<u32>>;
 
 impl Additions<'_> {
-    fn new<'a>(program: &'a Program, sites: &'a mut Sites) -> Additions<'a> {
-        Additions { program, sites, known: Known::new() }
-    }
-
     /// Numbers the additions that a block makes to a variable from `next` on, and gives the number after them; `None` if they are not always as many,
     /// or if a call makes several.
     fn number(&mut self, block: &[LocatedStmt], result: Var, mut next: usize) -> Option<usize> {

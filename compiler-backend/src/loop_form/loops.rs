@@ -426,10 +426,9 @@ fn test_checks(
     if test.ty != Ty::Int {
         return None;
     }
-    let of_sums = || sum_checks(survey, test.cond, sides, [first, last]);
-    let sides_of_loop = |o: Operand| matches!(o, Operand::Var(v) if v != survey.var && survey.written.contains(&v));
-    if [test.a, test.b].into_iter().any(sides_of_loop) {
-        return of_sums();
+    let is_computed = |o: Operand| matches!(o, Operand::Var(v) if v != survey.var && survey.written.contains(&v));
+    if [test.a, test.b].into_iter().any(is_computed) {
+        return sum_checks(survey, test.cond, sides, [first, last]);
     }
     let side = |o: Operand| match o {
         Operand::Const(_) => Some(None),
