@@ -6,6 +6,7 @@
 mod activity;
 mod aliases;
 mod bounds;
+mod columns;
 mod extensions;
 mod forgotten;
 mod functions;

@@ -18,7 +18,7 @@ impl FunctionBuilder<'_, '_> {
         let mut pairs: Vec<(Mem, Mem)> = pairs.filter(|(a, b)| a != b && !differ(*a, *b)).collect();
         if !pairs.is_empty() {
             let apart = self.w.drops.words_apart(self.f);
-            pairs.retain(|(a, b)| !apart.contains(&(std::ptr::from_ref(s), *a, *b)));
+            pairs.retain(|(a, b)| !apart.operands.contains(&(std::ptr::from_ref(s), *a, *b)));
         }
         pairs
     }

@@ -28,7 +28,7 @@ use super::windows::{Access, Window, hull, keeps_apart, may_meet, swept, symbol,
 use crate::ir::effects::{changed_vars, walk, written_operands};
 use crate::ir::{Condition, IrFunction, LocatedStmt, Mem, Operand, Place, Step, Stmt, TOLERANCE, Test, Var};
 
-pub(super) use apart::{WordsApart, words_apart};
+pub(super) use apart::{AtLoop, Spared, WordsApart, spared, words_apart};
 
 /// What is asked of a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,8 +108,10 @@ struct Survey<'d, 'p> {
     values: HashMap<Var, Sum>,
     /// What tests and loops tell of integers.
     facts: Facts,
-    /// Operands of one statement that are certainly different words, if they are looked for.
+    /// What keeps words apart, if that is looked for.
     apart: Option<WordsApart>,
+    /// For each computation within, the words of which what is done between adds to none that the computation reads, if they are looked for.
+    spared: Option<Spared>,
 }
 
 /// How the floating-point words that begin in a computation are forgotten; `None` if they must be undone.
@@ -186,7 +188,7 @@ impl<'d, 'p> Survey<'d, 'p> {
         let values = same.map(|(v, is)| (v, symbol(is))).collect();
         let facts = Facts::default();
         let (repeats, calls) = (HashMap::new(), HashMap::new());
-        Survey { drops, f, asked, words, repeats, calls, changed, values, facts, apart: None }
+        Survey { drops, f, asked, words, repeats, calls, changed, values, facts, apart: None, spared: None }
     }
 }
 
@@ -345,6 +347,7 @@ impl Survey<'_, '_> {
         let part = self.block(body, straight)?;
         self.follow(&mut out, part)?;
         self.forget(compute);
+        self.spares(compute);
         Some(out)
     }
 
@@ -403,6 +406,7 @@ impl Survey<'_, '_> {
             let less = |a: &Sum, b: &Sum| b.plus(a, -1);
             self.facts.add([less(least, &symbol(var)), less(&symbol(var), most), less(least, most)]);
         }
+        self.note_loop(s, &ends, body);
         let inner = self.block(body, false);
         match outer {
             Some(value) => self.values.insert(var, value),

@@ -30,7 +30,8 @@ impl FunctionBuilder<'_, '_> {
                 loops::Step::Kept { by: self.fresh("step", Ty::Int), of: local(var), negated }
             }
         };
-        let plan = super::loops::plan(self, var, [from, to], step, body, back);
+        let known = self.w.drops.words_apart(self.f).loops.get(&std::ptr::from_ref(s)).cloned();
+        let plan = super::loops::plan(self, var, [from, to], step, (body, known.as_deref()), back);
         let (outer_proven, outer_kept) = (self.proven.clone(), self.kept.clone());
         let nest = plan.nest.and_then(|nest| self.nest(nest));
         let kept = self.keep(&plan.kept);
@@ -71,15 +72,13 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// How words of memory go on, with the addresses that turns have.
-    fn courses(&self, words: &[(Mem, Induction)]) -> Vec<Course> {
-        let mut regions: Vec<Region> = Vec::new();
+    fn courses(&self, words: &[(Mem, Induction, u32)]) -> Vec<Course> {
         let mut out: Vec<Course> = Vec::new();
-        for (mem, at) in words {
-            let region = number(&mut regions, mem.region);
+        for (mem, at, part) in words {
             if let loops::Place::Memory(word) = self.memory_place(*mem)
                 && !out.iter().any(|course| course.word == word)
             {
-                out.push(Course { word, region, at: at.clone() });
+                out.push(Course { word, region: *part, at: at.clone() });
             }
         }
         out

@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Certify;
-use super::certify::{self, Asked, Plan, Sums, WordsApart};
-use super::flow::{Flow, Location};
+use super::certify::{self, Asked, Plan, Spared, Sums, WordsApart};
+use super::flow::{Flow, Location, Locations};
 use super::parameters::{Same, same};
 use super::seen_late::ends_whatever_its_numbers;
 
@@ -51,8 +51,12 @@ pub(super) struct Drops<'a> {
     function_plans: HashMap<(FunctionId, u64, Asked), Option<Rc<Plan>>>,
     /// Whether what computations read has the same values on the way back.
     same_values: HashMap<*const LocatedStmt, bool>,
-    /// Which operands of a function's statements are different words.
+    /// What keeps the words of functions apart.
     words_apart: HashMap<*const IrFunction, Rc<WordsApart>>,
+    /// Of which arrays what is done between a function's computations and their ends adds to none of the words that they read.
+    spared: HashMap<*const IrFunction, Rc<Spared>>,
+    /// Whether it is known what functions do that call one another.
+    settled: bool,
     /// Parameters that have one value.
     same: Vec<Same>,
 }
@@ -71,6 +75,8 @@ impl<'a> Drops<'a> {
             function_plans: HashMap::new(),
             same_values: HashMap::new(),
             words_apart: HashMap::new(),
+            spared: HashMap::new(),
+            settled: false,
             same: same(program),
         };
         for component in callees_first(program) {
@@ -80,6 +86,7 @@ impl<'a> Drops<'a> {
                 drops.settle_reach(&component);
             }
         }
+        drops.settled = true;
         drops
     }
 
@@ -128,7 +135,7 @@ impl<'a> Drops<'a> {
         plan
     }
 
-    /// Operands of a function's statements that lie in one array and are certainly different words.
+    /// What keeps the words of a function apart.
     pub(super) fn words_apart(&mut self, f: &IrFunction) -> Rc<WordsApart> {
         if let Some(known) = self.words_apart.get(&std::ptr::from_ref(f)) {
             return known.clone();
@@ -136,6 +143,20 @@ impl<'a> Drops<'a> {
         let apart = Rc::new(certify::words_apart(self, f));
         self.words_apart.insert(f, apart.clone());
         apart
+    }
+
+    /// The arrays of which what is done between a computation and its end adds to none of the words that the computation reads.
+    pub(super) fn spared(&mut self, f: &IrFunction, compute: &[LocatedStmt]) -> Locations {
+        if !self.settled {
+            return Locations::new();
+        }
+        if !self.spared.contains_key(&std::ptr::from_ref(f)) {
+            // Whoever asks while it is being found out learns nothing.
+            self.spared.insert(f, Rc::default());
+            let found = certify::spared(self, f);
+            self.spared.insert(f, Rc::new(found));
+        }
+        self.spared[&std::ptr::from_ref(f)].get(&compute.as_ptr()).cloned().unwrap_or_default()
     }
 
     /// Whether what a computation reads has the same values when it is undone as when it is made.

@@ -211,7 +211,9 @@ impl Drops<'_> {
                     inner.extend(left);
                     let within = self.flow(f, body);
                     let mut part = part.lent();
-                    part.opaque |= !self.is_undisturbed(compute, body) && !part.is_independent_of(&inner, &within);
+                    part.opaque |= !self.is_undisturbed(compute, body)
+                        && !part.is_independent_of(&inner, &within)
+                        && !self.is_spared(f, compute, &part, &inner, &within);
                     part.add(&within);
                     part.without(&inner);
                     flow.add(&part);
@@ -250,7 +252,26 @@ impl Drops<'_> {
         let mut inner = Locations::new();
         let (part, left) = self.flow_and_lives(f, compute, &mut inner);
         inner.extend(left);
-        part.is_independent_of(&inner, &self.flow(f, body))
+        let later = self.flow(f, body);
+        part.is_independent_of(&inner, &later) || self.is_spared(f, compute, &part, &inner, &later)
+    }
+
+    /// Whether a computation, which does this and has these lives, is independent of what comes later if that adds to other words of arrays than it reads.
+    fn is_spared(
+        &mut self,
+        f: &IrFunction,
+        compute: &[LocatedStmt],
+        part: &Flow,
+        lives: &Locations,
+        later: &Flow,
+    ) -> bool {
+        if part.opaque || later.opaque || !later.sums.iter().any(|at| part.reads.contains(at) && f.is_float(*at)) {
+            return false;
+        }
+        let spared = self.spared(f, compute);
+        let mut later = later.clone();
+        later.sums.retain(|at| !spared.contains(at));
+        part.is_independent_of(lives, &later)
     }
 
     fn flow_of_condition(&mut self, f: &IrFunction, condition: &Condition, flow: &mut Flow) {

@@ -8,7 +8,8 @@ use pendula_codegen::loops::{Aside, Bound, Check, Induction, Place as Word, Step
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
-use super::courses::{courses, independent, written_words};
+use super::certify::AtLoop;
+use super::courses::{Loop, courses, divide, independent, written_words};
 use super::function::{FunctionBuilder, Site, local};
 use super::jam;
 use super::promote::Promoted;
@@ -30,8 +31,8 @@ pub(super) struct Plan {
     pub(super) kept: Vec<Promoted>,
     /// Whether no turn uses what another writes, but for sums.
     pub(super) independent: bool,
-    /// Where turns are not independent: how the words of memory go on that turns write, if each goes on by one word, as do those of its region.
-    pub(super) courses: Vec<(Mem, Induction)>,
+    /// Where turns are not independent: how the words of memory go on that turns write, if each goes on by one word, as do those of its part of memory, which has a number.
+    pub(super) courses: Vec<(Mem, Induction, u32)>,
     /// What must hold for turns of the only loop within to go on side by side, if they may.
     pub(super) aside: Option<Aside>,
     /// How words go through memory, if this is the outermost of three loops, one in the other.
@@ -317,13 +318,13 @@ fn steps(block: &[LocatedStmt], back: bool, all: &HashMap<Var, u32>, out: &mut H
     }
 }
 
-/// What can be done about a loop over `var` between these bounds.
+/// What can be done about a loop over `var` between these bounds, and what is known there, if it has no loops in it.
 pub(super) fn plan(
     fw: &FunctionBuilder<'_, '_>,
     var: Var,
     bounds: [Bound; 2],
     step: Step,
-    body: &[LocatedStmt],
+    (body, known): (&[LocatedStmt], Option<&AtLoop>),
     back: bool,
 ) -> Plan {
     let mut plan = Plan::default();
@@ -393,7 +394,13 @@ pub(super) fn plan(
     });
     let met: Vec<Mem> = met.collect();
     plan.kept = fw.promotable(body, &met, &|v| v == var || survey.written.contains(&v));
-    if let Some(words) = written_words(fw, &survey, body, &plan.kept) {
+    if let Some(mut words) = written_words(fw, &survey, body, &plan.kept) {
+        if let Some(known) = known
+            && by.abs() == 1
+            && !independent(&words)
+        {
+            divide(&mut words, &Loop { ends, by, back, known });
+        }
         plan.independent = independent(&words);
         if !plan.independent {
             plan.courses = courses(&words).unwrap_or_default();

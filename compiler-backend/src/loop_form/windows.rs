@@ -40,7 +40,8 @@ pub(super) fn may_meet(a: &Access, b: &Access, facts: &Facts) -> bool {
     !are_apart(a, b, facts)
 }
 
-fn are_apart((a_low, a_high): &(Sum, Sum), (b_low, b_high): &(Sum, Sum), facts: &Facts) -> bool {
+/// Whether no word lies in both of two windows.
+pub(super) fn are_apart((a_low, a_high): &(Sum, Sum), (b_low, b_high): &(Sum, Sum), facts: &Facts) -> bool {
     let less = |a: &Sum, b: &Sum| b.plus(a, -1);
     let (below, above) = (less(a_high, b_low), less(b_high, a_low));
     let is = |facts: &Facts| [&below, &above].iter().any(|way| way.as_ref().is_some_and(|by| facts.is_at_least(by, 1)));
@@ -119,20 +120,22 @@ pub(super) fn swept(
 
 /// A window in terms of other values.
 pub(super) fn translated((low, high): &(Sum, Sum), of: &impl Fn(Value) -> Option<Sum>) -> Window {
-    let bound = |sum: &Sum| {
-        let mut out = Sum::default();
-        for (factors, n) in sum.products() {
-            let product = factors.iter().try_fold(Sum::constant(n), |product, f| product.times(&of(*f)?))?;
-            out = out.plus(&product, 1)?;
-        }
-        Some(out)
-    };
-    Some((bound(low)?, bound(high)?))
+    Some((in_terms_of(low, of)?, in_terms_of(high, of)?))
 }
 
 /// The value that a variable is in windows.
 pub(super) fn is_symbol_of(value: Value, var: Var) -> bool {
     value == value_of(var)
+}
+
+/// A sum in terms of other values; `None` if numbers become too large.
+pub(super) fn in_terms_of(sum: &Sum, of: &impl Fn(Value) -> Option<Sum>) -> Option<Sum> {
+    let mut out = Sum::default();
+    for (factors, n) in sum.products() {
+        let product = factors.iter().try_fold(Sum::constant(n), |product, f| product.times(&of(*f)?))?;
+        out = out.plus(&product, 1)?;
+    }
+    Some(out)
 }
 
 /// Adds accesses to those before: of what both add to, this tells how often.

@@ -1,26 +1,102 @@
 //! Which operands are certainly different words, by the same means.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use pendula_codegen::loops::Sum;
 
 use super::super::dead_uncompute::Drops;
+use super::super::facts::Facts;
 use super::super::flow::{Location, Locations};
 use super::super::windows::{Access, may_meet};
 use super::{Asked, Survey};
-use crate::ir::{IrFunction, LocatedStmt, Mem, Operand};
+use crate::ir::effects::walk;
+use crate::ir::{IrFunction, LocatedStmt, Mem, Operand, Region, Stmt, Var};
 
-/// Operands of statements that are certainly different words.
-pub(in super::super) type WordsApart = HashSet<(*const LocatedStmt, Mem, Mem)>;
+/// What keeps a function's words apart.
+#[derive(Default)]
+pub(in super::super) struct WordsApart {
+    /// Operands of statements that lie in one array and are certainly different words.
+    pub(in super::super) operands: HashSet<(*const LocatedStmt, Mem, Mem)>,
+    /// What is known at loops without loops in them.
+    pub(in super::super) loops: HashMap<*const LocatedStmt, Rc<AtLoop>>,
+}
 
-/// Operands of a function's statements that lie in one array and are certainly different words.
+/// What is known where a loop stands, in whichever way it is run.
+pub(in super::super) struct AtLoop {
+    /// Values of integer variables that it does not change.
+    pub(in super::super) values: HashMap<Var, Sum>,
+    pub(in super::super) facts: Facts,
+    /// What it begins and ends with.
+    pub(in super::super) ends: [Option<Sum>; 2],
+}
+
+/// What keeps a function's words apart.
 pub(in super::super) fn words_apart(drops: &mut Drops<'_>, f: &IrFunction) -> WordsApart {
     let mut survey = Survey::of(drops, f, &f.body, Locations::new(), Asked::Order);
-    survey.apart = Some(WordsApart::new());
+    survey.apart = Some(WordsApart::default());
     // What was found out before it gives up is true all the same.
     let _ = survey.block(&f.body, true);
     survey.apart.unwrap_or_default()
 }
 
+/// For computations, of which arrays what is done between adds to none of the words that they read.
+pub(in super::super) type Spared = HashMap<*const LocatedStmt, Locations>;
+
+/// The computations of a function that read words of arrays to others of which what is done between adds.
+pub(in super::super) fn spared(drops: &mut Drops<'_>, f: &IrFunction) -> Spared {
+    let regions = (0..f.regions.len()).map(|n| Location::Region(Region(n as u32)));
+    let mut found = Spared::new();
+    spared_in(drops, f, &f.body, regions.filter(|at| f.is_float(*at)).collect(), &mut found);
+    let mut computations = Vec::new();
+    walk(&f.body, &mut |s| {
+        if let Stmt::With { compute, .. } = &s.stmt {
+            computations.push(&compute[..]);
+        }
+    });
+    for compute in computations {
+        let mut own = HashMap::new();
+        super::words(f, compute, &mut own);
+        own.retain(|at, _| matches!(at, Location::Region(_)));
+        if !own.is_empty() {
+            spared_in(drops, f, compute, own.into_keys().collect(), &mut found);
+        }
+    }
+    found
+}
+
+/// The same in a block, as to these words.
+fn spared_in(drops: &mut Drops<'_>, f: &IrFunction, block: &[LocatedStmt], words: Locations, found: &mut Spared) {
+    let mut survey = Survey::of(drops, f, block, words, Asked::Order);
+    survey.spared = Some(Spared::new());
+    // What was found out before it gives up is true all the same.
+    let _ = survey.block(block, true);
+    for (compute, words) in survey.spared.unwrap_or_default() {
+        found.entry(compute).or_default().extend(words);
+    }
+}
+
 impl Survey<'_, '_> {
+    /// Notes that what is done between a computation and its end adds to no words that it reads.
+    pub(super) fn spares(&mut self, compute: &[LocatedStmt]) {
+        if let Some(found) = &mut self.spared
+            && !compute.is_empty()
+        {
+            found.entry(compute.as_ptr()).or_default().extend(&self.words);
+        }
+    }
+
+    /// Notes what is known at a loop.
+    pub(super) fn note_loop(&mut self, s: &LocatedStmt, ends: &[Option<Sum>; 2], body: &[LocatedStmt]) {
+        let Some(found) = &mut self.apart else { return };
+        let mut is_innermost = true;
+        walk(body, &mut |s| is_innermost &= !matches!(s.stmt, Stmt::For { .. }));
+        if is_innermost {
+            let known = AtLoop { values: self.values.clone(), facts: self.facts.clone(), ends: ends.clone() };
+            found.loops.insert(s, Rc::new(known));
+        }
+    }
+
     /// Notes which operands of a statement are certainly different words.
     pub(super) fn find_apart(&mut self, s: &LocatedStmt, args: &[Operand]) {
         let Some(mut found) = self.apart.take() else { return };
@@ -30,7 +106,7 @@ impl Survey<'_, '_> {
         for a in words() {
             for b in words().filter(|b| *b != a && b.region == a.region) {
                 if !may_meet(&access(a), &access(b), &self.facts) {
-                    found.insert((std::ptr::from_ref(s), a, b));
+                    found.operands.insert((std::ptr::from_ref(s), a, b));
                 }
             }
         }
