@@ -105,3 +105,31 @@ fn matrices_stay_computed() {
         }
     }
 }
+
+/// What is done between a computation and its end changes an array that the computation made and read: what read it does not come back.
+#[test]
+fn arrays_of_a_computation_that_is_disturbed() {
+    for (word, ends) in [("u[1]", false), ("u[2]", true), ("u[n]", false), ("t![1]", true)] {
+        let source = format!(
+            "@i function f!(l!::Float64, t!::Vector{{Float64}}, x::Float64, n::Int)
+    for i = 1:n
+        @routine begin
+            u ← zeros(2)
+            v ← 0.0
+            u[1] += x
+            v += u[1]
+        end
+        {word} += 3 * x
+        l! += v * u[1]
+        {back}
+        ~@routine
+    end
+end
+",
+            back = if word == "u[2]" { "u[2] -= 3 * x" } else { "" }
+        );
+        let arguments = pendula::arguments::parse("0.25,[0.5,1.5],0.125,1").expect("arguments");
+        let ran = compare(word, &source, &Call { arguments, ..Call::default() });
+        assert_eq!(ran.finished, ends, "{word}");
+    }
+}

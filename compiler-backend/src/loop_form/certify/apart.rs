@@ -77,13 +77,16 @@ fn spared_in(drops: &mut Drops<'_>, f: &IrFunction, block: &[LocatedStmt], words
 }
 
 impl Survey<'_, '_> {
-    /// Notes that what is done between a computation and its end adds to no words that it reads.
+    /// Notes that what is done between a computation and its end adds to no words that it reads. Of its own arrays nothing is known.
     pub(super) fn spares(&mut self, compute: &[LocatedStmt]) {
-        if let Some(found) = &mut self.spared
-            && !compute.is_empty()
-        {
-            found.entry(compute.as_ptr()).or_default().extend(&self.words);
+        let Some(found) = &mut self.spared else { return };
+        if compute.is_empty() {
+            return;
         }
+        let mut own = HashMap::new();
+        super::words(self.f, compute, &mut own);
+        let others = self.words.iter().filter(|at| !own.contains_key(at));
+        found.entry(compute.as_ptr()).or_default().extend(others);
     }
 
     /// Notes what is known at a loop.
