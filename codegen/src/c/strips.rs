@@ -24,11 +24,7 @@ struct Strip {
 impl Strip {
     /// The head of a loop over the turns of a strip, in the order of memory.
     fn head(&self) -> String {
-        self.head_by("nth++")
-    }
-
-    fn head_by(&self, step: &str) -> String {
-        format!("for (int nth = 0; nth < {}; {step}) {{", self.turns)
+        format!("for (int nth = 0; nth < {}; nth++) {{", self.turns)
     }
 
     /// What counts in the turn that stands at `nth`.
@@ -73,20 +69,12 @@ impl FunctionPrinter<'_> {
             self.add_four(four, sums, &noted, &strip);
         }
         if !others.is_empty() {
-            // Few operations, so that processors take up what comes after while additions wait for each other: compilers would take vectors apart.
-            let turns = if is_long { BLOCK } else { 1 };
-            self.text.open(&if is_long { strip.head_by(&format!("nth += {BLOCK}")) } else { strip.head() });
-            for turn in 0..turns {
-                let nth = match (back, turn) {
-                    (false, 0) => "nth".to_string(),
-                    (false, _) => format!("nth + {turn}"),
-                    (true, _) => format!("{} - {} - nth", strip.turns, turn + 1),
-                };
-                for added in &others {
-                    let to = self.word(added.to).text;
-                    let part = format!("{}[{nth}]", self.name(VALUE, added.parts[1]));
-                    self.add(&to, added, &part);
-                }
+            self.text.open(&strip.head());
+            let nth = if back { format!("{} - 1 - nth", strip.turns) } else { "nth".to_string() };
+            for added in &others {
+                let to = self.word(added.to).text;
+                let part = format!("{}[{nth}]", self.name(VALUE, added.parts[1]));
+                self.add(&to, added, &part);
             }
             self.text.close("}");
         }
