@@ -110,7 +110,7 @@ struct Survey<'d, 'p> {
     facts: Facts,
     /// What keeps words apart, if that is looked for.
     apart: Option<WordsApart>,
-    /// For each computation within, the words of which what is done between adds to none that the computation reads, if they are looked for.
+    /// Of which arrays computations within are spared, if that is looked for.
     spared: Option<Spared>,
 }
 

@@ -53,7 +53,7 @@ pub(super) struct Drops<'a> {
     same_values: HashMap<*const LocatedStmt, bool>,
     /// What keeps the words of functions apart.
     words_apart: HashMap<*const IrFunction, Rc<WordsApart>>,
-    /// Of which arrays what is done between a function's computations and their ends adds to none of the words that they read.
+    /// Of which arrays the computations of functions are spared.
     spared: HashMap<*const IrFunction, Rc<Spared>>,
     /// Whether it is known what functions do that call one another.
     settled: bool,
@@ -145,7 +145,7 @@ impl<'a> Drops<'a> {
         apart
     }
 
-    /// The arrays of which what is done between a computation and its end adds to none of the words that the computation reads.
+    /// The arrays of which what is done before a computation is undone adds to no word that it reads.
     pub(super) fn spared(&mut self, f: &IrFunction, compute: &[LocatedStmt]) -> Locations {
         if !self.settled {
             return Locations::new();

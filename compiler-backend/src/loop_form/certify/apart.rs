@@ -1,4 +1,5 @@
-//! Which operands are certainly different words, by the same means.
+//! What keeps words apart, by the same means: operands that are certainly different words, computations that are spared by what is done before they are
+//! undone, and what is known at loops, which tells what parts of arrays their turns go through (`courses`).
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -40,10 +41,10 @@ pub(in super::super) fn words_apart(drops: &mut Drops<'_>, f: &IrFunction) -> Wo
     survey.apart.unwrap_or_default()
 }
 
-/// For computations, of which arrays what is done between adds to none of the words that they read.
+/// For each computation, the arrays of which what is done before it is undone adds to no word that the computation reads.
 pub(in super::super) type Spared = HashMap<*const LocatedStmt, Locations>;
 
-/// The computations of a function that read words of arrays to others of which what is done between adds.
+/// Of which arrays the computations of a function are spared.
 pub(in super::super) fn spared(drops: &mut Drops<'_>, f: &IrFunction) -> Spared {
     let regions = (0..f.regions.len()).map(|n| Location::Region(Region(n as u32)));
     let mut found = Spared::new();
