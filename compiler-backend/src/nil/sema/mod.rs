@@ -203,7 +203,7 @@ struct Sema<'a> {
     inputs: &'a [Input],
     settings: &'a Settings,
     definitions: Vec<Definition<'a>>,
-    /// By the names that [`Sema::known_as`] gives.
+    /// By the names that [`declare::known_as`] gives.
     by_name: HashMap<String, Vec<usize>>,
     by_instruction: HashMap<(AssignOp, &'a str), Vec<usize>>,
     /// Functions of the host that are one expression, by name.

@@ -2,7 +2,7 @@
 //!
 //! In a computation that is undone, a variable qualifies only if it does not change before it is undone, neither later in
 //! the computation nor in the body. A floating-point number qualifies only if it is the same word in a backward run, too:
-//! see [`floats`].
+//! see [`floats`](super::floats).
 
 use std::cell::Cell;
 
