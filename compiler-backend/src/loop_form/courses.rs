@@ -9,8 +9,8 @@ use super::function::FunctionBuilder;
 use super::loops::{Met, Survey};
 use super::promote::Promoted;
 use super::windows::{are_apart, in_terms_of};
-use crate::ir::effects::walk;
-use crate::ir::{LocatedStmt, Mem, Operand, Place, Region, Stmt, Var};
+use crate::ir::effects::{walk, written_operands};
+use crate::ir::{LocatedStmt, Mem, Operand, Region, Stmt, Var};
 
 /// A word of memory that turns of a loop read or write.
 #[derive(Clone, Debug)]
@@ -47,20 +47,7 @@ pub(super) fn written_words(
     if !simple {
         return None;
     }
-    let mut written: HashSet<Mem> = HashSet::new();
-    let shared = !fw.lanes().is_empty();
-    walk(body, &mut |s| match &s.stmt {
-        Stmt::Update { dst, args, .. } => {
-            if let Place::Mem(m) = dst {
-                written.insert(*m);
-            }
-            if shared {
-                written.extend(args.iter().filter_map(in_memory));
-            }
-        }
-        Stmt::Permute { args, .. } => written.extend(args.iter().filter_map(in_memory)),
-        _ => {}
-    });
+    let written = written(fw, body);
     let regions: HashSet<Region> = written.iter().map(|m| m.region).collect();
     let words = survey.met.iter().filter_map(|met| match met {
         Met::Word(_, m, induction) if regions.contains(&m.region) => {
@@ -72,9 +59,27 @@ pub(super) fn written_words(
     Some(words.filter(|word| !is_kept(&word.mem)).collect())
 }
 
-/// The word of memory that an operand is.
-fn in_memory(operand: &Operand) -> Option<Mem> {
-    if let Operand::Mem(m) = operand { Some(*m) } else { None }
+/// The words of memory that a body writes, or that carry something that it writes.
+pub(super) fn written(fw: &FunctionBuilder<'_, '_>, body: &[LocatedStmt]) -> HashSet<Mem> {
+    let carried = !fw.lanes().is_empty();
+    let mut out = HashSet::new();
+    let mut add = |operands: &[Operand]| {
+        out.extend(operands.iter().filter_map(|o| if let Operand::Mem(m) = o { Some(*m) } else { None }));
+    };
+    walk(body, &mut |s| match &s.stmt {
+        Stmt::Update { dst, args, .. } => {
+            add(&[(*dst).into()]);
+            if carried {
+                add(args);
+            }
+        }
+        Stmt::Permute { row, args, .. } => {
+            let count = if carried { args.len() } else { written_operands(*row) };
+            add(&args[..count.min(args.len())]);
+        }
+        _ => {}
+    });
+    out
 }
 
 /// A loop that goes on by one.

@@ -1,12 +1,15 @@
 //! Which turns of a loop can be made at once, with those of the loop within side by side: no word may be one that another turn of both loops
 //! comes to, unless the loops within come to it in the same turn, or nothing changes it.
 
+use std::collections::HashSet;
+
 use pendula_codegen::loops::{Apart, Aside, Induction, Place as Word, Sum, Turns, Value};
 
+use super::courses::written;
 use super::function::{FunctionBuilder, local};
 use super::loops::{Met, Survey, writes};
-use crate::ir::effects::{walk, written_operands};
-use crate::ir::{LocatedStmt, Mem, Operand, Place, Region, Step, Stmt, Var};
+use crate::ir::effects::walk;
+use crate::ir::{LocatedStmt, Mem, Operand, Region, Step, Stmt, Var};
 
 /// A loop within another.
 #[derive(Debug, Default)]
@@ -191,33 +194,6 @@ pub(super) struct Nest {
     pub(super) words: Vec<(Mem, Sum, [Sum; 3])>,
 }
 
-/// The regions that a body writes, or of which words carry something that it writes.
-fn written(fw: &FunctionBuilder<'_, '_>, body: &[LocatedStmt]) -> Vec<Region> {
-    let carried = !fw.lanes().is_empty();
-    let mut out = Vec::new();
-    let mut add = |operand: Operand| {
-        if let Operand::Mem(m) = operand
-            && !out.contains(&m.region)
-        {
-            out.push(m.region);
-        }
-    };
-    walk(body, &mut |s| match &s.stmt {
-        Stmt::Update { dst, args, .. } => {
-            if let Place::Mem(m) = dst {
-                add(Operand::Mem(*m));
-            }
-            args.iter().filter(|_| carried).for_each(|a| add(*a));
-        }
-        Stmt::Permute { row, args, .. } => {
-            let count = if carried { args.len() } else { written_operands(*row) };
-            args.iter().take(count).for_each(|a| add(*a));
-        }
-        _ => {}
-    });
-    out
-}
-
 /// What must hold for turns of a loop to be made at once, with the turns of the loops within side by side; `None` if they must not be. There is one
 /// loop within, and at most one in that.
 pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body: &[LocatedStmt]) -> Option<Aside> {
@@ -270,7 +246,7 @@ pub(super) fn aside(fw: &FunctionBuilder<'_, '_>, survey: &Survey<'_, '_>, body:
     if !far.all(|(_, steps)| are_neighbours(steps)) {
         return None;
     }
-    let written = written(fw, body);
+    let written: HashSet<Region> = written(fw, body).iter().map(|m| m.region).collect();
     // C compilers make better vectors of the turns within, unless these add up, or what words carry goes through memory as well.
     let goes_on = |(mem, steps): &(Mem, Steps)| written.contains(&mem.region) && !steps.innermost.is_zero();
     if neighbours && fw.lanes().is_empty() && words.iter().any(goes_on) {
