@@ -1,4 +1,4 @@
-//! Values of elementary functions that are kept for the way back of a gradient: gradients are the interpreter's to the bit, on both code generators, also where
+//! Values of elementary functions, and sums, that are kept for the way back of a gradient: gradients are the interpreter's to the bit, on both code generators, also where
 //! there is no memory for the values.
 
 use pendula::isa::adjoint::{ActiveArguments, GRADIENT};
@@ -51,6 +51,23 @@ end
     k! += floor(Int, e)
     ~@routine
     t -= b
+    ~@routine
+end
+
+@i function product!(y!::T, a::AbstractVector{T}, b::AbstractVector{T}) where T
+    for i = 1:length(a)
+        y! += a[i] * b[i]
+    end
+end
+
+@i function mean!(y!::T, a::AbstractVector{T}, b::T) where T
+    @routine begin
+        s ← zero(T)
+        for i = 1:length(a)
+            s += a[i] * b
+        end
+    end
+    y! += s / length(a)
     ~@routine
 end
 
@@ -272,6 +289,156 @@ const COMPUTATIONS: &[(&str, usize)] = &[
         a[1] += tanh(a[i]) * w[i]
     end",
         0,
+    ),
+    // Sums, where they would be made again: in a variable, of words that have been made before.
+    (
+        "for i = 1:n
+        @routine begin
+            t ← 0.0
+            t += w[i]
+            for m = 1:i - 1
+                t -= a[m] * w[m]
+            end
+        end
+        a[i] += t / (2.0 + x[i])
+        u += t * t
+        ~@routine
+    end",
+        1,
+    ),
+    // In words of an array, two at once, and in blocks.
+    (
+        "for i = 1:n
+        @routine begin
+            h ← zeros(Float64, 3)
+            @zeros Float64 t r p
+            for q = 1:3
+                for m = 1:n
+                    h[q] += x[m] * w[i] * q
+                end
+            end
+            for m = 1:n
+                t += h[1] * x[m]
+                r += (w[m] - h[2])^2
+            end
+            @simd for m = 1:n
+                p += x[m] * h[3]
+            end
+        end
+        u += t * r + p
+        v += h[2] * x[i]
+        a[i] += p * w[1]
+        ~@routine
+    end",
+        4,
+    ),
+    // By a function; and where its caller's computation has the sum.
+    (
+        "for i = 1:n
+        @routine begin
+            @zeros Float64 t r
+            product!(t, x, w)
+            t += x[i]
+            mean!(r, x, w[i])
+        end
+        a[i] += exp(t) * r
+        ~@routine
+    end
+    mean!(u, w, x[1])
+    v += a[1]",
+        3,
+    ),
+    // In conditions, and in a loop that ends by one.
+    (
+        "m ← 0
+    while (m < 3, m != 0)
+        m += 1
+        @routine begin
+            t ← 0.0
+            if (x[m] > 0.2, ~)
+                for q = 1:n
+                    t += x[q] * w[m]
+                end
+            else
+                for q = n:-1:m
+                    t -= x[q] / 3
+                end
+            end
+        end
+        u += t * x[m]
+        a[m] += t
+        ~@routine
+    end",
+        2,
+    ),
+    // Sums that are made once; and what turns add to other words.
+    (
+        "for i = 1:n
+        u += x[i] * w[i]
+    end
+    for i = 1:n
+        for m = 1:n
+            a[i] += x[m] * u
+        end
+    end
+    for i = 1:n
+        @routine begin
+            h ← zeros(Float64, n)
+            for m = 1:n
+                h[m] += x[m] * a[i]
+            end
+        end
+        v += h[i] * h[1]
+        ~@routine
+    end",
+        0,
+    ),
+    // In a computation that is not what it was: nothing is kept.
+    (
+        "for i = 1:n
+        @routine begin
+            t ← 0.0
+            t += x[i]
+        end
+        t += w[i]
+        @routine begin
+            r ← 0.0
+            for m = 1:n
+                r += t * x[m]
+            end
+        end
+        u += r * r
+        ~@routine
+        t -= w[i]
+        ~@routine
+    end",
+        0,
+    ),
+    // In computations of computations, of which the way back leaves out some.
+    (
+        "for i = 1:n
+        @routine begin
+            @zeros Float64 t z
+            for m = 1:n
+                t += x[m] * w[i]
+            end
+            @routine begin
+                r ← 0.0
+                for m = 1:n
+                    r += t * x[m]
+                end
+            end
+            z += r * r
+            ~@routine
+        end
+        u += z * t
+        v += floor(z)
+        ~@routine
+    end
+    for i = 1:n
+        a[i] += w[i] * u
+    end",
+        2,
     ),
     // Nothing flows through `u`. The first loop stands there twice: for strips of turns, and for what is left of them.
     (

@@ -11,6 +11,7 @@ use super::text::{WORDS, word};
 use crate::emit::{Emit, emit};
 use crate::loops::{Block, Slot};
 use crate::ops::{BinaryOp, Float, Kernel, Op, ValueId};
+use pendula_isa::adjoint::VALUE;
 use pendula_isa::kernels::Faults;
 use pendula_isa::num::raw::{Facts, facts};
 use pendula_isa::types::Cond;
@@ -440,8 +441,17 @@ impl Emit for BlockPrinter<'_, '_, '_> {
         }
         match self.block.limit {
             Some(limit) if (lane, reg) == (0, 1) => {
-                let limit = self.f.integer(limit);
-                self.line(&format!("WITHIN({}, {});", to.text, limit.text));
+                let sum = self.block.local_word(lane, reg).filter(|(_, lane)| *lane == VALUE);
+                match sum.and_then(|(local, _)| self.f.peaks.get(&local)) {
+                    Some(peak) => {
+                        let line = format!("PEAK({peak}, {});", to.text);
+                        self.line(&line);
+                    }
+                    None => {
+                        let limit = self.f.integer(limit);
+                        self.line(&format!("WITHIN({}, {});", to.text, limit.text));
+                    }
+                }
             }
             _ if self.late == Some(value) => self.line(&format!("CHECK({});", to.text)),
             _ => {}

@@ -9,7 +9,7 @@ use super::function::{FunctionPrinter, c_type};
 use super::text::WORDS;
 use crate::loops::{
     Apart, BLOCK, Blocks, Bound, Check, Count, Jammed, Kept, Scope, Step, Stmt, Sum, TURNS, Turns, Value, Word,
-    has_any_order, is_short, writes_memory,
+    has_any_order, is_short, limited_sums, writes_memory,
 };
 
 /// Steps that are small enough for [`TURNS`] of them.
@@ -68,6 +68,9 @@ impl FunctionPrinter<'_> {
                 self.one_turn_at_a_time(count, strips, &head, (&from, &to))
             }
             (None, None, None, Some(strips)) => self.strips(count, strips, &from, &to),
+            (None, None, None, None) if alone.is_empty() => {
+                self.with_peaks(count, |p| p.turns(count, &from, &to, &head));
+            }
             (None, None, None, None) => self.turns(count, &from, &to, &head),
         }
         if !alone.is_empty() {
@@ -105,6 +108,23 @@ impl FunctionPrinter<'_> {
             }
         }
         self.text.close("}");
+    }
+
+    /// A loop, printed by `turns`, of which sums in variables are compared with their limits once, after it.
+    fn with_peaks(&mut self, count: &Count, turns: impl FnOnce(&mut Self)) {
+        let sums = limited_sums(count);
+        let peaks: Vec<String> = sums.iter().map(|_| format!("peak_{}", self.number())).collect();
+        peaks.iter().for_each(|peak| self.text.line(&format!("double {peak} = 0;")));
+        let all = sums.iter().map(|(local, _)| *local).zip(peaks.iter().cloned()).collect();
+        let outer = std::mem::replace(&mut self.peaks, all);
+        turns(self);
+        self.peaks = outer;
+        for ((local, limit), peak) in sums.iter().zip(peaks) {
+            let (name, limit) = (self.name(VALUE, *local), self.integer(*limit));
+            for x in [&name, &peak] {
+                self.text.line(&format!("WITHIN({x}, {});", limit.text));
+            }
+        }
     }
 
     /// The loop itself. One with a mark that contains nothing but operations is made in parts, between which it can be asked where it is.

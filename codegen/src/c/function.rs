@@ -1,6 +1,6 @@
 //! Prints functions: what they are given, what is local to them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, LANES, VALUE};
@@ -37,6 +37,8 @@ pub(super) struct FunctionPrinter<'p> {
     used: HashSet<(Local, usize)>,
     /// Words of variables to which a turn of a loop around adds several times.
     pub(super) chained: HashSet<(Local, usize)>,
+    /// The names of the greatest magnitudes that sums of the loop around have had.
+    pub(super) peaks: HashMap<Local, String>,
     /// Whether there must be words that nobody reads, an integer and a double, and words for results of kernels.
     pub(super) none: bool,
     pub(super) none_f: bool,
@@ -83,6 +85,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         next: 0,
         used: HashSet::new(),
         chained: HashSet::new(),
+        peaks: HashMap::new(),
         none: false,
         none_f: false,
         none_v: false,

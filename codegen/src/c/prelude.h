@@ -98,6 +98,8 @@ static inline double in_order(double x)
 #define NEAR_ZERO(x) (odd |= 0x3e45798ee2308c3a - (bits(x) & INT64_MAX))
 /* Notes, there, too, a number of which the magnitude is above that of these bits, and what is no number. */
 #define WITHIN(x, limit) (odd |= (limit) - (bits(x) & INT64_MAX))
+/* Makes a magnitude the greatest that a number has had. It leaves out what is no number. */
+#define PEAK(peak, x) (peak = __builtin_fabs(x) > peak ? __builtin_fabs(x) : peak)
 /* The bits of a double that is at most this one, divided by a number. */
 #define DIVIDED(limit, n) ((limit) - ((int64_t)(64 - __builtin_clzll((n) | 1)) << 52))
 /* Whether something has been noted: whoever called runs the program again, elsewhere. */

@@ -53,7 +53,7 @@ pub use mentions::values_changed_in;
 pub use products::{PRODUCT_TURNS, find_products};
 pub use strips::{has_any_order, make_strips, writes_memory};
 pub use sum::{Induction, Sum};
-pub use sums::check_sums_once;
+pub use sums::{check_sums_once, limited_sums};
 pub use vectors::can_carry_vectors;
 pub use watch::{TURNS, is_short, watch_outer_loops};
 pub use zero_sums::remove_additions_to_zero;

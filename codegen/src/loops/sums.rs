@@ -2,7 +2,7 @@
 //! shrinks, the last partial sum is the largest, or the first is, which has been looked at.
 
 use super::mentions::{Events, mention};
-use super::{Block, Local, Place, Program, Slot, Stmt, Value};
+use super::{Block, Count, Local, Place, Program, Slot, Stmt, Value};
 use crate::ops::{Float, Kernel, Op, ValueId};
 use pendula_isa::num::raw::facts;
 
@@ -48,6 +48,35 @@ fn finite_sums(body: &[Stmt]) -> Vec<Local> {
     sums
 }
 
+/// The variables with a limit to which a turn adds something once, and which it does not change otherwise, and their limits, which are the same in
+/// all turns: whether a partial sum was above its limit can be told after the loop from the greatest of them, as one that is no number
+/// stays so.
+pub fn limited_sums(count: &Count) -> Vec<(Local, Value)> {
+    let mut sums = Vec::new();
+    for s in &count.body {
+        if let Stmt::Block(block) = s
+            && let Some(limit) = block.limit
+        {
+            sums.extend(block.ops.iter().filter_map(|op| sum_with(block, op)).map(|(local, _)| (local, limit)));
+        }
+    }
+    let mut events = Events::new();
+    if sums.is_empty() || count.body.iter().try_for_each(|s| mention(s, &mut events)).is_none() {
+        return Vec::new();
+    }
+    let changes =
+        |local: Local| events.iter().filter(|(l, begins, writes)| *l == local && (*begins || *writes)).count();
+    sums.retain(|(local, limit)| {
+        let fixed = match limit {
+            Value::Const(_) => true,
+            Value::Place(Place::Local(limit)) => changes(*limit) == 0,
+            Value::Place(Place::Memory(_) | Place::Log(_)) => false,
+        };
+        fixed && changes(*local) == 1
+    });
+    sums
+}
+
 /// The blocks that every turn comes to.
 fn in_turn<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Block)) {
     for s in body {
@@ -61,6 +90,13 @@ fn in_turn<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Block)) {
 
 /// The variable that an operation sets to the sum of itself and something else, which is looked at for being finite.
 fn finite_sum(block: &Block, op: &Op) -> Option<Local> {
+    let (local, sum) = sum_with(block, op)?;
+    let has_limit = block.limit.is_some() && local_of(block, 1) == Some(local);
+    (!has_limit && block.ops.contains(&Op::Finite(sum))).then_some(local)
+}
+
+/// The variable that an operation sets to the sum of itself and something else in any case, and this sum.
+fn sum_with(block: &Block, op: &Op) -> Option<(Local, ValueId)> {
     let Op::Set(0, reg, sum) = *op else { return None };
     let local = local_of(block, reg)?;
     let before = |v: ValueId| block.ops[v.0 as usize] == Op::Get(0, reg);
@@ -70,8 +106,7 @@ fn finite_sum(block: &Block, op: &Op) -> Option<Local> {
         _ => false,
     };
     let straight = !block.ops.iter().any(|op| matches!(op, Op::If(_)));
-    let has_limit = block.limit.is_some() && reg == 1;
-    (adds && straight && !has_limit && block.ops.contains(&Op::Finite(sum))).then_some(local)
+    (adds && straight).then_some((local, sum))
 }
 
 /// Removes the check for being finite where a sum is written to a variable.

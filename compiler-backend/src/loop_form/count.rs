@@ -41,7 +41,7 @@ impl FunctionBuilder<'_, '_> {
         let flows_from = if self.keeps_in_turns(s) { Vec::new() } else { self.flows_from(s) };
         let courses = self.courses(&plan.courses);
         let computed = self.computed.clone();
-        let body = self.nested(turn)?;
+        let body = self.in_loop(|fw| fw.nested(turn))?;
         self.computed = computed;
         (self.proven, self.kept, self.limits) = (outer_proven, outer_kept, outer_limits);
         let count = Count {

@@ -12,7 +12,7 @@ use crate::ir::effects::written_operands;
 use crate::ir::{Condition, FunctionId, IrFunction, LocatedStmt, Mem, Operand, Region, Stmt, Test, Var};
 
 /// A variable, or a stretch of memory as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Location {
     Var(Var),
     Region(Region),

@@ -7,8 +7,13 @@
 //!
 //! In a loop that has no other loops and calls with such values, each function has an array, a word for each turn. Elsewhere words follow one
 //! another as the run comes to them.
+//!
+//! What a loop has added up in a word is kept, too, where it would be added up again ([`sums`]).
+
+mod sums;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use pendula_codegen::lift::symbolic::{self, Operand as Word};
 use pendula_codegen::loops::{self, Address, Keep, Keeping, Local, Place, Slot, Stmt as Out, Value};
@@ -19,7 +24,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::function::{FunctionBuilder, local};
 use super::{Builder, Refused};
-use crate::ir::{FunctionId, LocatedStmt, Operand, Step, Stmt, Var};
+use crate::ir::{FunctionId, LocatedStmt, Operand, Place as IrPlace, Step, Stmt, Var};
 
 type Done = Result<(), Refused>;
 
@@ -32,12 +37,60 @@ pub(super) struct Keeps {
     pub(super) some: bool,
     /// The kernel of an elementary function, by how many operands it has.
     kernels: HashMap<(TableFn, usize), Option<u32>>,
-    statements: HashMap<*const LocatedStmt, bool>,
-    functions: HashMap<FunctionId, bool>,
-    /// Functions in which nothing is kept, because the way back leaves out a part of them.
-    without: HashSet<FunctionId>,
-    /// One that is to be among them.
-    pub(super) found: Option<FunctionId>,
+    statements: HashMap<(*const LocatedStmt, Of), bool>,
+    functions: HashMap<(FunctionId, Of), bool>,
+    /// The words whose sums statements keep.
+    sums: HashMap<*const LocatedStmt, Rc<[IrPlace]>>,
+    /// Whether functions, or those that they call, have such statements.
+    with_sums: HashMap<FunctionId, bool>,
+    without: Without,
+    /// A function that is to keep less.
+    pub(super) found: Option<Found>,
+}
+
+/// A function of which the way back leaves out a part that keeps values, and whether it is to keep those of elementary functions all the same.
+pub(super) type Found = (FunctionId, bool);
+
+/// Functions that keep less, because the way back leaves out a part of them.
+#[derive(Clone, Default)]
+pub(super) struct Without {
+    /// They keep nothing.
+    all: HashSet<FunctionId>,
+    /// They keep no sums.
+    sums: HashSet<FunctionId>,
+}
+
+/// What is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Of {
+    /// Values of elementary functions.
+    functions: bool,
+    /// Sums.
+    sums: bool,
+    /// Sums of computations within.
+    sums_within: bool,
+}
+
+impl Of {
+    const FUNCTIONS: Of = Of { functions: true, sums: false, sums_within: false };
+    /// Where all that is done is done again on the way back.
+    const ALL: Of = Of { functions: true, sums: true, sums_within: true };
+    /// Where what is done is not done again, but for computations within.
+    const ONCE: Of = Of { functions: true, sums: false, sums_within: true };
+    const SUMS_WITHIN: Of = Of { functions: false, sums: false, sums_within: true };
+
+    /// What is kept of a computation within.
+    fn within(self) -> Of {
+        Of { sums: self.sums_within, ..self }
+    }
+}
+
+/// What happens to values that a function keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct KeepingCall {
+    pub(super) way: Keeping,
+    /// Whether the call is not done again on the way back.
+    pub(super) once: bool,
 }
 
 /// A computation that keeps values, or may.
@@ -51,6 +104,8 @@ pub(super) struct Kept {
     mark: Option<Keep>,
     /// What happens to them when it is undone.
     undo: Option<Keeping>,
+    /// Whether it is the outermost one that keeps values.
+    begins: bool,
 }
 
 /// Where values are kept in a function, or in a loop of it.
@@ -58,25 +113,44 @@ pub(super) struct Kept {
 pub(super) struct Places {
     /// What happens to values.
     way: Option<Keeping>,
-    /// The loop that has an array for each statement, by its variable, and where the arrays are.
-    turn: Option<(Var, HashMap<*const LocatedStmt, Local>)>,
+    /// The loop that has arrays for each statement, by its variable, and where they are.
+    turn: Option<(Var, HashMap<*const LocatedStmt, Vec<Local>>)>,
     /// Where the value is of the statement that is being built, and the kernel that computes it.
     word: Option<(Place, u32)>,
     /// Whether the computation that is being undone was forgotten instead.
     forgot: bool,
+    /// Whether what is computed here is not computed again on the way back, so that sums need not be kept.
+    once: bool,
+    /// Whether a loop is around, within the outermost computation that keeps values.
+    looped: bool,
+    /// Computations within it, by their first statements, that stay computed.
+    stay: HashSet<*const LocatedStmt>,
 }
 
 impl Keeps {
-    /// Nothing is known yet but functions in which nothing is kept.
-    pub(super) fn without(without: HashSet<FunctionId>) -> Keeps {
+    /// Nothing is known yet but functions that keep less.
+    pub(super) fn without(without: Without) -> Keeps {
         Keeps { without, ..Keeps::default() }
+    }
+}
+
+impl Without {
+    /// Adds a function; false if it is known.
+    pub(super) fn insert(&mut self, (func, keeps_functions): Found) -> bool {
+        if keeps_functions { self.sums.insert(func) } else { self.all.insert(func) }
     }
 }
 
 impl Places {
     /// Those in a function in which this happens to values.
-    pub(super) fn of(way: Option<Keeping>) -> Places {
-        Places { way, ..Places::default() }
+    pub(super) fn of(calls: Option<KeepingCall>) -> Places {
+        let (way, once) = calls.map_or((None, false), |calls| (Some(calls.way), calls.once));
+        Places { way, once, looped: true, ..Places::default() }
+    }
+
+    /// What is kept here.
+    fn what(&self) -> Of {
+        if self.once { Of::ONCE } else { Of::ALL }
     }
 }
 
@@ -102,50 +176,52 @@ impl Builder<'_> {
     }
 
     /// Whether a block, which the function has, keeps values.
-    pub(super) fn block_keeps(&mut self, func: FunctionId, block: &[LocatedStmt]) -> bool {
-        self.keeps.wanted && !self.keeps.without.contains(&func) && block.iter().any(|s| self.keeps(func, s))
+    fn block_keeps(&mut self, func: FunctionId, block: &[LocatedStmt], of: Of) -> bool {
+        self.keeps.wanted && !self.keeps.without.all.contains(&func) && block.iter().any(|s| self.keeps(func, s, of))
     }
 
-    fn function_keeps(&mut self, func: FunctionId) -> bool {
+    fn function_keeps(&mut self, func: FunctionId, of: Of) -> bool {
         if !self.keeps.wanted {
             return false;
         }
-        if let Some(known) = self.keeps.functions.get(&func) {
+        if let Some(known) = self.keeps.functions.get(&(func, of)) {
             return *known;
         }
         let program = self.program;
         let f = program.functions.get(func.0 as usize).filter(|_| !self.summaries.get(func).recursive);
-        let keeps = f.is_some_and(|f| self.block_keeps(func, &f.body));
-        self.keeps.functions.insert(func, keeps);
+        let keeps = f.is_some_and(|f| self.block_keeps(func, &f.body, of));
+        self.keeps.functions.insert((func, of), keeps);
         keeps
     }
 
     /// Whether a computation keeps values: it is taken back as it was made.
-    pub(super) fn computation_keeps(
-        &mut self,
-        func: FunctionId,
-        compute: &[LocatedStmt],
-        body: &[LocatedStmt],
-    ) -> bool {
-        let program = self.program;
-        let Some(f) = program.functions.get(func.0 as usize) else { return false };
-        self.block_keeps(func, compute) && self.drops.is_same_on_the_way_back(f, compute, body)
+    fn computation_keeps(&mut self, func: FunctionId, compute: &[LocatedStmt], body: &[LocatedStmt], of: Of) -> bool {
+        self.block_keeps(func, compute, of.within()) && self.is_taken_back_as_made(func, compute, body)
     }
 
-    fn keeps(&mut self, func: FunctionId, s: &LocatedStmt) -> bool {
-        if let Some(known) = self.keeps.statements.get(&std::ptr::from_ref(s)) {
+    fn is_taken_back_as_made(&mut self, func: FunctionId, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
+        let program = self.program;
+        let Some(f) = program.functions.get(func.0 as usize) else { return false };
+        self.drops.is_same_on_the_way_back(f, compute, body)
+    }
+
+    fn keeps(&mut self, func: FunctionId, s: &LocatedStmt, of: Of) -> bool {
+        if let Some(known) = self.keeps.statements.get(&(std::ptr::from_ref(s), of)) {
             return *known;
         }
         let keeps = match &s.stmt {
-            Stmt::Update { .. } => self.kept_kernel(&s.stmt).is_some(),
+            _ if of.sums && !self.kept_sums(func, s).is_empty() => true,
+            Stmt::Update { .. } => of.functions && self.kept_kernel(&s.stmt).is_some(),
             Stmt::With { compute, body, .. } => {
-                self.block_keeps(func, body) || self.computation_keeps(func, compute, body)
+                self.block_keeps(func, body, of) || self.computation_keeps(func, compute, body, of)
             }
-            Stmt::If { then, otherwise, .. } => self.block_keeps(func, then) || self.block_keeps(func, otherwise),
-            Stmt::While { first, body, .. } => self.block_keeps(func, first) || self.block_keeps(func, body),
-            Stmt::For { body, blocks, .. } => blocks.is_none() && self.block_keeps(func, body),
-            Stmt::Span { body, .. } => self.block_keeps(func, body),
-            Stmt::Call { func, .. } => self.function_keeps(*func),
+            Stmt::If { then, otherwise, .. } => {
+                self.block_keeps(func, then, of) || self.block_keeps(func, otherwise, of)
+            }
+            Stmt::While { first, body, .. } => self.block_keeps(func, first, of) || self.block_keeps(func, body, of),
+            Stmt::For { body, blocks, .. } => blocks.is_none() && self.block_keeps(func, body, of),
+            Stmt::Span { body, .. } => self.block_keeps(func, body, of),
+            Stmt::Call { func, .. } => self.function_keeps(*func, of),
             Stmt::Permute { .. }
             | Stmt::Ancilla { .. }
             | Stmt::Array { .. }
@@ -153,23 +229,25 @@ impl Builder<'_> {
             | Stmt::Show { .. }
             | Stmt::Print(_) => false,
         };
-        self.keeps.statements.insert(std::ptr::from_ref(s), keeps);
+        self.keeps.statements.insert((std::ptr::from_ref(s), of), keeps);
         keeps
     }
 
-    /// Whether a loop or a call in a block keeps values.
-    fn keeps_in_loops(&mut self, func: FunctionId, block: &[LocatedStmt]) -> bool {
+    /// Whether loops and calls in a block keep values, each as many as it comes to.
+    fn keeps_in_loops(&mut self, func: FunctionId, block: &[LocatedStmt], of: Of) -> bool {
         self.keeps.wanted
             && block.iter().any(|s| match &s.stmt {
-                Stmt::For { .. } | Stmt::While { .. } | Stmt::Call { .. } => self.keeps(func, s),
+                _ if of.sums && !self.kept_sums(func, s).is_empty() => false,
+                Stmt::For { .. } | Stmt::While { .. } | Stmt::Call { .. } => self.keeps(func, s, of),
                 Stmt::With { compute, body, .. } => {
-                    self.keeps_in_loops(func, body)
-                        || self.computation_keeps(func, compute, body) && self.keeps_in_loops(func, compute)
+                    self.keeps_in_loops(func, body, of)
+                        || self.computation_keeps(func, compute, body, of)
+                            && self.keeps_in_loops(func, compute, of.within())
                 }
                 Stmt::If { then, otherwise, .. } => {
-                    self.keeps_in_loops(func, then) || self.keeps_in_loops(func, otherwise)
+                    self.keeps_in_loops(func, then, of) || self.keeps_in_loops(func, otherwise, of)
                 }
-                Stmt::Span { body, .. } => self.keeps_in_loops(func, body),
+                Stmt::Span { body, .. } => self.keeps_in_loops(func, body, of),
                 Stmt::Update { .. }
                 | Stmt::Permute { .. }
                 | Stmt::Ancilla { .. }
@@ -180,22 +258,30 @@ impl Builder<'_> {
             })
     }
 
-    /// The statements of a block that keep a value each.
-    fn keeping_statements<'s>(&mut self, func: FunctionId, block: &'s [LocatedStmt], out: &mut Vec<&'s LocatedStmt>) {
+    /// The statements of a block that keep values, and how many.
+    fn keeping_statements<'s>(
+        &mut self,
+        func: FunctionId,
+        block: &'s [LocatedStmt],
+        of: Of,
+        out: &mut Vec<(&'s LocatedStmt, usize)>,
+    ) {
         for s in block {
+            let sums = if of.sums { self.kept_sums(func, s).len() } else { 0 };
             match &s.stmt {
+                _ if sums > 0 => out.push((s, sums)),
                 Stmt::With { compute, body, .. } => {
-                    if self.computation_keeps(func, compute, body) {
-                        self.keeping_statements(func, compute, out);
+                    if self.computation_keeps(func, compute, body, of) {
+                        self.keeping_statements(func, compute, of.within(), out);
                     }
-                    self.keeping_statements(func, body, out);
+                    self.keeping_statements(func, body, of, out);
                 }
                 Stmt::If { then, otherwise, .. } => {
-                    self.keeping_statements(func, then, out);
-                    self.keeping_statements(func, otherwise, out);
+                    self.keeping_statements(func, then, of, out);
+                    self.keeping_statements(func, otherwise, of, out);
                 }
-                Stmt::Span { body, .. } => self.keeping_statements(func, body, out),
-                _ if self.keeps(func, s) => out.push(s),
+                Stmt::Span { body, .. } => self.keeping_statements(func, body, of, out),
+                _ if self.keeps(func, s, of) => out.push((s, 1)),
                 _ => {}
             }
         }
@@ -204,13 +290,16 @@ impl Builder<'_> {
 
 impl FunctionBuilder<'_, '_> {
     /// What happens to the values that a callee keeps.
-    pub(super) fn keeping_call(&mut self, func: FunctionId) -> Option<Keeping> {
-        self.kept_values.way.filter(|_| self.w.function_keeps(func))
+    pub(super) fn keeping_call(&mut self, func: FunctionId) -> Option<KeepingCall> {
+        let (way, once) = (self.kept_values.way?, self.kept_values.once);
+        let keeps = self.w.function_keeps(func, self.kept_values.what());
+        keeps.then(|| KeepingCall { way, once: once && self.w.has_sums(func) })
     }
 
     /// Whether a statement keeps values now.
     fn keeps_now(&mut self, s: &LocatedStmt) -> bool {
-        self.kept_values.way.is_some() && self.w.block_keeps(self.func, std::slice::from_ref(s))
+        self.kept_values.way.is_some()
+            && self.w.block_keeps(self.func, std::slice::from_ref(s), self.kept_values.what())
     }
 
     /// Removes what a statement keeps that is left out on the way back. Where it is not known how much that is, this function is to keep nothing.
@@ -219,18 +308,34 @@ impl FunctionBuilder<'_, '_> {
         if !self.keeps_now(s) || self.kept_values.turn.is_some() {
             return;
         }
+        let sums = self.sums_kept_now(s).len();
         let is_removed = self.kept_values.way == Some(Keeping::TakeBack)
             && match &s.stmt {
                 Stmt::Update { .. } => {
                     self.keep_word(Keeping::TakeBack);
                     true
                 }
+                _ if sums > 0 => {
+                    (0..sums).for_each(|_| _ = self.keep_word(Keeping::TakeBack));
+                    true
+                }
                 Stmt::For { .. } => self.words_of_turns(s, Keeping::TakeBack).is_some(),
                 _ => false,
             };
         if !is_removed {
-            self.w.keeps.found = Some(self.func);
+            let has_functions = self.w.block_keeps(self.func, std::slice::from_ref(s), Of::FUNCTIONS);
+            self.w.keeps.found = Some((self.func, !has_functions));
         }
+    }
+
+    /// Where the `n`th word is that a statement keeps.
+    fn kept_word(&mut self, s: &LocatedStmt, n: usize, way: Keeping) -> Address {
+        let in_turn = self.kept_values.turn.as_ref().and_then(|(var, arrays)| {
+            let base = arrays.get(&std::ptr::from_ref(s))?.get(n)?;
+            Some([Some(*base), Some(local(*var))])
+        });
+        let locals = in_turn.unwrap_or_else(|| [Some(self.keep_word(way)), None]);
+        Address { locals, offset: 0 }
     }
 
     /// Where a word is that follows those that are kept.
@@ -271,7 +376,7 @@ impl FunctionBuilder<'_, '_> {
     ) -> Result<Kept, Refused> {
         let (way, kept) = self.begin_keeping(compute, body, is_computed);
         if !is_computed {
-            self.keeping(way, |fw| fw.compute(compute, body))?;
+            self.once(compute, kept.begins, |fw| fw.keeping(way, |fw| fw.compute(compute, body)))?;
         }
         let end = match kept.begin {
             Some(_) if self.kept_values.way == Some(Keeping::TakeBack) && !is_computed => {
@@ -293,8 +398,16 @@ impl FunctionBuilder<'_, '_> {
     ) -> (Option<Keeping>, Kept) {
         let begins = self.kept_values.way.is_none();
         let may_begin = !is_computed && self.ad_mode == AdMode::Gradient && self.kept_values.turn.is_none();
-        let may = !begins || may_begin && self.w.keeps_in_loops(self.func, compute);
-        if !self.w.keeps.wanted || !may || !self.w.computation_keeps(self.func, compute, body) {
+        let may = !begins
+            || may_begin && (self.w.keeps_in_loops(self.func, compute, Of::FUNCTIONS) || self.adds_again(compute));
+        if !self.w.keeps.wanted || !may || !self.w.is_taken_back_as_made(self.func, compute, body) {
+            return (None, Kept::default());
+        }
+        if self.kept_values.way == Some(Keeping::Write) && self.will_stay(compute, body) {
+            self.kept_values.stay.extend(compute.first().map(std::ptr::from_ref));
+        }
+        let of = if begins || self.stays(compute) { Of::ONCE } else { Of::ALL };
+        if !self.w.block_keeps(self.func, compute, of) {
             return (None, Kept::default());
         }
         self.w.keeps.some = true;
@@ -304,7 +417,7 @@ impl FunctionBuilder<'_, '_> {
             Some(Keeping::Reread | Keeping::TakeBack) => Keeping::Reread,
         };
         if self.kept_values.turn.is_some() {
-            return (Some(way), Kept { undo, ..Kept::default() });
+            return (Some(way), Kept { undo, begins, ..Kept::default() });
         }
         if self.kept_values.way == Some(Keeping::Reread) {
             return (Some(way), Kept { mark: Some(Keep::PassMark), ..Kept::default() });
@@ -317,7 +430,35 @@ impl FunctionBuilder<'_, '_> {
             self.end_of_words()
         };
         let mark = (self.kept_values.way == Some(Keeping::Write)).then_some(Keep::Mark(begin));
-        (Some(way), Kept { begin: Some(begin), end: None, mark, undo })
+        (Some(way), Kept { begin: Some(begin), end: None, mark, undo, begins })
+    }
+
+    /// Adds a part of a computation, of which sums are kept unless it `begins` to keep values or stays computed.
+    fn once(&mut self, compute: &[LocatedStmt], begins: bool, add: impl FnOnce(&mut Self) -> Done) -> Done {
+        let outer = (self.kept_values.once, self.kept_values.looped);
+        self.kept_values.once = begins || self.stays(compute);
+        self.kept_values.looped &= !begins;
+        let done = add(self);
+        (self.kept_values.once, self.kept_values.looped) = outer;
+        done
+    }
+
+    /// Whether a computation stays computed, so that it is not made again on the way back.
+    fn stays(&self, compute: &[LocatedStmt]) -> bool {
+        compute.first().is_some_and(|first| self.kept_values.stay.contains(&std::ptr::from_ref(first)))
+    }
+
+    /// Whether a computation that is made now will stay computed until it is taken back.
+    fn will_stay(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
+        !self.kept_values.looped && self.known && self.stays_computed(compute, body)
+    }
+
+    /// Whether there is a loop around what `add` adds.
+    pub(super) fn in_loop<T>(&mut self, add: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.kept_values.looped, true);
+        let done = add(self);
+        self.kept_values.looped = outer;
+        done
     }
 
     /// Undoes a computation after `body`, and removes what it kept.
@@ -329,7 +470,7 @@ impl FunctionBuilder<'_, '_> {
             self.push(Out::Keep(mark));
         }
         let outer = std::mem::replace(&mut self.kept_values.forgot, false);
-        self.keeping(kept.undo, |fw| fw.undo(compute, body))?;
+        self.once(compute, kept.begins, |fw| fw.keeping(kept.undo, |fw| fw.undo(compute, body)))?;
         let forgot = std::mem::replace(&mut self.kept_values.forgot, outer);
         if let Some(begin) = kept.begin.filter(|_| kept.undo.is_some()) {
             self.push(Out::Keep(if forgot { Keep::RemoveTo(begin) } else { Keep::Agree(begin) }));
@@ -374,27 +515,34 @@ impl FunctionBuilder<'_, '_> {
     fn has_words_of_turns(&mut self, s: &LocatedStmt, body: &[LocatedStmt]) -> bool {
         let Stmt::For { first, last, step, .. } = &s.stmt else { return false };
         let is_in_memory = [first, last].iter().any(|o| matches!(o, Operand::Mem(_)));
-        matches!(step, Step::Const(1 | -1)) && !is_in_memory && !self.w.keeps_in_loops(self.func, body)
+        matches!(step, Step::Const(1 | -1))
+            && !is_in_memory
+            && !self.w.keeps_in_loops(self.func, body, self.kept_values.what())
     }
 
     /// The words that a loop has for the values of its turns, by the statements that keep them; `None` if a loop or a call in it keeps values.
-    fn words_of_turns(&mut self, s: &LocatedStmt, way: Keeping) -> Option<HashMap<*const LocatedStmt, Local>> {
+    fn words_of_turns(&mut self, s: &LocatedStmt, way: Keeping) -> Option<HashMap<*const LocatedStmt, Vec<Local>>> {
         let Stmt::For { first, last, step, body, blocks: None, .. } = &s.stmt else { return None };
         if !self.has_words_of_turns(s, body) {
             return None;
         }
         let mut statements = Vec::new();
-        self.w.keeping_statements(self.func, body, &mut statements);
+        self.w.keeping_statements(self.func, body, self.kept_values.what(), &mut statements);
         if way == Keeping::TakeBack {
             statements.reverse();
         }
         let (first, last) = if *step == Step::Const(1) { (*first, *last) } else { (*last, *first) };
         let (first, last) = (self.integer(first), self.integer(last));
-        let mut arrays = HashMap::new();
-        for s in statements {
-            let base = self.fresh("values", Ty::Int);
-            self.push(Out::Keep(Keep::Words { base, first, last, way }));
-            arrays.insert(std::ptr::from_ref(s), base);
+        let mut arrays: HashMap<_, Vec<Local>> = HashMap::new();
+        for (s, words) in statements {
+            for _ in 0..words {
+                let base = self.fresh("values", Ty::Int);
+                self.push(Out::Keep(Keep::Words { base, first, last, way }));
+                arrays.entry(std::ptr::from_ref(s)).or_default().push(base);
+            }
+            if way == Keeping::TakeBack {
+                arrays.entry(std::ptr::from_ref(s)).or_default().reverse();
+            }
         }
         Some(arrays)
     }
@@ -405,12 +553,7 @@ impl FunctionBuilder<'_, '_> {
         else {
             return add(self);
         };
-        let array = match &self.kept_values.turn {
-            Some((var, arrays)) => arrays.get(&std::ptr::from_ref(s)).map(|base| [Some(*base), Some(local(*var))]),
-            None => None,
-        };
-        let locals = array.unwrap_or_else(|| [Some(self.keep_word(way)), None]);
-        self.kept_values.word = Some((Place::Log(Address { locals, offset: 0 }), kernel));
+        self.kept_values.word = Some((Place::Log(self.kept_word(s, 0, way)), kernel));
         let done = add(self);
         self.kept_values.word = None;
         done

@@ -41,7 +41,7 @@ mod seen_late;
 mod statement;
 mod windows;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pendula_codegen::lift::LiftConfig;
@@ -158,7 +158,7 @@ fn suffix(ad_mode: AdMode) -> &'static str {
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
 ///
 /// Sixth, which parameters carry what matters. Then, what need not be looked at; and what happens to values that it keeps for the way back.
-type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams, Looked, Option<form::Keeping>);
+type Variant = (FunctionId, Sweep, AdMode, u64, Forgotten, ActiveParams, Looked, Option<keep::KeepingCall>);
 
 /// Parameters that are words of a computation of the caller that is forgotten, or point to them, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -254,7 +254,7 @@ pub fn build(
     modes: &[Mode],
     settings: Settings,
 ) -> Result<(form::Program, Vec<Loc>), Refused> {
-    let mut without = HashSet::new();
+    let mut without = keep::Without::default();
     loop {
         let (program, marks, found) = build_with(program, arguments, modes, settings, without.clone())?;
         match found {
@@ -264,14 +264,14 @@ pub fn build(
     }
 }
 
-/// The same, where these functions keep no values for the way back. Last, one that is to be among them.
+/// The same, where these functions keep less for the way back. Last, what is to be added to them.
 fn build_with(
     program: &Program,
     arguments: &[Argument],
     modes: &[Mode],
     settings: Settings,
-    without: HashSet<FunctionId>,
-) -> Result<(form::Program, Vec<Loc>, Option<FunctionId>), Refused> {
+    without: keep::Without,
+) -> Result<(form::Program, Vec<Loc>, Option<keep::Found>), Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     let (arrays, words) = data::lent(program, arguments);
@@ -389,7 +389,7 @@ impl Builder<'_> {
             (_, 0) => "_limited",
             _ => "_complete",
         };
-        let kept = match keeping {
+        let kept = match keeping.map(|calls| calls.way) {
             None => "",
             Some(form::Keeping::Write) => "_kept",
             Some(form::Keeping::Reread) => "_again",

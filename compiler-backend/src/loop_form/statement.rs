@@ -71,7 +71,9 @@ impl FunctionBuilder<'_, '_> {
             Stmt::Array { base, len, region, ty, free, checks } => {
                 self.array(s, *base, (*len, *region, *ty, *checks), *free != back)
             }
-            Stmt::Call { func, inverse, args } => self.call(s, *func, Sweep::of(*inverse != back), args),
+            Stmt::Call { func, inverse, args } => {
+                self.keep_sums(s, |fw| fw.call(s, *func, Sweep::of(*inverse != back), args))
+            }
             Stmt::If { pre, post, then, otherwise } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 let test = self.condition(s, pre, 0)?;
@@ -88,36 +90,24 @@ impl FunctionBuilder<'_, '_> {
                 let before = self.condition(s, post, 1)?;
                 self.push(Out::GiveUp { test: before, holds: true });
                 let computed = self.computed.clone();
-                let turn = self.nested(|fw| {
-                    fw.block(first, back)?;
-                    let unless = fw.condition(s, pre, 0)?;
-                    let finite = fw.unchecked_numbers(&pre.test);
-                    fw.push(Out::Leave { unless, finite });
-                    fw.block(body, back)?;
-                    let after = fw.condition(s, post, 1)?;
-                    fw.push(Out::Proceed(after));
-                    Ok(())
+                let turn = self.in_loop(|fw| {
+                    fw.nested(|fw| {
+                        fw.block(first, back)?;
+                        let unless = fw.condition(s, pre, 0)?;
+                        let finite = fw.unchecked_numbers(&pre.test);
+                        fw.push(Out::Leave { unless, finite });
+                        fw.block(body, back)?;
+                        let after = fw.condition(s, post, 1)?;
+                        fw.push(Out::Proceed(after));
+                        Ok(())
+                    })
                 })?;
                 self.computed = computed;
                 let mark = self.w.mark(s.loc);
                 self.push(Out::Loop(mark, turn));
                 Ok(())
             }
-            Stmt::For { var, first, last, step, body, blocks } => {
-                if let Some(blocks) = blocks
-                    && self.keeping_nothing(|fw| fw.in_blocks(s, *blocks, back))?
-                {
-                    return Ok(());
-                }
-                // Turns that only add may as well be taken back from the first: memory is best read upward. What they keep has an order.
-                let in_any_order = self.w.drops.fast
-                    && !self.keeps_in_turns(s)
-                    && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds();
-                let down = back && !in_any_order;
-                self.keep_in_loop(s, |fw| {
-                    fw.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
-                })
-            }
+            Stmt::For { .. } => self.keep_sums(s, |fw| fw.for_statement(s, back)),
             Stmt::With { name: _, compute, body } => self.with(s, (compute, body), back),
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
             Stmt::Assert { test, why: _, reason: _ } => {
@@ -130,6 +120,22 @@ impl FunctionBuilder<'_, '_> {
             }
             Stmt::Show { .. } | Stmt::Print(_) => Err(Refused::Shows),
         }
+    }
+
+    /// A `for`.
+    fn for_statement(&mut self, s: &LocatedStmt, back: bool) -> Done {
+        let Stmt::For { var, first, last, step, body, blocks } = &s.stmt else { return Ok(()) };
+        if let Some(blocks) = blocks
+            && self.keeping_nothing(|fw| fw.in_blocks(s, *blocks, back))?
+        {
+            return Ok(());
+        }
+        // Turns that only add may as well be taken back from the first: memory is best read upward. What they keep has an order.
+        let in_any_order = self.w.drops.fast
+            && !self.keeps_in_turns(s)
+            && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds();
+        let down = back && !in_any_order;
+        self.keep_in_loop(s, |fw| fw.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back)))
     }
 
     /// A computation, what is made of it, and the computation undone.
@@ -376,7 +382,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Whether the words of a computation keep their values when it is forgotten. Those of arrays are given away.
-    fn stays_computed(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
+    pub(super) fn stays_computed(&mut self, compute: &[LocatedStmt], body: &[LocatedStmt]) -> bool {
         self.ad_mode.level() == 0 && self.forgotten(compute, body).is_some_and(|(own, _)| own.arrays.is_empty())
     }
 
