@@ -1,6 +1,7 @@
 //! CONTRIBUTING.md says which edits add an instruction. This makes exactly these edits to a copy of the workspace,
 //! builds it, and tries the new instructions there: by tests of the crates, and by the program.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,6 +81,38 @@ fn members(root: &Path) -> Vec<String> {
     let manifest: toml::Table = text.parse().expect("TOML");
     let all = manifest["workspace"]["members"].as_array().expect("members");
     all.iter().map(|name| name.as_str().expect("a name").to_string()).collect()
+}
+
+/// Each crate of others that a manifest names has a line in CONTRIBUTING.md, and each line there has a crate.
+#[test]
+fn each_dependency_has_a_line() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+    let (_, table) = text.split_once("| crate | what for |\n|---|---|\n").expect("a table of dependencies");
+    let rows = table.lines().map_while(|l| l.strip_prefix("| ")?.split(" | ").next());
+    let described: BTreeSet<String> =
+        rows.flat_map(|row| row.split(" (").next().unwrap_or(row).split(", ").map(str::to_string)).collect();
+    let mut folders = members(root);
+    folders.extend([".", "accuracy", "benches/parts", "fuzz"].map(String::from));
+    let mut used = BTreeSet::new();
+    for folder in folders {
+        let text = fs::read_to_string(root.join(&folder).join("Cargo.toml")).expect("a manifest");
+        let manifest: toml::Table = text.parse().expect("TOML");
+        add_dependencies(&manifest, &mut used);
+    }
+    assert_eq!(described, used);
+}
+
+/// The names of crates that are not the workspace's own, in all tables of dependencies of a manifest.
+fn add_dependencies(table: &toml::Table, used: &mut BTreeSet<String>) {
+    for (key, value) in table {
+        let Some(inner) = value.as_table() else { continue };
+        if key.ends_with("dependencies") {
+            used.extend(inner.keys().filter(|name| !name.starts_with("pendula")).cloned());
+        } else {
+            add_dependencies(inner, used);
+        }
+    }
 }
 
 /// Copies the workspace with the edits made.

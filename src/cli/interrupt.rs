@@ -133,12 +133,12 @@ fn exit_if_unresponsive(reporter: &Reporter) {
     }
 }
 
-/// Reports that the state is unknown: C code for a whole run is active, or a run whose steps are not counted.
+/// Reports that the state is unknown: code for a whole run is active, or a run whose steps are not counted.
 fn report_without_state(reporter: &Reporter, whole: bool) {
     let reached = if whole { native::where_runs_are(PATIENCE).into_iter().next() } else { None };
     let why = match (whole, &reached) {
-        (true, Some(turn)) => format!("it runs as a single piece of C, and was in {turn}"),
-        (true, None) => "it runs as a single piece of C, whose state is unknown before its end".to_string(),
+        (true, Some(turn)) => format!("it runs as a single piece of compiled code, and was in {turn}"),
+        (true, None) => "it runs as a single piece of compiled code, whose state is unknown before its end".to_string(),
         (false, _) => "its steps are counted on a terminal only, and it looks at nothing before its end".to_string(),
     };
     let help = "with `--max-steps N` the program runs in parts, and stops with its state";

@@ -229,7 +229,13 @@ impl ReportBuilder<'_> {
             message,
             place: self.line(loc),
             label: format!("{} = {found}", what.trim_matches('`')),
-            help: "uncompute the changes, or let it end with the value that it has",
+            help: match number {
+                Number::Plain(Ty::F) if f64::from_bits(difference).abs() < 1.0 => {
+                    "uncompute the changes, or let it end with the value that it has; if they are uncomputed, rounding left this, which is dropped \
+                     up to 1e-8: smaller numbers, as in another unit, leave less, and those of `Fixed` leave nothing"
+                }
+                _ => "uncompute the changes, or let it end with the value that it has",
+            },
             ..report
         }
     }

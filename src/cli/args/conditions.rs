@@ -21,7 +21,7 @@ pub(crate) struct Conditions {
     /// The engine that runs the program.
     #[arg(long, help_heading = RUNNING, value_enum, default_value_t, value_name = "NAME")]
     pub(crate) engine: Engine,
-    /// Do without a C compiler: `--engine auto` then runs long programs by `jit` to their end.
+    /// Do without a C compiler: `--engine auto` then runs long programs as a whole by Cranelift.
     #[arg(long, help_heading = RUNNING)]
     pub(crate) no_cc: bool,
     /// The size of the memory in words.
@@ -46,7 +46,8 @@ pub(crate) struct Conditions {
 /// What runs a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// Whatever is fastest: `jit`, and for programs in Nil and Janus that run long, `native` as soon as the C compiler is done, which works beside the run.
+    /// Whatever is fastest: `jit`, and for programs in Nil and Janus that run long, code for the whole run, by Cranelift and then by the C compiler, which work beside the
+    /// run.
     #[default]
     Auto,
     /// The interpreter.

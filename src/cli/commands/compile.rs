@@ -110,8 +110,12 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 keep: true,
                 switches: nil.switches,
             };
-            let source =
-                c::write(&ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
+            let source = match c::write(&ir, arguments, &modes, settings) {
+                Err(c::Refused::NoEntry) => {
+                    bail!("{file} cannot be written in C: nothing calls it; give the arguments of a call by `--args`")
+                }
+                source => source.with_context(|| format!("{file} cannot be written in C"))?,
+            };
             source.text
         }
         Emit::Core | Emit::Tape => bail!("{file} is not a functional program, which alone has a core and a tape"),

@@ -55,11 +55,15 @@ fn length(module: &Module, v: &Variable) -> Option<u64> {
     matches!(symbol.kind, SymbolKind::Data { .. }).then_some(symbol.value)
 }
 
-/// A name that is not a variable may be the common prefix of the names of several parts.
+/// A name that is not a variable may be the common prefix of the names of several parts, or be that of its only part.
 fn several(module: &Module, name: &str) -> Result<Option<Place>, ValueError> {
     let of = |v: &&Variable| v.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     let parts: Vec<String> = module.variables.iter().filter(of).map(|v| v.name.clone()).collect();
-    if parts.is_empty() { Ok(None) } else { Err(ValueError::Parts { name: name.to_string(), parts }) }
+    match &parts[..] {
+        [] => Ok(None),
+        [one] => find(module, one),
+        _ => Err(ValueError::Parts { name: name.to_string(), parts }),
+    }
 }
 
 /// The number, counted from 0, of the element with these indices.

@@ -1,5 +1,6 @@
 //! Operators on numbers, Booleans, complex and tropical numbers.
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
@@ -130,12 +131,18 @@ impl Body<'_, '_> {
             (a, b) => {
                 if let (Value::Array(_), _) | (_, Value::Array(_)) = (&a, &b) {
                     let message = format!("arithmetic on {} and {}", a.describe(), b.describe());
-                    return self.fail(
-                        span,
-                        codes::TYPE,
-                        message,
-                        "put points before the operators, `y .+= a .* b`, or write a loop",
-                    );
+                    let are_matrices = |v: &Value| matches!(v, Value::Array(view) if view.dims.len() == 2);
+                    let help = match op {
+                        Binary::Mul if are_matrices(&a) || are_matrices(&b) => {
+                            "with `using matrices`, `matmul!(y, a, b)` and `matvec!(y, a, x)` add products of matrices; points before operators, \
+                             `y .+= a .* b`, those of elements"
+                        }
+                        _ => {
+                            "put points before the operators of a statement, `y .+= a .* b`; without an array for the result, `dot(a, b)` and \
+                             `sum(f, a)` add up; or write a loop"
+                        }
+                    };
+                    return self.fail(span, codes::TYPE, message, help);
                 }
                 let (a, b, ty) =
                     if op == Binary::Pow { self.power_operands(a, b, span)? } else { self.numbers(a, b, span)? };
@@ -383,7 +390,17 @@ impl Body<'_, '_> {
             Some(f) => Ok((self.fold(ScalarExpr::Apply(f, args)), ty)),
             None => {
                 let message = format!("`{name}` is not for {}", number_name(ty));
-                self.fail(span, codes::TYPE, message, "convert its argument, as `Float64(x)`")
+                let fit: Vec<&str> = [Ty::Int, Ty::F, Ty::Q, Ty::L]
+                    .into_iter()
+                    .filter(|ty| function(*ty, *ty, name, args.len()).is_some())
+                    .map(number_name)
+                    .collect();
+                let help = match fit[..] {
+                    [] => format!("no numbers have it with {}", plural(args.len(), "argument")),
+                    _ if fit.contains(&"Float64") => "convert its argument, as `Float64(x)`".to_string(),
+                    _ => format!("it is for {}", fit.join(", ")),
+                };
+                self.fail(span, codes::TYPE, message, help)
             }
         }
     }

@@ -132,6 +132,10 @@ impl Body<'_, '_> {
             Value::Range(first, step, last) if self.fold((*step).clone()) == ScalarExpr::int(1) => {
                 Ok(Value::Range(last, Box::new(ScalarExpr::int(-1)), first))
             }
+            Value::Elements(mut elements) => {
+                elements.reverse();
+                Ok(Value::Elements(elements))
+            }
             of @ Value::Array(_) => Ok(of),
             other => {
                 let message = format!("a loop does not go through {} from the end", other.describe());

@@ -152,8 +152,11 @@ impl Body<'_, '_> {
         let names: Vec<&str> = forgotten.iter().map(|(name, _)| name.as_str()).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
         let message = format!("{} {verb} not deallocated", names.join(", "));
-        let help = "write `x → e` with the last value; without it, the last value is assumed to be the initial one";
-        self.warn(first, codes::FORGOTTEN, message, help);
+        let help = format!(
+            "write `{} → e` with the last value; without it, the last value is assumed to be the initial one",
+            names.first().map_or("x", |name| name.trim_matches('`'))
+        );
+        self.warn(first, codes::FORGOTTEN, message, &help);
     }
 
     /// Warns of variables that a statement under `~` does not deallocate: its inverse deallocates them.
