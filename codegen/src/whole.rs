@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "compiled code is called here")]
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ pub struct Code {
     id: u64,
     /// How many words lanes 2 and 3 have for each word of the memory.
     tangents: usize,
+    /// Whether its calls need a large stack.
+    is_deep: AtomicBool,
     /// What owns the function.
     _owner: Owner,
 }
@@ -51,7 +53,10 @@ const STACK: usize = 1 << 20;
 /// `init(functions)`: the kernels, and [`add_products`].
 type Init = unsafe extern "C" fn(*const usize);
 
-/// Where the run of a thread is. It tells, from time to time, if it is asked. The code that runs knows the first six words.
+/// The bytes of the stack of a thread that makes runs whose calls need more than that.
+const LARGE_STACK: usize = 256 << 20;
+
+/// Where the run of a thread is. It tells, from time to time, if it is asked. The code that runs knows the first seven words.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Watch {
@@ -62,6 +67,8 @@ struct Watch {
     at: AtomicU64,
     last: AtomicU64,
     step: AtomicU64,
+    /// Not zero once calls were too deep for the stack.
+    deep: AtomicU64,
     /// The number of the code that runs, and 0 if none does.
     code: AtomicU64,
     /// Not zero once the run has been left for other code.
@@ -72,6 +79,13 @@ struct Watch {
 const ASKED: u64 = 1;
 const LEAVE: u64 = 2;
 
+/// What something gives on a thread with a large stack; `None` if there cannot be one.
+fn on_large_stack(f: impl FnOnce() -> i64 + Send) -> Option<i64> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(LARGE_STACK).spawn_scoped(scope, f).ok()?.join().ok()
+    })
+}
+
 /// How a run by compiled code ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -79,7 +93,7 @@ pub enum End {
     Reached,
     /// It gave up.
     GaveUp,
-    /// It was left, because there is better code ([`leave`]).
+    /// It was left, because there is better code ([`leave`]), or because the code will run with a larger stack.
     Left,
 }
 
@@ -244,7 +258,7 @@ impl Code {
         let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).chain([last]).collect();
         // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels, and the last.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
-        Ok(Code { entry, id: next_id(), tangents: 1, _owner: Owner::Library(library) })
+        Ok(Code { entry, id: next_id(), tangents: 1, is_deep: AtomicBool::new(false), _owner: Owner::Library(library) })
     }
 
     /// Code that another generator has made, and what owns it.
@@ -252,7 +266,7 @@ impl Code {
     /// # Safety
     /// At this address is a function with the signature of entries, as long as its owner lives. It only accesses the memory passed to it.
     pub unsafe fn made(entry: usize, owner: Box<dyn Send + Sync>) -> Code {
-        Code { entry, id: next_id(), tangents: 1, _owner: Owner::Other(owner) }
+        Code { entry, id: next_id(), tangents: 1, is_deep: AtomicBool::new(false), _owner: Owner::Other(owner) }
     }
 
     /// The code, which carries so many tangents at once: lanes 2 and 3 have so many words for each word of the memory.
@@ -272,39 +286,47 @@ impl Code {
     /// # Panics
     /// If a lane is neither empty nor as long as it has to be.
     #[inline]
-    pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> End {
-        let Some(stack) = stack::room(STACK) else { return End::GaveUp };
+    pub fn run(&self, memory: &mut [u64], mut lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> End {
         let len = memory.len();
         let lengths = [len, len * self.tangents, len * self.tangents];
         let fits = lanes.iter().zip(lengths).all(|(lane, length)| lane.is_empty() || lane.len() == length);
         assert!(fits, "lanes are as long as the memory, or several times as long");
         let room = midpoint.len().saturating_sub(1);
         midpoint.last_mut().into_iter().for_each(|need| *need = 0);
-        let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
         WATCH.with(|watch| {
             watch.asked.store(0, Ordering::Relaxed);
             watch.left.store(0, Ordering::Relaxed);
+            watch.deep.store(0, Ordering::Relaxed);
             watch.code.store(self.id, Ordering::Relaxed);
-            // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
-            // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
-            // `stack` bytes of the host's stack; twice as many remain. It writes the first six words of `watch`, which are atomic, if they ask.
-            let status = unsafe {
-                let entry = std::mem::transmute::<usize, Entry>(self.entry);
-                entry(
-                    memory.as_mut_ptr(),
-                    lanes.as_ptr(),
-                    len as u64,
-                    top.min(len) as u64,
-                    midpoint.as_mut_ptr(),
-                    room as u64,
-                    stack as u64,
-                    Arc::as_ptr(watch),
-                )
+            let mut enter = |stack: usize| {
+                let lanes = lanes.each_mut().map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
+                // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
+                // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
+                // `stack` bytes of the host's stack; as many remain. It writes the first seven words of `watch`, which are atomic.
+                unsafe {
+                    let entry = std::mem::transmute::<usize, Entry>(self.entry);
+                    entry(
+                        memory.as_mut_ptr(),
+                        lanes.as_ptr(),
+                        len as u64,
+                        top.min(len) as u64,
+                        midpoint.as_mut_ptr(),
+                        room as u64,
+                        stack as u64,
+                        Arc::as_ptr(watch),
+                    )
+                }
+            };
+            let status = if self.is_deep.load(Ordering::Relaxed) {
+                on_large_stack(|| enter(LARGE_STACK / 2))
+            } else {
+                stack::room(STACK).map(enter)
             };
             watch.code.store(0, Ordering::Relaxed);
+            let is_deep = || watch.deep.load(Ordering::Relaxed) != 0 && !self.is_deep.swap(true, Ordering::Relaxed);
             match status {
-                0 => End::Reached,
-                _ if watch.left.load(Ordering::Relaxed) != 0 => End::Left,
+                Some(0) => End::Reached,
+                Some(_) if watch.left.load(Ordering::Relaxed) != 0 || is_deep() => End::Left,
                 _ => End::GaveUp,
             }
         })

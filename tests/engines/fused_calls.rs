@@ -4,10 +4,12 @@
 use std::fmt::Write as _;
 
 use pendula::arguments;
+use pendula::isa::adjoint::GRADIENT;
+use pendula::vm::{Config, Machine};
 use pendula_isa::sample;
 
 use super::nil::Call;
-use super::whole::{compare, compare_there_and_back};
+use super::whole::{compare, compare_there_and_back, programs};
 
 /// A program, its arguments, and whether its calls are made forward and back at once.
 struct Case {
@@ -137,6 +139,37 @@ fn calls_at_once_have_the_same_bits_for_other_numbers() {
 }
 
 /// Programs of which the work grows by one factor for each depth, not by two.
+/// Calls that are too deep for the stack of the thread are made on a larger one: the machine's code would take 2ⁿ times as long with such computations.
+#[test]
+fn calls_deeper_than_the_stack() {
+    const DEPTH: u64 = 50_000;
+    let source = "
+@i function f!(y!::Float64, x::Float64, n::Int)
+    if (n > 0, ~)
+        @routine begin
+            m ← n - 1
+        end
+        f!(y!, x, m)
+        y! += x * n
+        ~@routine
+    end
+end
+";
+    let given = arguments::parse(&format!("0.0,0.5,{DEPTH}")).expect("arguments");
+    let call = Call { arguments: given, ..Call::default() };
+    for (program, _) in &programs("deep calls", source, &call) {
+        let mut machine =
+            Machine::new(program, &Config { mem: Some(1 << 20), ..Config::default() }).expect("a machine");
+        machine.allow_whole(true);
+        // The second run has the larger stack from the beginning.
+        for _ in 0..2 {
+            assert!(machine.run_forward_and_back(&[(0, 1f64.to_bits())]));
+            let sum = (DEPTH * (DEPTH + 1) / 2) as f64;
+            assert_eq!(f64::from_bits(machine.lane_word(GRADIENT, 1)), sum);
+        }
+    }
+}
+
 #[test]
 fn linear_results_of_recursions_are_computed_once() {
     for Case { name, source, args, fused } in cases() {

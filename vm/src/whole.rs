@@ -459,7 +459,9 @@ pub(crate) fn make_room(midpoint: &mut Vec<u64>) -> bool {
 pub(crate) fn tell_failure(attempt: usize, attempts: usize) -> bool {
     let last = attempt >= attempts;
     let next = if last { "other code runs the program" } else { "the run is made again, with more sums undone" };
-    tracing::info!("code for the whole run gave up, because a check failed or partial sums are large: {next}");
+    tracing::info!(
+        "code for the whole run gave up, because a check failed, partial sums are large, or calls are too deep: {next}"
+    );
     last
 }
 

@@ -295,12 +295,12 @@ static inline int64_t end_words(word *at, word n)
     return bad;
 }
 
-/* Where the host's stack has no more room for calls. */
+/* Where the host's stack has no more room for calls, of which a run tells. */
 static _Thread_local char *limit;
-#define DEEP() ((char *)__builtin_frame_address(0) < limit)
+#define DEEP() ((char *)__builtin_frame_address(0) < limit && (watched->deep = 1))
 
 /* Where a run is: it tells if it is asked. */
-typedef struct { volatile word asked; word mark, first, at, last, step; } watch;
+typedef struct { volatile word asked; word mark, first, at, last, step, deep; } watch;
 static _Thread_local watch *watched;
 SELDOM static void tell(watch *to, word mark, int64_t first, int64_t at, int64_t last, int64_t step)
 {

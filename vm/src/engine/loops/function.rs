@@ -29,6 +29,9 @@ pub(super) struct FrameLayout {
     pub(super) size: u32,
 }
 
+/// Where a run tells that its calls were too deep for the stack: the seventh word of what it tells where it is.
+const DEEP: i32 = 48;
+
 pub(super) const FRAME: FrameLayout = FrameLayout { limit: 0, watch: 8, answer: 16, size: 24 };
 
 /// How a word of a type has its place in code.
@@ -188,6 +191,11 @@ impl FunctionEmitter<'_, '_> {
             let here = self.b.ins().get_stack_pointer(types::I64);
             let limit = self.b.ins().load(types::I64, MemFlagsData::trusted(), self.frame, FRAME.limit);
             let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, here, limit);
+            // It tells of that.
+            let (watch, flags) = (self.watch(), MemFlagsData::trusted());
+            let (was, is) = (self.b.ins().load(types::I64, flags, watch, DEEP), self.b.ins().uextend(types::I64, deep));
+            let tells = self.b.ins().bor(was, is);
+            self.b.ins().store(flags, tells, watch, DEEP);
             self.give_up_if(deep);
         }
         let zero = self.word(0);
