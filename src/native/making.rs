@@ -298,9 +298,9 @@ impl Shared {
         match &made {
             // A file is the user's to mend; without a compiler, other code runs.
             Err(error @ NativeError::Compiler(CcError::File { .. })) => {
-                tracing::warn!("not run as a whole: {}", visible(&error.to_string()));
+                tracing::warn!("no C code for the whole run: {}", visible(&error.to_string()));
             }
-            Err(error) => tracing::info!("not run as a whole: {}", visible(&error.to_string())),
+            Err(error) => tracing::info!("no C code for the whole run: {}", visible(&error.to_string())),
             Ok(_) => {}
         }
         let slot = self.slot(kind, level);
