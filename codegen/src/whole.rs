@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "compiled code is called here")]
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ pub struct Code {
     id: u64,
     /// How many words lanes 2 and 3 have for each word of the memory.
     tangents: usize,
+    /// Addresses and lengths of data, which it reads there.
+    table: Vec<i64>,
     /// Whether its calls need a large stack.
     is_deep: AtomicBool,
     /// What owns the function.
@@ -56,7 +58,7 @@ type Init = unsafe extern "C" fn(*const usize);
 /// The bytes of the stack of a thread that makes runs whose calls need more than that.
 const LARGE_STACK: usize = 256 << 20;
 
-/// Where the run of a thread is. It tells, from time to time, if it is asked. The code that runs knows the first seven words.
+/// Where the run of a thread is. It tells, from time to time, if it is asked. The code that runs knows the first eight words.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Watch {
@@ -69,6 +71,8 @@ struct Watch {
     step: AtomicU64,
     /// Not zero once calls were too deep for the stack.
     deep: AtomicU64,
+    /// The code's [table](Code::with_table).
+    table: AtomicPtr<i64>,
     /// The number of the code that runs, and 0 if none does.
     code: AtomicU64,
     /// Not zero once the run has been left for other code.
@@ -258,7 +262,7 @@ impl Code {
         let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).chain([last]).collect();
         // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels, and the last.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
-        Ok(Code { entry, id: next_id(), tangents: 1, is_deep: AtomicBool::new(false), _owner: Owner::Library(library) })
+        Ok(Code::with_owner(entry, Owner::Library(library)))
     }
 
     /// Code that another generator has made, and what owns it.
@@ -266,7 +270,18 @@ impl Code {
     /// # Safety
     /// At this address is a function with the signature of entries, as long as its owner lives. It only accesses the memory passed to it.
     pub unsafe fn made(entry: usize, owner: Box<dyn Send + Sync>) -> Code {
-        Code { entry, id: next_id(), tangents: 1, is_deep: AtomicBool::new(false), _owner: Owner::Other(owner) }
+        Code::with_owner(entry, Owner::Other(owner))
+    }
+
+    fn with_owner(entry: usize, owner: Owner) -> Code {
+        let (id, is_deep) = (next_id(), AtomicBool::new(false));
+        Code { entry, id, tangents: 1, table: Vec::new(), is_deep, _owner: owner }
+    }
+
+    /// The code, which was printed with these numbers in a table ([`c::print_with_table`](crate::c::print_with_table)): one library serves for data of any length.
+    #[must_use]
+    pub fn with_table(self, table: Vec<i64>) -> Code {
+        Code { table, ..self }
     }
 
     /// The code, which carries so many tangents at once: lanes 2 and 3 have so many words for each word of the memory.
@@ -297,12 +312,14 @@ impl Code {
             watch.asked.store(0, Ordering::Relaxed);
             watch.left.store(0, Ordering::Relaxed);
             watch.deep.store(0, Ordering::Relaxed);
+            watch.table.store(self.table.as_ptr().cast_mut(), Ordering::Relaxed);
             watch.code.store(self.id, Ordering::Relaxed);
             let mut enter = |stack: usize| {
                 let lanes = lanes.each_mut().map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
                 // SAFETY: the function has this signature. It accesses words below `len` of the memory, of the lanes of its AD mode, which are
                 // there (missing ones are null), and of `midpoint`, which has room if the code runs forward and back. Its calls take at most
-                // `stack` bytes of the host's stack; as many remain. It writes the first seven words of `watch`, which are atomic.
+                // `stack` bytes of the host's stack; as many remain. It writes the first seven words of `watch`, which are atomic,
+                // and reads the table at the eighth, which is as long as when its text was printed.
                 unsafe {
                     let entry = std::mem::transmute::<usize, Entry>(self.entry);
                     entry(

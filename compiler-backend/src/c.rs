@@ -37,6 +37,8 @@ pub struct Source {
     pub kernels: Vec<Kernel>,
     /// What is known of it.
     pub facts: Facts,
+    /// The numbers of its table ([`write_with_table`]).
+    pub table: Vec<i64>,
 }
 
 /// A program, run with these arguments, in the loop form, without what helps C compilers to make vectors.
@@ -61,9 +63,35 @@ pub fn form(
 /// # Errors
 /// What cannot be written in C.
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
+    let (program, facts) = form_for_c(program, arguments, modes, settings)?;
+    let text = pendula_codegen::c::print(&program);
+    Ok(Source { text, kernels: program.kernels, facts, table: Vec::new() })
+}
+
+/// The same, with where data is and how long it is in a table, so that the text does not depend on it.
+///
+/// # Errors
+/// What cannot be written in C.
+pub fn write_with_table(
+    program: &Program,
+    arguments: &[Argument],
+    modes: &[Mode],
+    settings: Settings,
+) -> Result<Source, Refused> {
+    let (program, facts) = form_for_c(program, arguments, modes, settings)?;
+    let (text, table) = pendula_codegen::c::print_with_table(&program);
+    Ok(Source { text, kernels: program.kernels, facts, table })
+}
+
+fn form_for_c(
+    program: &Program,
+    arguments: &[Argument],
+    modes: &[Mode],
+    settings: Settings,
+) -> Result<(loops::Program, Facts), Refused> {
     let (mut program, facts) = form(program, arguments, modes, settings)?;
     loops::find_products(&mut program);
     loops::jam_loops(&mut program);
     loops::make_strips(&mut program);
-    Ok(Source { text: pendula_codegen::c::print(&program), kernels: program.kernels, facts })
+    Ok((program, facts))
 }

@@ -164,13 +164,14 @@ impl Shared {
     /// The code's text.
     pub(super) fn write(&self, kind: RunKind, level: usize) -> Result<c::Source, NativeError> {
         let settings = self.settings(level, self.how == Rounding::Fast);
-        Ok(c::write(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?)
+        Ok(c::write_with_table(&self.analysed().program, &self.arguments, &[self.mode(kind)], settings)?)
     }
 
     pub(super) fn compile(&self, kind: RunKind, level: usize, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
-        Ok(Attempt::new(code.with_tangents(tangents(kind)), WholeBy::C, &source.facts, level, &self.source.files))
+        let code = code.with_tangents(tangents(kind)).with_table(source.table.clone());
+        Ok(Attempt::new(code, WholeBy::C, &source.facts, level, &self.source.files))
     }
 
     /// Makes code by Cranelift, in which every rounding is that of the program.
@@ -258,7 +259,7 @@ impl Shared {
         let found = self.write(kind, level).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
-            let code = code.map(|code| code.with_tangents(tangents(kind)));
+            let code = code.map(|code| code.with_tangents(tangents(kind)).with_table(source.table.clone()));
             Ok(code.map(|code| Attempt::new(code, WholeBy::C, &source.facts, level, &self.source.files)).ok_or(source))
         });
         match found {

@@ -15,6 +15,7 @@ mod hessians;
 mod in_place;
 mod jam;
 mod keep;
+mod lengths;
 mod logged;
 mod nil;
 mod products;

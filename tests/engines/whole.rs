@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use pendula::compiler::c::{Certify, Mode, Settings, Source, write};
 use pendula::compiler::compile::{Options, compile, for_c};
+use pendula::compiler::ir;
+use pendula::compiler::lower::Argument;
+use pendula::compiler::passes::Switches;
 use pendula::isa::adjoint::{ActiveArguments, GRADIENT, LANES};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
@@ -465,9 +468,14 @@ fn names_that_mean_something_in_c() {
 
 /// The C code that runs a program forward and back, with all that it may forget and keep.
 pub(super) fn there_and_back_in_c(source: &str, call: &Call) -> Source {
+    let (ir, arguments, switches) = form_for_c(source, call);
+    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches };
+    write(&ir, &arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C")
+}
+
+/// A program as it is written in C, its arguments, and what the compiler is to do.
+pub(super) fn form_for_c(source: &str, call: &Call) -> (ir::Program, Vec<Argument>, Switches) {
     let options = Options { arguments: call.arguments.clone(), ..Options::default() };
     let compiled = compile("there and back", source.to_string(), &options);
-    let ir = for_c(compiled.source.expect("a program"), compiled.switches);
-    let settings = Settings { fast: false, certify: Certify::Everything, keep: true, switches: compiled.switches };
-    write(&ir, &compiled.arguments, &[Mode::ForwardAndBack(ActiveArguments::ALL)], settings).expect("C")
+    (for_c(compiled.source.expect("a program"), compiled.switches), compiled.arguments, compiled.switches)
 }

@@ -20,6 +20,7 @@ impl FunctionPrinter<'_> {
         for argument in arguments {
             let argument = match argument {
                 Argument::Const(k, Ty::F) => WORDS.constant(*k, Kind::Double).text,
+                Argument::Const(k, Ty::Int) if self.is_entry() => self.shared.datum(k.cast_signed()),
                 Argument::Const(k, _) => WORDS.constant(*k, Kind::Word).text,
                 Argument::Value(word) => self.word(*word).text,
                 Argument::Address(word) => format!("&{}", self.word(*word).text),

@@ -1,6 +1,7 @@
 //! Prints functions: what they are given, what is local to them.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use pendula_isa::Ty;
 use pendula_isa::adjoint::{AdMode, LANES, VALUE};
@@ -266,10 +267,22 @@ impl FunctionPrinter<'_> {
         }
     }
 
+    /// Where data begins, and how long it is.
+    pub(super) fn data(&self, range: &Range<usize>) -> [String; 2] {
+        [range.start, range.len()].map(|n| self.shared.datum(n as i64))
+    }
+
+    /// Whether the function is called from outside: what it gives to others is where data is, and how long.
+    pub(super) fn is_entry(&self) -> bool {
+        self.f.params.is_empty()
+    }
+
     /// An address.
     pub(super) fn address(&mut self, address: Address) -> Expr {
         let mut parts: Vec<String> = address.locals.into_iter().flatten().map(|v| self.name(VALUE, v)).collect();
-        if address.offset != 0 || parts.is_empty() {
+        if parts.is_empty() {
+            parts.push(self.shared.datum(address.offset));
+        } else if address.offset != 0 {
             parts.push(address.offset.to_string());
         }
         let prec = if parts.len() > 1 { Prec::Sum } else { Prec::Atom };

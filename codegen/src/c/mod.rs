@@ -24,6 +24,7 @@ mod statement;
 mod strips;
 mod text;
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use crate::kernel::pack;
@@ -65,10 +66,25 @@ struct Shared<'p> {
     kernels: Vec<String>,
     /// All of them.
     taken: Names,
+    /// Numbers that are in a table, if there is one.
+    table: Option<RefCell<Vec<i64>>>,
 }
+
+/// A number below this is always a constant in C, which then may know how long a loop is.
+const SMALL: u64 = 64;
 
 /// Prints a program.
 pub fn print(program: &Program) -> String {
+    printed(program, None).0
+}
+
+/// Prints a program of which the text does not depend on where its data is, and how long it is, but where that are small numbers: these are in a table
+/// ([`Code::with_table`](crate::whole::Code::with_table)).
+pub fn print_with_table(program: &Program) -> (String, Vec<i64>) {
+    printed(program, Some(RefCell::default()))
+}
+
+fn printed(program: &Program, table: Option<RefCell<Vec<i64>>>) -> (String, Vec<i64>) {
     let mut taken = Names::default();
     let functions = program.functions.iter().map(|f| taken.like(&f.name)).collect();
     let kernel_name = |kernel: &Kernel| {
@@ -77,7 +93,7 @@ pub fn print(program: &Program) -> String {
         format!("{base}_{results}{}", kernel.arity)
     };
     let kernels = program.kernels.iter().map(kernel_name).collect();
-    let shared = Shared { program, functions, kernels, taken };
+    let shared = Shared { program, functions, kernels, taken, table };
     let printed: Vec<(String, String)> = program.order.iter().map(|id| function::print(&shared, *id)).collect();
     let bodies: String = printed.iter().map(|(_, body)| body.as_str()).collect();
     let mut text = prelude(&shared, &bodies);
@@ -89,7 +105,21 @@ pub fn print(program: &Program) -> String {
         text.push_str(body);
     }
     text.push_str(&entries(&shared));
-    text
+    (text, shared.table.map_or_else(Vec::new, RefCell::into_inner))
+}
+
+impl Shared<'_> {
+    /// A number that depends on where data is, or how long it is.
+    fn datum(&self, number: i64) -> String {
+        match &self.table {
+            Some(table) if number.unsigned_abs() >= SMALL => {
+                let mut table = table.borrow_mut();
+                table.push(number);
+                format!("DATUM({})", table.len() - 1)
+            }
+            Some(_) | None => number.to_string(),
+        }
+    }
 }
 
 fn entries(shared: &Shared<'_>) -> String {

@@ -299,9 +299,10 @@ static inline int64_t end_words(word *at, word n)
 static _Thread_local char *limit;
 #define DEEP() ((char *)__builtin_frame_address(0) < limit && (watched->deep = 1))
 
-/* Where a run is: it tells if it is asked. */
-typedef struct { volatile word asked; word mark, first, at, last, step, deep; } watch;
+/* Where a run is: it tells if it is asked. A table has addresses and lengths of data. */
+typedef struct { volatile word asked; word mark, first, at, last, step, deep; const int64_t *table; } watch;
 static _Thread_local watch *watched;
+#define DATUM(n) (watched->table[n])
 SELDOM static void tell(watch *to, word mark, int64_t first, int64_t at, int64_t last, int64_t step)
 {
     to->mark = mark, to->first = (word)first, to->at = (word)at, to->last = (word)last, to->step = (word)step;

@@ -72,7 +72,7 @@ impl FunctionPrinter<'_> {
             Stmt::CheckCarried(local) => self.check_carried(*local),
             Stmt::CheckCarriedData(range) => {
                 for lane in self.ad_mode.lanes() {
-                    let (at, n) = (range.start.to_string(), range.len().to_string());
+                    let [at, n] = self.data(range);
                     self.look_at_lane(*lane, &at, &n);
                 }
             }
@@ -104,7 +104,7 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("*turned_{name} = {name};"));
             }
             Stmt::HandData(range) => {
-                let (at, n) = (range.start, range.len());
+                let [at, n] = self.data(range);
                 self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
             }
         }
