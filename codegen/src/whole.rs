@@ -334,16 +334,18 @@ impl Code {
                     )
                 }
             };
-            let status = if self.is_deep.load(Ordering::Relaxed) {
-                on_large_stack(|| enter(LARGE_STACK / 2))
-            } else {
-                stack::room(STACK).map(enter)
-            };
+            let is_large = self.is_deep.load(Ordering::Relaxed);
+            let status =
+                if is_large { on_large_stack(|| enter(LARGE_STACK / 2)) } else { stack::room(STACK).map(enter) };
             watch.code.store(0, Ordering::Relaxed);
-            let is_deep = || watch.deep.load(Ordering::Relaxed) != 0 && !self.is_deep.swap(true, Ordering::Relaxed);
             match status {
                 Some(0) => End::Reached,
-                Some(_) if watch.left.load(Ordering::Relaxed) != 0 || is_deep() => End::Left,
+                Some(_) if watch.left.load(Ordering::Relaxed) != 0 => End::Left,
+                // Another thread may have found the same.
+                Some(_) if watch.deep.load(Ordering::Relaxed) != 0 && !is_large => {
+                    self.is_deep.store(true, Ordering::Relaxed);
+                    End::Left
+                }
                 _ => End::GaveUp,
             }
         })

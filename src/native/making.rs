@@ -170,8 +170,12 @@ impl Shared {
     pub(super) fn compile(&self, kind: RunKind, level: usize, source: &c::Source) -> Result<Attempt, NativeError> {
         let _span = tracing::debug_span!("compile to C", kind = ?kind).entered();
         let code = Code::new(&source.text, &source.kernels, (KERNELS, &self.mode(kind).name()), self.how)?;
+        Ok(self.attempt_in_c(code, (kind, level), source))
+    }
+
+    fn attempt_in_c(&self, code: Code, (kind, level): (RunKind, usize), source: &c::Source) -> Attempt {
         let code = code.with_tangents(tangents(kind)).with_table(source.table.clone());
-        Ok(Attempt::new(code, WholeBy::C, &source.facts, level, &self.source.files))
+        Attempt::new(code, WholeBy::C, &source.facts, level, &self.source.files)
     }
 
     /// Makes code by Cranelift, in which every rounding is that of the program.
@@ -259,8 +263,7 @@ impl Shared {
         let found = self.write(kind, level).and_then(|source| {
             let name = self.mode(kind).name();
             let code = Code::cached(&source.text, &source.kernels, (KERNELS, &name), self.how)?;
-            let code = code.map(|code| code.with_tangents(tangents(kind)).with_table(source.table.clone()));
-            Ok(code.map(|code| Attempt::new(code, WholeBy::C, &source.facts, level, &self.source.files)).ok_or(source))
+            Ok(code.map(|code| self.attempt_in_c(code, (kind, level), &source)).ok_or(source))
         });
         match found {
             Ok(Ok(attempt)) => self.put(kind, level, Ok(attempt)),

@@ -38,14 +38,20 @@ fn list(statements: &mut [Stmt], kernels: &[Kernel], checks_finite: bool) {
 fn finite_sums(body: &[Stmt]) -> Vec<Local> {
     let mut sums = Vec::new();
     in_turn(body, &mut |block| sums.extend(block.ops.iter().filter_map(|op| finite_sum(block, op))));
-    let mut events = Events::new();
-    if sums.is_empty() || body.iter().try_for_each(|s| mention(s, &mut events)).is_none() {
-        return Vec::new();
-    }
-    let changes =
-        |local: Local| events.iter().filter(|(l, begins, writes)| *l == local && (*begins || *writes)).count();
-    sums.retain(|local| changes(*local) == 1);
+    let Some(events) = events_of(body).filter(|_| !sums.is_empty()) else { return Vec::new() };
+    sums.retain(|local| changes(&events, *local) == 1);
     sums
+}
+
+/// What statements do to local variables, if that is known.
+fn events_of(body: &[Stmt]) -> Option<Events> {
+    let mut events = Events::new();
+    body.iter().try_for_each(|s| mention(s, &mut events)).map(|()| events)
+}
+
+/// How often a local variable is changed.
+fn changes(events: &Events, local: Local) -> usize {
+    events.iter().filter(|(l, begins, writes)| *l == local && (*begins || *writes)).count()
 }
 
 /// The variables with a limit to which a turn adds something once, and which it does not change otherwise, and their limits, which are the same in
@@ -57,22 +63,18 @@ pub fn limited_sums(count: &Count) -> Vec<(Local, Value)> {
         if let Stmt::Block(block) = s
             && let Some(limit) = block.limit
         {
-            sums.extend(block.ops.iter().filter_map(|op| sum_with(block, op)).map(|(local, _)| (local, limit)));
+            let all = block.ops.iter().filter_map(|op| sum_with(block, op)).map(|(local, _)| local);
+            sums.extend(all.filter(|local| local_of(block, 1) == Some(*local)).map(|local| (local, limit)));
         }
     }
-    let mut events = Events::new();
-    if sums.is_empty() || count.body.iter().try_for_each(|s| mention(s, &mut events)).is_none() {
-        return Vec::new();
-    }
-    let changes =
-        |local: Local| events.iter().filter(|(l, begins, writes)| *l == local && (*begins || *writes)).count();
+    let Some(events) = events_of(&count.body).filter(|_| !sums.is_empty()) else { return Vec::new() };
     sums.retain(|(local, limit)| {
         let fixed = match limit {
             Value::Const(_) => true,
-            Value::Place(Place::Local(limit)) => changes(*limit) == 0,
+            Value::Place(Place::Local(limit)) => changes(&events, *limit) == 0,
             Value::Place(Place::Memory(_) | Place::Log(_)) => false,
         };
-        fixed && changes(*local) == 1
+        fixed && changes(&events, *local) == 1
     });
     sums
 }
