@@ -298,6 +298,10 @@ impl WholeProgram for NativeProgram {
         self.code(kind, self.begins(kind)).is_some_and(|attempt| attempt.keeps)
     }
 
+    fn is_deep(&self, kind: RunKind) -> bool {
+        self.code(kind, self.begins(kind)).is_some_and(|attempt| attempt.code.is_deep())
+    }
+
     fn stop_keeping(&self, kind: RunKind) {
         // Other runs may have found that, too.
         let _ = self.shared.begins(kind).fetch_update(Ordering::Relaxed, Ordering::Relaxed, making::keeping_nothing);

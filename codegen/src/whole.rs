@@ -290,6 +290,11 @@ impl Code {
         Code { tangents, ..self }
     }
 
+    /// Whether a run's calls were too deep for the host's stack, so that runs have a large one.
+    pub fn is_deep(&self) -> bool {
+        self.is_deep.load(Ordering::Relaxed)
+    }
+
     /// Runs the code on the memory and its lanes. The words from `top` on are zero and may be used. Lanes are as long as the
     /// memory, or as [`Code::with_tangents`] says; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there, and one
     /// word more; the words from `top` on are for logs.
@@ -334,7 +339,7 @@ impl Code {
                     )
                 }
             };
-            let is_large = self.is_deep.load(Ordering::Relaxed);
+            let is_large = self.is_deep();
             let status =
                 if is_large { on_large_stack(|| enter(LARGE_STACK / 2)) } else { stack::room(STACK).map(enter) };
             watch.code.store(0, Ordering::Relaxed);

@@ -20,6 +20,7 @@ mod logged;
 mod nil;
 mod products;
 mod random;
+mod recursions;
 mod repeated;
 mod results;
 mod simd;

@@ -68,6 +68,10 @@ impl WholeProgram for Late {
         self.code.keeps(kind)
     }
 
+    fn is_deep(&self, kind: RunKind) -> bool {
+        self.code.is_deep(kind)
+    }
+
     fn stop_keeping(&self, kind: RunKind) {
         self.code.stop_keeping(kind);
     }

@@ -104,6 +104,11 @@ pub trait WholeProgram: Send + Sync {
         false
     }
 
+    /// Whether calls by the code with which runs of this kind begin are so deep that it has a large stack.
+    fn is_deep(&self, _kind: RunKind) -> bool {
+        false
+    }
+
     /// Tells that there is not enough memory for the values that code for runs of this kind keeps: they are to begin with code that keeps none.
     fn stop_keeping(&self, _kind: RunKind) {}
 
@@ -172,7 +177,7 @@ impl<'p> Machine<'p> {
     }
 
     /// How many words [`Machine::run_forward_and_back`] may take for values that it keeps for the way back, where that takes less time than to compute
-    /// them again. The default is 2^19, and one for each five words of data: with as many gradient words as data, a gradient then takes at most 2.2 times the
+    /// them again. The default is 2^19, or 2^22 where calls are thousands deep, and one for each five words of data: with as many gradient words as data, a gradient then takes at most 2.2 times the
     /// memory of a run forward, if that takes some megabytes for the program itself.
     pub fn set_kept_words(&mut self, words: usize) {
         self.saved.kept = Some(words);
@@ -239,7 +244,8 @@ impl<'p> Machine<'p> {
                 continue;
             }
             if whole.keeps(kind) && saved.midpoint.last().is_some_and(|need| *need > 0) {
-                let most = saved.kept.unwrap_or(KEPT_WORDS + top / 5).saturating_add(top);
+                let usual = if whole.is_deep(kind) { DEEP_KEPT_WORDS } else { KEPT_WORDS };
+                let most = saved.kept.unwrap_or(usual + top / 5).saturating_add(top);
                 if !make_room_up_to(&mut saved.midpoint, most) {
                     whole.stop_keeping(kind);
                     tracing::info!("the values for the way back take too much memory: they are computed again");
@@ -423,6 +429,9 @@ fn mask(arguments: &[Range<usize>], words: &[Range<usize>]) -> u64 {
 
 /// How many words values that are kept for the way back may take, and one for each five words of data.
 const KEPT_WORDS: usize = 1 << 19;
+
+/// The same where calls are so deep that they have a large stack, in which a run forward takes more for each call.
+const DEEP_KEPT_WORDS: usize = 1 << 22;
 
 /// More words than any host has.
 const MOST_WORDS: usize = isize::MAX as usize / 16;

@@ -257,6 +257,11 @@ impl FunctionPrinter<'_> {
                 self.text.line(&format!("REREAD = (word){local};"));
                 self.text.line("if (UNLIKELY(REREAD < KEPT || REREAD > room - 2)) return 1;");
             }
+            Keep::NoteEnd(_) => self.text.line(&format!("turned[{from}] = KEPT;")),
+            Keep::PassToNotedEnd(_) => {
+                self.text.line(&format!("if (UNLIKELY(turned[{from}] < KEPT || turned[{from}] > REREAD)) return 1;"));
+                self.text.line(&format!("REREAD = turned[{from}];"));
+            }
             Keep::RemoveTo(_) => self.text.line(&format!("KEPT = (word){from};")),
             Keep::Agree(_) => self.text.line(&format!("if (UNLIKELY(KEPT != (word){from})) return 1;")),
         }

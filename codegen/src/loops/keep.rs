@@ -41,6 +41,10 @@ pub enum Keep {
     PassMark,
     /// Takes a mark back, and defines a local variable as it: rereading begins there.
     RereadFromMark(Local),
+    /// Writes down in the word there where the words end.
+    NoteEnd(Local),
+    /// Passes over words up to where they ended, as the word there says.
+    PassToNotedEnd(Local),
     /// Removes words up to there.
     RemoveTo(Local),
     /// Gives up unless the words end there.
@@ -53,7 +57,12 @@ impl Keep {
         match self {
             Keep::Words { base, .. } => Some(base),
             Keep::End(local) | Keep::Reader(local) | Keep::RereadFromMark(local) => Some(local),
-            Keep::Mark(_) | Keep::PassMark | Keep::RemoveTo(_) | Keep::Agree(_) => None,
+            Keep::Mark(_)
+            | Keep::PassMark
+            | Keep::NoteEnd(_)
+            | Keep::PassToNotedEnd(_)
+            | Keep::RemoveTo(_)
+            | Keep::Agree(_) => None,
         }
     }
 
@@ -62,7 +71,11 @@ impl Keep {
         let local = |local| Some(Value::Place(super::Place::Local(local)));
         match self {
             Keep::Words { first, last, .. } => [Some(first), Some(last)],
-            Keep::Mark(from) | Keep::RemoveTo(from) | Keep::Agree(from) => [local(from), None],
+            Keep::Mark(from)
+            | Keep::NoteEnd(from)
+            | Keep::PassToNotedEnd(from)
+            | Keep::RemoveTo(from)
+            | Keep::Agree(from) => [local(from), None],
             Keep::End(_) | Keep::Reader(_) | Keep::PassMark | Keep::RereadFromMark(_) => [None, None],
         }
     }

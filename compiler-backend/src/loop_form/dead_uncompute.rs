@@ -57,6 +57,8 @@ pub(super) struct Drops<'a> {
     spared: HashMap<*const IrFunction, Rc<Spared>>,
     /// Whether it is known what functions do that call one another.
     settled: bool,
+    /// Functions that call themselves, and not by way of others.
+    call_themselves: HashSet<FunctionId>,
     /// Parameters that have one value.
     same: Vec<Same>,
 }
@@ -77,6 +79,7 @@ impl<'a> Drops<'a> {
             words_apart: HashMap::new(),
             spared: HashMap::new(),
             settled: false,
+            call_themselves: HashSet::new(),
             same: same(program),
         };
         for component in callees_first(program) {
@@ -84,10 +87,18 @@ impl<'a> Drops<'a> {
             if component.iter().any(|func| drops.summaries.get(*func).recursive) {
                 drops.settle_flows(&component);
                 drops.settle_reach(&component);
+                if let &[alone] = component.as_slice() {
+                    drops.call_themselves.insert(alone);
+                }
             }
         }
         drops.settled = true;
         drops
+    }
+
+    /// Whether a function calls itself, and not by way of others.
+    pub(super) fn calls_itself(&self, func: FunctionId) -> bool {
+        self.call_themselves.contains(&func)
     }
 
     /// Finds out which parameters' words functions may write that call one another.
@@ -115,7 +126,9 @@ impl<'a> Drops<'a> {
         if let Some(known) = self.function_plans.get(&(func, params, asked)) {
             return known.clone();
         }
-        self.function_plans.insert((func, params, asked), None);
+        // What a function that calls itself reads of its own is the same if it is apart from the calls: then it is at each depth.
+        let assumed = params == 0 && asked == Asked::Values && self.calls_itself(func);
+        self.function_plans.insert((func, params, asked), assumed.then(Rc::default));
         let program = self.program;
         let f = program.functions.get(func.0 as usize)?;
         let plan = certify::plan_of_function(self, f, params, asked).map(Rc::new);

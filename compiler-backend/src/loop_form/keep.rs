@@ -8,8 +8,10 @@
 //! In a loop that has no other loops and calls with such values, each function has an array, a word for each turn. Elsewhere words follow one
 //! another as the run comes to them.
 //!
-//! What a loop has added up in a word is kept, too, where it would be added up again ([`sums`]). What keeps values, and how many, is found in [`what`].
+//! What a loop has added up in a word is kept, too, where it would be added up again ([`sums`]), and what a call of a function that calls
+//! itself has ([`recursions`]). What keeps values, and how many, is found in [`what`].
 
+mod recursions;
 mod sums;
 mod what;
 

@@ -24,6 +24,11 @@ const TURNS: u64 = 8;
 const WORDS: usize = 2;
 
 impl Builder<'_> {
+    /// Whether a statement may keep sums, or the results of a call of a function that calls itself.
+    pub(super) fn keeps_sums(&mut self, func: FunctionId, s: &LocatedStmt) -> bool {
+        !self.kept_sums(func, s).is_empty() || !self.kept_results(func, s).is_empty()
+    }
+
     /// The words whose sums a statement may keep: a loop or a call that only adds to them.
     pub(super) fn kept_sums(&mut self, func: FunctionId, s: &LocatedStmt) -> Rc<[IrPlace]> {
         if !matches!(s.stmt, Stmt::For { .. } | Stmt::Call { .. }) {
@@ -45,7 +50,7 @@ impl Builder<'_> {
         match &s.stmt {
             Stmt::For { first, last, step, body, .. } => {
                 let few = trip_count(*first, *last, *step).is_some_and(|n| n < TURNS);
-                if few || self.block_keeps(func, body, Of::FUNCTIONS) {
+                if few || self.block_keeps(func, body, Of::FUNCTIONS) || self.calls_what_calls_itself(body) {
                     return None;
                 }
                 let flow = self.drops.flow(f, std::slice::from_ref(s));
@@ -56,14 +61,19 @@ impl Builder<'_> {
                     return None;
                 }
                 let flow = self.drops.flow_of_one_call(f, *callee, args)?;
-                let words = sums_of(f, &flow)?.into_iter().map(|at| match at {
-                    Location::Var(v) => Some(IrPlace::Var(v)),
-                    Location::Region(_) => None,
-                });
-                words.collect()
+                self.variables_added_to(f, &flow)
             }
             _ => None,
         }
+    }
+
+    /// The variables to which a statement adds, if it adds to nothing else.
+    pub(super) fn variables_added_to(&self, f: &IrFunction, flow: &Flow) -> Option<Vec<IrPlace>> {
+        let variable = |at| match at {
+            Location::Var(v) => Some(IrPlace::Var(v)),
+            Location::Region(_) => None,
+        };
+        sums_of(f, flow)?.into_iter().map(variable).collect()
     }
 
     /// The one word of a place to which a loop adds.
@@ -100,13 +110,22 @@ impl Builder<'_> {
         let mut found = false;
         if let Some(f) = program.functions.get(func.0 as usize) {
             walk(&f.body, &mut |s| {
-                found = found || !self.kept_sums(func, s).is_empty();
+                found = found || self.keeps_sums(func, s);
                 if let Stmt::Call { func, .. } = &s.stmt {
                     found = found || self.has_sums(*func);
                 }
             });
         }
         self.keeps.with_sums.insert(func, found);
+        found
+    }
+
+    /// Whether a block calls functions that call themselves.
+    fn calls_what_calls_itself(&self, block: &[LocatedStmt]) -> bool {
+        let mut found = false;
+        walk(block, &mut |s| {
+            found |= matches!(s.stmt, Stmt::Call { func, .. } if self.summaries.get(func).recursive);
+        });
         found
     }
 
@@ -146,8 +165,15 @@ impl FunctionBuilder<'_, '_> {
 
     /// Adds a loop or a call whose sums are kept, or reads these instead.
     pub(in super::super) fn keep_sums(&mut self, s: &LocatedStmt, add: impl FnOnce(&mut Self) -> Done) -> Done {
-        let sums = self.sums_kept_now(s);
-        let Some(way) = self.kept_values.way.filter(|_| !sums.is_empty()) else { return add(self) };
+        let Some(way) = self.kept_values.way.filter(|_| !self.kept_values.once) else { return add(self) };
+        let results = self.w.kept_results(self.func, s);
+        if !results.is_empty() {
+            return self.keep_results(&results, way, add);
+        }
+        let sums = self.w.kept_sums(self.func, s);
+        if sums.is_empty() {
+            return add(self);
+        }
         if way != Keeping::Reread {
             self.keeping_nothing(add)?;
         }
@@ -161,7 +187,7 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// Writes a sum down, or reads it.
-    fn keep_sum(&mut self, sum: IrPlace, at: Address, way: Keeping) -> Done {
+    pub(super) fn keep_sum(&mut self, sum: IrPlace, at: Address, way: Keeping) -> Done {
         let Some(place) = self.place(sum.into()) else { return Err(Refused::Operation) };
         let kept = Word { place: Place::Log(at), ty: Ty::F, lane: VALUE };
         let sum = Word { place, ty: Ty::F, lane: VALUE };

@@ -43,8 +43,15 @@ impl Builder<'_> {
             return *known;
         }
         let program = self.program;
-        let f = program.functions.get(func.0 as usize).filter(|_| !self.summaries.get(func).recursive);
+        let (recursive, calls_itself) = (self.summaries.get(func).recursive, self.drops.calls_itself(func));
+        let f = program.functions.get(func.0 as usize).filter(|_| !recursive || calls_itself);
+        // A function that calls itself keeps what it keeps apart from that.
+        self.keeps.functions.insert((func, of), false);
         let keeps = f.is_some_and(|f| self.block_keeps(func, &f.body, of));
+        if keeps && calls_itself {
+            // Calls of it were looked at before that was known.
+            self.keeps.statements.clear();
+        }
         self.keeps.functions.insert((func, of), keeps);
         keeps
     }
@@ -76,7 +83,7 @@ impl Builder<'_> {
             return *known;
         }
         let keeps = match &s.stmt {
-            _ if of.sums && !self.kept_sums(func, s).is_empty() => true,
+            _ if of.sums && self.keeps_sums(func, s) => true,
             Stmt::Update { .. } => of.functions && self.kept_kernel(&s.stmt).is_some(),
             Stmt::With { compute, body, .. } => {
                 self.block_keeps(func, body, of) || self.computation_keeps(func, compute, body, of)

@@ -401,6 +401,21 @@ impl FunctionEmitter<'_, '_> {
                 let one = self.word(1);
                 self.pass_words(one);
             }
+            Keep::NoteEnd(local) => {
+                let (at, kept) = (self.local(VALUE, local), self.position(KEPT));
+                let at = self.words_from(self.turned, at);
+                self.store(kept, at);
+            }
+            Keep::PassToNotedEnd(local) => {
+                let to = self.local(VALUE, local);
+                let to = self.words_from(self.turned, to);
+                let to = self.load_word(to);
+                let (at, kept) = (self.position(REREAD), self.position(KEPT));
+                let (left, all) = (self.b.ins().isub(to, kept), self.b.ins().isub(at, kept));
+                let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, left, all);
+                self.give_up_if(outside);
+                self.set_position(REREAD, to);
+            }
             Keep::RemoveTo(local) => {
                 let to = self.local(VALUE, local);
                 self.set_position(KEPT, to);
