@@ -1,6 +1,8 @@
 //! What gradients cost: the time of a whole gradient (forward, seed, backward with gradient words) over that of the run forward alone,
 //! in the same run; and the memory of a gradient over more and more steps. `cargo bench --bench gradient`.
 //!
+//! Taylor series: the time of a run forward with series of several orders over that of the same run without, for three functions.
+//!
 //! Short programs are repeated until a run forward takes 20 ms, each time from the start, whose state is put back before; that is part
 //! of both times. Memory is the peak of a fresh process (Linux only): this program, started with `memory STEPS`.
 
@@ -11,6 +13,7 @@ use std::time::Instant;
 
 use common::{Subject, medians};
 use pendula::asm::assemble::assemble;
+use pendula::isa::Reg;
 use pendula::vm::gradient::{self, Variable};
 use pendula::vm::{Config, Engine, Machine, Outcome, Program, Snapshot};
 use pendula::{grad, values};
@@ -202,6 +205,60 @@ fn ratios() {
     println!("\nratio: a whole gradient's time over the run forward's (target: at most {TARGET}).\n");
 }
 
+/// Functions of one number, x in `r1`, which is added to `r3`; what they compute on the way is undone.
+const FUNCTIONS: [(&str, &str); 3] = [
+    ("x·exp(x)", "addexp.f r2, r1\naddmul.f r3, r1, r2\nsubexp.f r2, r1"),
+    ("sin(x)/x", "addsin.f r2, r1\nadddiv.f r3, r2, r1\nsubsin.f r2, r1"),
+    ("log(1+x²)", "addmul.f r2, r1, r1\naddlog1p.f r3, r2\nsubmul.f r2, r1, r1"),
+];
+const ORDERS: [usize; 4] = [1, 4, 8, 16];
+/// The most that a run with series of order 8 may take, in runs without.
+const SERIES_TARGET: f64 = 60.0;
+
+/// What Taylor series cost: each function 1000 times, in a loop without jumps, which would be part of both times.
+fn series() {
+    println!(
+        "{:<16} {:>14} {}",
+        "function",
+        "values ms",
+        ORDERS.map(|n| format!("{:>10}", format!("order {n}"))).concat()
+    );
+    for (name, body) in FUNCTIONS {
+        let text = format!("main: start\nadd.f r1, 0.7\n{}finish\n", format!("{body}\n").repeat(1000));
+        let program = program(name, Some(&text));
+        let x = gradient::Cell::Register(Reg::new(1).expect("a register"));
+        let mut machines: Vec<_> =
+            (0..=ORDERS.len()).map(|_| Machine::new(&program, &interpreted()).expect("enough memory")).collect();
+        let start = machines[0].snapshot();
+        let mut subjects: Vec<Subject> = Vec::new();
+        for (n, machine) in machines.iter_mut().enumerate() {
+            let start = &start;
+            let order = n.checked_sub(1).map(|n| ORDERS[n]);
+            subjects.push(Subject {
+                run: Box::new(move || {
+                    for _ in 0..20 {
+                        machine.restore(start);
+                        let done = match order {
+                            None => gradient::forward(machine, &mut grad::to_end),
+                            Some(order) => {
+                                let direction = [(x, vec![1f64.to_bits()])];
+                                gradient::jets(machine, &direction, order, &mut grad::to_end)
+                            }
+                        };
+                        done.unwrap_or_else(|e: Outcome| panic!("{e:?}"));
+                    }
+                    1
+                }),
+            });
+        }
+        let t = medians(&mut subjects, ROUNDS);
+        let ratios: String = t[1..].iter().map(|time| format!("{:>10.1}", time / t[0])).collect();
+        let verdict = if t[3] / t[0] > SERIES_TARGET { "  FAIL" } else { "" };
+        println!("{name:<16} {:>14.3} {ratios}{verdict}", t[0] * 1e3 / 20.0);
+    }
+    println!("\nA run forward with Taylor series over one without (target: at most {SERIES_TARGET} for order 8).\n");
+}
+
 /// In a process of its own: the gradient of the example `orbit` over so many steps, and what it took.
 fn orbit(steps: &str) {
     let program = program("orbit", None);
@@ -228,6 +285,7 @@ fn main() {
         return orbit(steps);
     }
     ratios();
+    series();
     println!("{:>10} {:>10} {:>16} {:>14}   the start came back", "steps", "seconds", "∂p[0]/∂v[1]", "peak memory");
     let this = std::env::current_exe().expect("a path");
     for steps in ["10000", "100000", "1000000"] {

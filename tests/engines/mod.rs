@@ -25,6 +25,7 @@ mod repeated;
 mod results;
 mod simd;
 mod takeover;
+mod unswitch;
 mod whole;
 mod zeros;
 

@@ -23,6 +23,7 @@ mod merge;
 mod rewrite;
 mod strength;
 mod table;
+mod unswitch;
 
 use tracing::field::Empty;
 
@@ -84,6 +85,8 @@ passes! {
     Turn "turn" 1 in_c;
     /// In C: a function that is put in place of a call works on words of arrays where they are, not on copies.
     InPlace "in-place" 1 in_c;
+    /// In C: decides before a loop what each turn would decide the same way.
+    Unswitch "unswitch" 1 in_c;
     /// In C: makes several turns of a loop at once, side by side, where an inner loop adds up or goes through the same words in each.
     Jam "jam" 2 in_c;
 }
@@ -96,7 +99,10 @@ mod in_c {
 impl Pass {
     /// Whether it is a pass of the C backend only: it does not change the programs of which instructions are made.
     pub const fn is_of_c(self) -> bool {
-        matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn | Pass::InPlace | Pass::Jam)
+        matches!(
+            self,
+            Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn | Pass::InPlace | Pass::Unswitch | Pass::Jam
+        )
     }
 
     /// The pass with this name.
@@ -213,6 +219,9 @@ pub fn for_c(program: &mut Program, switches: &Switches) {
     expand_extensions(program);
     if switches.has(Pass::InPlace) {
         in_place::run(program, &Summaries::new(program));
+    }
+    if switches.has(Pass::Unswitch) {
+        unswitch::run(program, &Summaries::new(program));
     }
 }
 
