@@ -391,3 +391,59 @@ end
     let ran = compare("several sums", source, &call);
     assert!(ran.whole && ran.finished);
 }
+
+/// A function with an array of its own, to which it adds what it takes away again; each turn then does what is told.
+fn own_array(turn: &str, functions: &str) -> String {
+    format!(
+        "{functions}@i function f!(s!::Float64, x::Vector{{Float64}}, w::Vector{{Float64}}, n::Int)
+    u ← zeros(n)
+    for j = 1:n
+        @routine begin
+            for i = 1:n
+                u[i] += x[i] * w[j]
+                u[n + 1 - i] += x[j]
+            end
+        end
+        {turn}
+        ~@routine
+    end
+    u → zeros(n)
+end
+"
+    )
+}
+
+const SWAPS: &str = "@i function turned!(s!::Float64, u::Vector{Float64})
+    SWAP(u[1], u[2])
+    s! += u[1]
+    SWAP(u[1], u[2])
+end
+";
+
+/// Words of a function's own array that are only added to, for a time or for good, are looked at where the array ends: what is not finite stays so.
+#[test]
+fn arrays_that_are_only_added_to_are_looked_at_where_they_end() {
+    let cases = [
+        ("s! += u[1] * w[j]", "", true),
+        ("s! += sin(u[j]) * w[j]\nu[2] += x[j]\ns! += u[2]\nu[2] -= x[j]", "", true),
+        ("SWAP(u[1], u[2])\ns! += u[1]\nSWAP(u[1], u[2])", "", false),
+        ("turned!(s!, u)", SWAPS, false),
+        ("while (s! < 3, s! != 0.25)\ns! += u[1] * u[1] + 1\nend", "", false),
+    ];
+    for (turn, functions, late) in cases {
+        let source = own_array(turn, functions);
+        let call = |x: &str| Call {
+            arguments: pendula::arguments::parse(&format!("0.25,{x},[0.5,-1.25,2.0],3")).expect("arguments"),
+            ..Call::default()
+        };
+        let c = there_and_back_in_c(&source, &call("[0.75,1.5,-0.5]")).text;
+        let looks = c.lines().any(|line| line.trim().starts_with("CHECK(F("));
+        assert_eq!(looks, !late, "{turn}");
+        // Sums that are too large in between, and too large a number to begin with.
+        for x in ["[0.75,1.5,-0.5]", "[1e308,1.7e308,1e308]", "[1.0,-1.6e308,3.0]"] {
+            let ran = compare(&format!("{turn}, {x}"), &source, &call(x));
+            assert!(ran.whole, "{turn}, {x}");
+            assert!(ran.finished == x.contains("0.75,") || turn.contains("while"), "{turn}, {x}");
+        }
+    }
+}

@@ -121,7 +121,7 @@ pub(super) fn build<'a>(w: &mut Builder<'a>, variant: Variant) -> Result<loops::
         calls: plan.map(|plan| plan.calls.clone()).unwrap_or_default(),
         complete: certify::marked(f, forgotten.complete).into_iter().collect(),
     };
-    fw.late = fw.late_results(&chosen(looked.late));
+    fw.late = &fw.late_results(&chosen(looked.late)) | &fw.late_arrays();
     if way == Sweep::Turn && fw.w.switches.has(Pass::Turn) {
         fw.left = fw.dead_results();
         fw.known = fw.computes_the_same_again();
