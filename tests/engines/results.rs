@@ -6,7 +6,7 @@ use pendula::isa::sample;
 use super::forgotten::gradients;
 use super::jam::vector;
 use super::nil::Call;
-use super::whole::{compare, there_and_back_in_c};
+use super::whole::{compare, compare_there_and_back, there_and_back_in_c};
 
 /// Loops over `y!`, `z!`, `x` and `w`, which have seven words, and `s!` and `t!`; `n` is 5.
 const LOOPS: &[&str] = &[
@@ -413,37 +413,105 @@ end
     )
 }
 
-const SWAPS: &str = "@i function turned!(s!::Float64, u::Vector{Float64})
+const TURNED: &str = "@i function turned!(s!::Float64, u::Vector{Float64})
+    ROT(u[1], u[2], u[3])
+    s! += u[1]
+    IROT(u[1], u[2], u[3])
+end
+";
+const SWAPPED: &str = "@i function swapped!(s!::Float64, u::Vector{Float64})
     SWAP(u[1], u[2])
     s! += u[1]
     SWAP(u[1], u[2])
 end
 ";
 
-/// Words of a function's own array that are only added to, for a time or for good, are looked at where the array ends: what is not finite stays so.
+/// Words of a function's own array that are added to, turned or negated, for a time or for good, are looked at where the array ends: what is not finite stays so.
 #[test]
-fn arrays_that_are_only_added_to_are_looked_at_where_they_end() {
+fn arrays_of_which_words_stay_not_finite_are_looked_at_where_they_end() {
     let cases = [
         ("s! += u[1] * w[j]", "", true),
         ("s! += sin(u[j]) * w[j]\nu[2] += x[j]\ns! += u[2]\nu[2] -= x[j]", "", true),
         ("SWAP(u[1], u[2])\ns! += u[1]\nSWAP(u[1], u[2])", "", false),
-        ("turned!(s!, u)", SWAPS, false),
+        ("turned!(s!, u)", TURNED, true),
+        ("swapped!(s!, u)", SWAPPED, false),
+        ("ROT(u[1], u[3], x[j])\ns! += u[1]\nIROT(u[1], u[3], x[j])", "", true),
+        ("NEG(u[2])\ns! += u[1] * u[2]\nNEG(u[2])", "", true),
+        ("s! += x[j]\nROT(u[2], x[j], w[j])\ns! += x[j]\nIROT(u[2], x[j], w[j])", "", false),
         ("while (s! < 3, s! != 0.25)\ns! += u[1] * u[1] + 1\nend", "", false),
     ];
+    let call = |x: &str| {
+        let arguments = pendula::arguments::parse(&format!("0.25,{x},[0.5,-1.25,2.0],3")).expect("arguments");
+        Call { arguments, ..Call::default() }
+    };
     for (turn, functions, late) in cases {
-        let source = own_array(turn, functions);
-        let call = |x: &str| Call {
-            arguments: pendula::arguments::parse(&format!("0.25,{x},[0.5,-1.25,2.0],3")).expect("arguments"),
-            ..Call::default()
-        };
-        let c = there_and_back_in_c(&source, &call("[0.75,1.5,-0.5]")).text;
+        let c = there_and_back_in_c(&own_array(turn, functions), &call("[0.75,1.5,-0.5]")).text;
         let looks = c.lines().any(|line| line.trim().starts_with("CHECK(F("));
         assert_eq!(looks, !late, "{turn}");
-        // Sums that are too large in between, and too large a number to begin with.
-        for x in ["[0.75,1.5,-0.5]", "[1e308,1.7e308,1e308]", "[1.0,-1.6e308,3.0]"] {
-            let ran = compare(&format!("{turn}, {x}"), &source, &call(x));
+    }
+    for (turn, functions, _) in sample::some(cases) {
+        // Sums that are too large in between.
+        for x in ["[0.75,1.5,-0.5]", "[1e308,1.7e308,1e308]"] {
+            let ran = compare(&format!("{turn}, {x}"), &own_array(turn, functions), &call(x));
             assert!(ran.whole, "{turn}, {x}");
             assert!(ran.finished == x.contains("0.75,") || turn.contains("while"), "{turn}, {x}");
         }
+    }
+}
+
+/// So are words of an argument that are turned and negated.
+#[test]
+fn arguments_of_which_words_stay_not_finite() {
+    let source = "@i function f!(x!::Matrix{Float64}, w::Vector{Float64})
+    for j = 1:size(x!, 2) - 1
+        for i = 1:size(x!, 1)
+            ROT(x![i, j], x![i, j + 1], w[j])
+            x![i, j + 1] -= w[j]
+        end
+        NEG(x![1, j])
+    end
+end
+";
+    for (x, finishes) in [("[0.5 1.5 -2.0; 0.25 -0.75 1.0]", true), ("[1.7e308 1.7e308 1.0; 0.25 -0.75 1.0]", false)] {
+        let arguments = pendula::arguments::parse(&format!("{x},[0.78,-1.1]")).expect("arguments");
+        let call = Call { arguments, ..Call::default() };
+        let c = there_and_back_in_c(source, &call).text;
+        let turns = c.split("static int64_t f_there_and_back").last().unwrap_or_default();
+        let looks = turns.lines().any(|line| line.trim().starts_with("CHECK("));
+        assert!(turns.contains("WATCH(") && !looks, "{turns}");
+        let ran = compare(x, source, &call);
+        assert!(ran.whole && ran.finished == finishes, "{x}");
+    }
+}
+
+/// Neighbouring words of which one gets a difference of products and the other a sum are rounded as the interpreter does. Vectors of gcc would round once
+/// (with `PENDULA_TEST_C=-O3`).
+#[test]
+fn differences_of_products_are_rounded_twice() {
+    let source = "@i function f!(y!::Vector{Float64}, x::Vector{Float64}, w::Vector{Float64})
+    ROT(y![1], y![2], w[1])
+    IROT(y![3], y![4], w[2])
+    @routine begin
+        @zeros Float64 a b c d
+        a += x[1] * w[1]
+        a -= x[2]
+        b += x[3] * w[2]
+        b += x[4]
+        c += x[1] * x[3] - w[1]
+        d += x[2] * x[4] + w[2]
+    end
+    y![5] += a
+    y![6] += b
+    y![7] += c
+    y![8] += d
+    ~@routine
+end
+";
+    for n in 0..3 {
+        let x = vector(4, n);
+        let args = format!("{},{x},{}", vector(8, n + 7), vector(2, n + 3));
+        let call = Call { arguments: pendula::arguments::parse(&args).expect("arguments"), ..Call::default() };
+        assert!(compare(&format!("products {n}"), source, &call).finished, "{args}");
+        compare_there_and_back(&format!("products {n}"), source, &call);
     }
 }

@@ -182,6 +182,11 @@ impl BlockPrinter<'_, '_, '_> {
         }
     }
 
+    /// Whether a value is a product that must be rounded before anything is subtracted from it.
+    fn is_rounded_product(&self, v: ValueId) -> bool {
+        self.f.program.checks_finite && matches!(self.block.ops[v.0 as usize], Op::Float(Float::Mul, ..))
+    }
+
     /// The value whose check for being finite is made on the word that it is written to, after that is written. Its
     /// uses are counted without the check.
     fn late_check(&mut self) -> Option<ValueId> {
@@ -345,7 +350,11 @@ impl Emit for BlockPrinter<'_, '_, '_> {
     }
 
     fn float(&mut self, v: ValueId, op: Float, a: ValueId, b: ValueId) {
-        self.keep(v, Expr::float(op, &self.real(a), &self.real(b)));
+        let mut first = self.real(a);
+        if op == Float::Sub && self.is_rounded_product(a) && first.kind == Kind::Double {
+            first = Expr::call("PRODUCT", &[&first], Kind::Double);
+        }
+        self.keep(v, Expr::float(op, &first, &self.real(b)));
     }
 
     fn sqrt(&mut self, v: ValueId, a: ValueId) {
@@ -431,10 +440,15 @@ impl Emit for BlockPrinter<'_, '_, '_> {
             Kind::Word | Kind::Truth => self.int(value),
         };
         let is_chained = self.block.local_word(lane, reg).is_some_and(|word| self.f.chained.contains(&word));
+        let is_local = self.block.local_word(lane, reg).is_some();
         // In the short form where there is one.
         match from.added_to(&to.text) {
             _ if is_chained && to.kind == Kind::Double => {
                 self.line(&format!("{} = IN_ORDER({});", to.text, from.text));
+            }
+            // Something may be subtracted from it.
+            None if is_local && to.kind == Kind::Double && self.is_rounded_product(value) => {
+                self.line(&format!("{} = PRODUCT({});", to.text, from.text));
             }
             Some((sign, other)) => self.line(&format!("{} {sign}= {other};", to.text)),
             None => self.line(&format!("{} = {};", to.text, from.text)),

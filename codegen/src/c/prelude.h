@@ -87,6 +87,14 @@ static inline double in_order(double x)
 #define IN_ORDER(x) in_order(x)
 #endif
 
+/* A product, which is rounded before anything is subtracted from it. gcc from 12 on makes one vector of neighbours `a * b - c` and `d * e + f`,
+   with one rounding for each, whatever options say of contraction. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define PRODUCT(x) __builtin_assoc_barrier(x)
+#else
+#define PRODUCT(x) (x)
+#endif
+
 /* Notes a number that is not finite, in the sign of `odd`: where its exponent is all ones, one more carries into the sign. */
 #define CHECK(x) (odd |= (bits(x) & 0x7ff0000000000000) + 0x0010000000000000)
 /* The same where a condition holds. With a choice of doubles, loops would not be vectorised. */

@@ -26,8 +26,8 @@ pub struct Block {
     pub wraps: Vec<bool>,
     /// The bits of the largest magnitude that operand 1, a floating-point word, may have; a larger one is noted.
     pub limit: Option<Value>,
-    /// Whether operand 1, a floating-point sum, is looked at for being finite where the run ends or turns round.
-    pub looked_at_later: bool,
+    /// How many operands, from 1 on, are floating-point words that are looked at for being finite later, and stay as they are until then if they are not.
+    pub looked_at_later: u8,
 }
 
 impl Block {
@@ -45,7 +45,7 @@ impl Block {
         if body.ops.iter().any(foreign) {
             return None;
         }
-        let mut block = Block { ops: Vec::new(), slots, wraps: Vec::new(), limit: None, looked_at_later: false };
+        let mut block = Block { ops: Vec::new(), slots, wraps: Vec::new(), limit: None, looked_at_later: 0 };
         let (active, active_names) = inactive::without(&body.ops, &|lane, reg| block.has_lane(lane, reg));
         let (flat, flat_names) = if_convert::flat(&active);
         let (mut ops, names) = merge::merged(&flat);

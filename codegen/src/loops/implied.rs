@@ -116,7 +116,8 @@ impl Lists<'_> {
         for op in &block.ops {
             let Op::Set(lane, reg, v) = *op else { continue };
             let later = block.local_word(lane, reg).is_some_and(|word| words.contains(&word));
-            let elsewhere = (block.limit.is_some() || block.looked_at_later) && (lane, reg) == (0, 1);
+            let elsewhere =
+                lane == 0 && (block.limit.is_some() && reg == 1 || (1..=block.looked_at_later).contains(&reg));
             shown[v.0 as usize] |= later || elsewhere || self.late && lane > 0 && self.has_lane(block, lane, reg);
         }
         shown

@@ -8,7 +8,6 @@ use pendula_isa::adjoint::ActiveArguments;
 use super::Certify;
 use super::dead_uncompute::Drops;
 use super::flow::Locations;
-use super::seen_late::is_seen_late;
 use crate::ir::Program;
 use crate::ir::effects::{Effects, Summaries};
 use crate::lower::{Argument, ArgumentKind};
@@ -89,15 +88,15 @@ pub fn floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     joined(data(program, arguments).filter(|d| d.written && d.ty == Some(Ty::F)).map(|d| d.at))
 }
 
-/// Of these, results that the program only adds to, in a run in which rounding counts: their sums are not looked at for being finite. A sum that is not
-/// stays so.
+/// Of these, those that are not looked at for being finite in between, in a run in which rounding counts: what is not finite stays so.
 pub fn results(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     let Some(entry) = program.entry.and_then(|f| program.functions.get(f.0 as usize)) else { return Vec::new() };
     let mut drops = Drops::new(program, false, Certify::Nothing);
     let flow = drops.flow(entry, &entry.body);
     let is_result = |d: &Data| {
         let param = d.param.and_then(|(_, n)| entry.params.get(n));
-        d.written && d.ty == Some(Ty::F) && param.is_some_and(|p| is_seen_late(&flow, entry.lent_as(p.var), drops.ends))
+        let mut late = |at| drops.is_seen_late(entry, &flow, at);
+        d.written && d.ty == Some(Ty::F) && param.is_some_and(|p| late(entry.lent_as(p.var)))
     };
     joined(data(program, arguments).filter(is_result).map(|d| d.at))
 }

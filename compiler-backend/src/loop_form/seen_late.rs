@@ -3,52 +3,76 @@
 
 use std::collections::HashSet;
 
-use pendula_isa::table::TableFn;
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Ty};
 
+use super::dead_uncompute::Drops;
 use super::flow::{Flow, Location, Locations};
 use super::function::FunctionBuilder;
-use crate::ir::effects::{Summaries, walk};
-use crate::ir::{Condition, FunctionId, LocatedStmt, Operand, Program, Region, Stmt, Var};
+use crate::ir::effects::{Summaries, walk, written_operands};
+use crate::ir::{Condition, FunctionId, IrFunction, LocatedStmt, Operand, Program, Region, Stmt, Var};
 
 impl FunctionBuilder<'_, '_> {
     /// Of these parameters, the results that the machine looks at where the run turns round, and in the end.
     pub(super) fn late_results(&mut self, params: &HashSet<Var>) -> Locations {
-        let flow = self.w.drops.flow(self.f, &self.f.body);
-        let ends = self.w.drops.ends;
-        let params = params.iter().map(|v| self.f.lent_as(*v));
-        params.filter(|at| self.f.is_float(*at) && is_seen_late(&flow, *at, ends)).collect()
+        let f = self.f;
+        let flow = self.w.drops.flow(f, &f.body);
+        let params = params.iter().map(|v| f.lent_as(*v));
+        params.filter(|at| f.is_float(*at) && self.w.drops.is_seen_late(f, &flow, *at)).collect()
     }
 
-    /// The function's own arrays that it does nothing with but add to them, for a time or for good: they are looked at where they end.
+    /// The function's own arrays of which a word that is not finite stays so: they are looked at where they end.
     pub(super) fn late_arrays(&mut self) -> Locations {
         let mut own = Vec::new();
         if self.w.drops.ends {
             arrays(&self.f.body, &mut own);
         }
-        own.into_iter().filter(|region| self.is_only_added_to(*region)).map(Location::Region).collect()
+        own.into_iter().filter(|region| self.w.drops.stays_not_finite(self.f, *region)).map(Location::Region).collect()
+    }
+}
+
+impl Drops<'_> {
+    /// Whether a word is seen in the end if it is not finite in between: it stays so. `flow` is what the function does. Where the word is read, the run must end
+    /// all the same.
+    pub(super) fn is_seen_late(&mut self, f: &IrFunction, flow: &Flow, at: Location) -> bool {
+        let stays = |drops: &mut Self| matches!(at, Location::Region(region) if drops.stays_not_finite(f, region));
+        flow.only_adds_to(at) && (self.ends || !flow.reads.contains(&at)) || self.ends && stays(self)
     }
 
-    /// Whether all changes to words of an array are that something is added to them, or taken away.
-    fn is_only_added_to(&mut self, region: Region) -> bool {
-        let f = self.f;
+    /// Whether a word of an array that is not finite stays so, whatever a function does: all changes are that something is added to words, or taken away,
+    /// or that words of the array are turned or negated. The program has no functions that call themselves.
+    fn stays_not_finite(&mut self, f: &IrFunction, region: Region) -> bool {
+        let program = self.program;
         let is_in = |operand: &Operand| match operand {
             Operand::Const(_) => false,
             Operand::Var(v) => f.points(*v) == Some(region),
             Operand::Mem(m) => m.region == region,
         };
-        let mut only = true;
+        let mut stays = true;
         walk(&f.body, &mut |s| match &s.stmt {
-            Stmt::Update { acc, dst, .. } => only &= *acc == Acc::Add || !is_in(&(*dst).into()),
-            Stmt::Permute { args, .. } => only &= !args.iter().any(is_in),
-            Stmt::Call { func, args, .. } if only && args.iter().any(is_in) => {
-                let at = Location::Region(region);
-                let flow = self.w.drops.flow_of_one_call(f, *func, args);
-                only = flow.is_some_and(|flow| !flow.changes.contains(&at) && !flow.loans.contains(&at));
+            Stmt::Update { acc, dst, .. } => stays &= *acc == Acc::Add || !is_in(&(*dst).into()),
+            Stmt::Permute { row, args, .. } if args.iter().any(is_in) => {
+                let within = args.iter().take(written_operands(*row)).all(is_in);
+                stays &= within && matches!(row, Row::Rot | Row::Neg);
+            }
+            Stmt::Call { func, args, .. } if stays && args.iter().any(is_in) => {
+                let Some(callee) = program.functions.get(func.0 as usize) else { return stays = false };
+                stays = callee.params.iter().zip(args).filter(|(_, arg)| is_in(arg)).all(|(param, arg)| {
+                    match (arg, callee.points(param.var)) {
+                        (Operand::Var(_), Some(inner)) => self.stays_not_finite(callee, inner),
+                        // A word on its own, which comes back as it was changed.
+                        (Operand::Mem(_), None) if param.written => {
+                            let flow = self.flow_of_function(*func);
+                            flow.is_some_and(|flow| flow.only_adds_to(Location::Var(param.var)))
+                        }
+                        (Operand::Mem(_), None) => true,
+                        _ => false,
+                    }
+                });
             }
             _ => {}
         });
-        only
+        stays
     }
 }
 
@@ -61,12 +85,6 @@ fn arrays(block: &[LocatedStmt], out: &mut Vec<Region>) {
             _ => {}
         }
     }
-}
-
-/// Whether a word which something is added to is seen in the end if it is not finite in between: it stays so. Where it is read, the run must end all the
-/// same.
-pub(super) fn is_seen_late(flow: &Flow, at: Location, ends: bool) -> bool {
-    flow.only_adds_to(at) && (ends || !flow.reads.contains(&at))
 }
 
 /// Whether a program has no loop that ends by a condition, no function that calls itself, and no integers that are made of floating-point numbers: then

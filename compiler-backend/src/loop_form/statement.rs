@@ -254,7 +254,8 @@ impl FunctionBuilder<'_, '_> {
         let early = to.is_some_and(|dst| self.is_integer(dst));
         let (mut block, _) = Block::new(&body, slots, [early, self.carries_late()], None).ok_or(Refused::Operation)?;
         block.limit = to.and_then(word_of).and_then(|at| self.limits.get(&at).copied());
-        block.looked_at_later = to.and_then(word_of).is_some_and(|at| self.late.contains(&at));
+        let late = |operand: &Operand| word_of(*operand).is_some_and(|at| self.late.contains(&at));
+        block.looked_at_later = seen.iter().take_while(|operand| late(operand)).count() as u8;
         self.push(Out::Block(block));
         Ok(())
     }
