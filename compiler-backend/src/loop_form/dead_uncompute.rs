@@ -53,6 +53,8 @@ pub(super) struct Drops<'a> {
     same_values: HashMap<*const LocatedStmt, bool>,
     /// What keeps the words of functions apart.
     words_apart: HashMap<*const IrFunction, Rc<WordsApart>>,
+    /// Whether words of functions' arrays that are not finite stay so.
+    pub(super) not_finite: HashMap<(*const IrFunction, Region), bool>,
     /// Of which arrays the computations of functions are spared.
     spared: HashMap<*const IrFunction, Rc<Spared>>,
     /// Whether it is known what functions do that call one another.
@@ -77,6 +79,7 @@ impl<'a> Drops<'a> {
             function_plans: HashMap::new(),
             same_values: HashMap::new(),
             words_apart: HashMap::new(),
+            not_finite: HashMap::new(),
             spared: HashMap::new(),
             settled: false,
             call_themselves: HashSet::new(),

@@ -42,6 +42,16 @@ impl Drops<'_> {
     /// Whether a word of an array that is not finite stays so, whatever a function does: all changes are that something is added to words, or taken away,
     /// or that words of the array are turned or negated. The program has no functions that call themselves.
     fn stays_not_finite(&mut self, f: &IrFunction, region: Region) -> bool {
+        let key = (std::ptr::from_ref(f), region);
+        if let Some(known) = self.not_finite.get(&key) {
+            return *known;
+        }
+        let stays = self.find_whether_it_stays_not_finite(f, region);
+        self.not_finite.insert(key, stays);
+        stays
+    }
+
+    fn find_whether_it_stays_not_finite(&mut self, f: &IrFunction, region: Region) -> bool {
         let program = self.program;
         let is_in = |operand: &Operand| match operand {
             Operand::Const(_) => false,
