@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use pendula_isa::table::{Row, TableFn};
+use pendula_isa::table::{Adjoint, TableFn};
 use pendula_isa::{Acc, Ty};
 
 use super::dead_uncompute::Drops;
@@ -63,7 +63,7 @@ impl Drops<'_> {
             Stmt::Update { acc, dst, .. } => stays &= *acc == Acc::Add || !is_in(&(*dst).into()),
             Stmt::Permute { row, args, .. } if args.iter().any(is_in) => {
                 let within = args.iter().take(written_operands(*row)).all(is_in);
-                stays &= within && matches!(row, Row::Rot | Row::Neg);
+                stays &= within && matches!(row.info().adjoint, Adjoint::Rotates | Adjoint::Negates);
             }
             Stmt::Call { func, args, .. } if stays && args.iter().any(is_in) => {
                 let Some(callee) = program.functions.get(func.0 as usize) else { return stays = false };
