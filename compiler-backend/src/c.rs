@@ -93,5 +93,6 @@ fn form_for_c(
     loops::find_products(&mut program);
     loops::jam_loops(&mut program);
     loops::make_strips(&mut program);
+    loops::find_searches(&mut program);
     Ok((program, facts))
 }

@@ -23,6 +23,7 @@ mod random;
 mod recursions;
 mod repeated;
 mod results;
+mod searches;
 mod simd;
 mod takeover;
 mod unswitch;

@@ -31,6 +31,8 @@ pub(super) struct FunctionPrinter<'p> {
     /// The lanes of the statements that are being printed.
     pub(super) ad_mode: AdMode,
     pub(super) text: Text,
+    /// Functions that are to come before this one.
+    pub(super) helpers: String,
     names: Vec<String>,
     /// The number of the next temporary.
     pub(super) next: u32,
@@ -48,6 +50,8 @@ pub(super) struct FunctionPrinter<'p> {
     pub(super) out: bool,
     /// Whether loops tell in which turn they are.
     pub(super) watches: bool,
+    /// Whether it prints what passes over turns, which notes where a turn would give up.
+    pub(super) passes_over: bool,
 }
 
 /// How a word of a type stands in C.
@@ -82,6 +86,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         f,
         ad_mode: f.ad_mode,
         text: Text::default(),
+        helpers: String::new(),
         names: f.locals.iter().map(|local| taken.like(&local.name)).collect(),
         next: 0,
         used: HashSet::new(),
@@ -92,6 +97,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
         none_v: false,
         out: false,
         watches: false,
+        passes_over: false,
     };
     let head = p.head(&shared.functions[id.0 as usize]);
     p.text.indent = 1;
@@ -111,7 +117,7 @@ pub(super) fn print<'p>(shared: &'p Shared<'p>, id: FunctionId) -> (String, Stri
     p.note_parts();
     p.text.line("return NOTED;");
     p.text.close("}");
-    (head, p.text.out)
+    (head, p.helpers + &p.text.out)
 }
 
 impl FunctionPrinter<'_> {

@@ -68,6 +68,8 @@ struct Shared<'p> {
     taken: Names,
     /// Numbers that are in a table, if there is one.
     table: Option<RefCell<Vec<i64>>>,
+    /// How many searches there are.
+    searches: RefCell<u32>,
 }
 
 /// A number below this is always a constant in C, which then may know how long a loop is.
@@ -93,7 +95,7 @@ fn printed(program: &Program, table: Option<RefCell<Vec<i64>>>) -> (String, Vec<
         format!("{base}_{results}{}", kernel.arity)
     };
     let kernels = program.kernels.iter().map(kernel_name).collect();
-    let shared = Shared { program, functions, kernels, taken, table };
+    let shared = Shared { program, functions, kernels, taken, table, searches: RefCell::default() };
     let printed: Vec<(String, String)> = program.order.iter().map(|id| function::print(&shared, *id)).collect();
     let bodies: String = printed.iter().map(|(_, body)| body.as_str()).collect();
     let mut text = prelude(&shared, &bodies);

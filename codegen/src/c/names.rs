@@ -107,6 +107,7 @@ const RESERVED: &[&str] = &[
     "CHECK_PARTS",
     "CHECK_PARTS_IF",
     "DEEP",
+    "DATUM",
     "DIVIDED",
     "EIGHT_TIMES",
     "EXACT",
@@ -131,6 +132,8 @@ const RESERVED: &[&str] = &[
     "LOOK_WITHIN",
     "NEAR_ZERO",
     "NO_LOOK",
+    "PEAK",
+    "PRODUCT",
     "ROLLED",
     "ROUNDS",
     "SUB",
@@ -245,7 +248,10 @@ fn plain(name: &str) -> String {
 fn is_given(name: &str) -> bool {
     let numbered =
         |begin: &str| name.strip_prefix(begin).is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
-    let kinds = ["t", "begin_", "until_", "turn_", "at_", "strip_", "sums_", "noted_", "gone_", "turns_", "status_"];
+    let kinds = [
+        "t", "begin_", "until_", "turn_", "at_", "strip_", "sums_", "noted_", "gone_", "turns_", "status_", "passed_",
+        "look_", "wait_",
+    ];
     kinds.into_iter().any(numbered)
 }
 

@@ -40,7 +40,10 @@ impl FunctionPrinter<'_> {
             Stmt::GiveUp { test, holds } => {
                 let test = self.test(test);
                 let text = if *holds { test.text } else { format!("!{}", test.at(Prec::Atom)) };
-                self.text.line(&format!("if (UNLIKELY({text})) return 1;"));
+                self.text.line(&match self.passes_over {
+                    true => format!("bad |= {text};"),
+                    false => format!("if (UNLIKELY({text})) return 1;"),
+                });
             }
             Stmt::InMode(ad_mode, body) => {
                 let ad_mode = std::mem::replace(&mut self.ad_mode, *ad_mode);

@@ -3,7 +3,7 @@
 use pendula_isa::Ty;
 use pendula_isa::types::Cond;
 
-use super::{Address, Induction, Local, Place, Stmt, Sum, Value, Word};
+use super::{Address, Induction, Local, Place, Search, Stmt, Sum, Value, Word};
 
 /// A loop that counts.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub struct Count {
     pub one_turn: bool,
     /// How turns are made in strips, if they are.
     pub strips: Option<Strips>,
+    /// How turns are looked at before they are made, if they are.
+    pub search: Option<Search>,
     /// What a turn does.
     pub body: Vec<Stmt>,
     /// Whether turns are added up in blocks. Then the loop has a constant step.

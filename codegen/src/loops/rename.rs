@@ -122,6 +122,7 @@ impl Renaming {
             one_turn: false,
             courses: Vec::new(),
             strips: None,
+            search: None,
             blocks: None,
             body: self.statements(&count.body)?,
         })

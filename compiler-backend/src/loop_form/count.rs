@@ -64,6 +64,7 @@ impl FunctionBuilder<'_, '_> {
             one_by_one: Vec::new(),
             one_turn: false,
             strips: None,
+            search: None,
             body,
             blocks: None,
         };

@@ -292,6 +292,7 @@ impl FunctionBuilder<'_, '_> {
             one_turn: false,
             courses: Vec::new(),
             strips: None,
+            search: None,
             body,
             blocks: None,
         };
