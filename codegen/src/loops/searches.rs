@@ -35,23 +35,25 @@ pub fn find_searches(program: &mut Program) {
     if program.has_vector_tangents {
         return;
     }
-    program.functions.iter_mut().for_each(|f| f.change_body(|f, body| list(f, body)));
+    // Where rounding is free, a sum of products may come out otherwise in another place, and a condition on it, too.
+    let has_sums = program.checks_finite;
+    program.functions.iter_mut().for_each(|f| f.change_body(|f, body| list(f, has_sums, body)));
 }
 
-fn list(f: &Function, statements: &mut [Stmt]) {
+fn list(f: &Function, has_sums: bool, statements: &mut [Stmt]) {
     for s in statements {
         if let Stmt::Count(count) = s {
-            count.search = search(f, count);
+            count.search = search(f, has_sums, count);
             if let Some(jammed) = &mut count.jammed {
-                list(f, &mut jammed.body);
+                list(f, has_sums, &mut jammed.body);
             }
         }
-        s.lists().into_iter().for_each(|inner| list(f, inner));
+        s.lists().into_iter().for_each(|inner| list(f, has_sums, inner));
     }
 }
 
-/// A loop as a search, if it is one.
-fn search(f: &Function, count: &Count) -> Option<Search> {
+/// A loop as a search, if it is one. `has_sums` tells whether conditions may compute with doubles.
+fn search(f: &Function, has_sums: bool, count: &Count) -> Option<Search> {
     let is_plain = matches!(count.step, Step::Const(1 | -1)) && f.local(count.var).scope == Scope::Stmt;
     let is_whole =
         count.blocks.is_none() && count.jammed.is_none() && count.strips.is_none() && count.products.is_none();
@@ -59,7 +61,7 @@ fn search(f: &Function, count: &Count) -> Option<Search> {
     if !is_plain || !is_whole || !is_long || count.independent || !count.body.iter().all(is_short) {
         return None;
     }
-    let mut turn = Turn { f, inside: Vec::new(), found: Vec::new(), changed: HashSet::new() };
+    let mut turn = Turn { f, has_sums, inside: Vec::new(), found: Vec::new(), changed: HashSet::new() };
     let body = turn.that_finds_nothing(&count.body)?;
     let (mut events, mut addresses) = (Events::new(), turn.inside.clone());
     turn.inside.iter().for_each(|at| mention_alone(&Stmt::Inside(*at), &mut events));
@@ -98,6 +100,9 @@ fn definitions(statements: &[Stmt], out: &mut Vec<Local>) {
 /// What a statement of a turn that finds nothing does to local variables, and the addresses that it reads.
 fn look_at(s: &Stmt, events: &mut Events, addresses: &mut Vec<Address>) {
     mention_alone(s, events);
+    if let Stmt::Agree(_, flag) = s {
+        events.push((*flag, false, false));
+    }
     let mut read = |place: Place| match place {
         Place::Local(_) => {}
         Place::Memory(at) | Place::Log(at) => addresses.push(at),
@@ -143,6 +148,7 @@ fn leaves(statements: &[Stmt]) -> bool {
 /// A turn that finds nothing.
 struct Turn<'f> {
     f: &'f Function,
+    has_sums: bool,
     /// What must lie in the memory.
     inside: Vec<Address>,
     /// The conditions.
@@ -174,7 +180,9 @@ impl Turn<'_> {
                     out.push(s.clone());
                 }
                 Stmt::InMode(ad_mode, inner) => out.push(Stmt::InMode(*ad_mode, self.that_finds_nothing(inner)?)),
-                Stmt::Define(_, Some(Word { place: Place::Log(_), .. })) => return None,
+                Stmt::Define(_, Some(Word { place, lane, .. })) if *lane != VALUE || matches!(place, Place::Log(_)) => {
+                    return None;
+                }
                 Stmt::Clear(_) | Stmt::Define(..) => out.push(s.clone()),
                 _ => return None,
             }
@@ -207,13 +215,13 @@ impl Turn<'_> {
             | Op::Not(_)
             | Op::Compare(..)
             | Op::Select(..)
-            | Op::Float(Float::Add | Float::Sub | Float::Mul, ..)
             | Op::Abs(_)
             | Op::FromInt(_)
             | Op::CompareFloat(..)
             | Op::Canonical(_)
             | Op::Finite(_)
             | Op::Ordered(..) => true,
+            Op::Float(Float::Add | Float::Sub | Float::Mul, ..) => self.has_sums,
             _ => false,
         };
         let gives_up = block.wraps.contains(&true) || block.limit.is_some();
