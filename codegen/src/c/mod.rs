@@ -1,6 +1,6 @@
 //! Prints programs in the [loop form](crate::loops) as C. No other place knows how they are written in C.
 //!
-//! `function` prints functions, `statement`, `call` and `count` what is in them; `block` prints operations, [`expr`]
+//! `function` prints functions, `statement`, `call`, `count` and `searches` what is in them; `block` prints operations, [`expr`]
 //! their expressions, for the machine's engine, too. `names` has names, `text` text.
 //!
 //! What runs a program is a C function on the machine's memory: `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len,
@@ -20,6 +20,7 @@ pub mod expr;
 mod function;
 mod names;
 mod products;
+mod searches;
 mod statement;
 mod strips;
 mod text;
