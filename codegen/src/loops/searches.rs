@@ -210,19 +210,10 @@ impl Turn<'_> {
                 Some(word) => word.lane == VALUE && matches!(word.place, Place::Local(_)),
                 None => true,
             },
-            Op::Const(_)
-            | Op::BinaryOp(..)
-            | Op::Not(_)
-            | Op::Compare(..)
-            | Op::Select(..)
-            | Op::Abs(_)
-            | Op::FromInt(_)
-            | Op::CompareFloat(..)
-            | Op::Canonical(_)
-            | Op::Finite(_)
-            | Op::Ordered(..) => true,
-            Op::Float(Float::Add | Float::Sub | Float::Mul, ..) => self.has_sums,
-            _ => false,
+            Op::Finite(_) | Op::Ordered(..) => true,
+            Op::Sqrt(_) | Op::Float(Float::Div, ..) => false,
+            Op::Float(..) => self.has_sums,
+            op => op.is_pure(),
         };
         let gives_up = block.wraps.contains(&true) || block.limit.is_some();
         !gives_up && block.slots.iter().flatten().all(is_value) && block.ops.iter().all(is_cheap)
